@@ -1,0 +1,519 @@
+//! Messages: the 22-byte message header, then fields, then operations. Requests and answers have the same form.
+//!
+//! Layout of the header (big-endian; checked against the golden group `record`): header size (22), info1, info2,
+//! info3, info4, result code (1 byte each), generation, record TTL, transaction TTL (4 bytes each), number of fields,
+//! number of operations (2 bytes each). In requests the record TTL is seconds and the transaction TTL the timeout in
+//! milliseconds; in answers they are the void time (seconds since 2010-01-01 UTC) and the batch index.
+
+use crate::bytes::Cursor;
+use crate::particle::Particle;
+use crate::proto::{self, FrameType};
+use crate::{WireError, WireErrorKind, WireResult};
+
+/// Size of the message header in bytes.
+pub const MESSAGE_HEADER_SIZE: usize = 22;
+
+/// Bits of the first info byte: reads.
+pub mod info1 {
+    /// The message reads.
+    pub const READ: u8 = 0x01;
+    /// Read all bins.
+    pub const GET_ALL: u8 = 0x02;
+    /// A query that is expected to be short.
+    pub const SHORT_QUERY: u8 = 0x04;
+    /// The message is a batch.
+    pub const BATCH: u8 = 0x08;
+    /// Sent by (or as) cross-datacentre replication.
+    pub const XDR: u8 = 0x10;
+    /// Read no bins: existence and metadata only.
+    pub const NO_BIN_DATA: u8 = 0x20;
+    /// AP namespaces: ask all replicas while partitions migrate.
+    pub const READ_MODE_AP_ALL: u8 = 0x40;
+    /// The client takes compressed answers (Enterprise Edition).
+    pub const COMPRESS_RESPONSE: u8 = 0x80;
+}
+
+/// Bits of the second info byte: writes.
+pub mod info2 {
+    /// The message writes.
+    pub const WRITE: u8 = 0x01;
+    /// Delete the record.
+    pub const DELETE: u8 = 0x02;
+    /// Write only if the generation is equal.
+    pub const GENERATION: u8 = 0x04;
+    /// Write only if the request's generation is greater.
+    pub const GENERATION_GT: u8 = 0x08;
+    /// Leave a tombstone (Enterprise Edition).
+    pub const DURABLE_DELETE: u8 = 0x10;
+    /// Fail if the record exists.
+    pub const CREATE_ONLY: u8 = 0x20;
+    /// Answer for each operation, also where it has nothing to say.
+    pub const RESPOND_ALL_OPS: u8 = 0x80;
+}
+
+/// Bits of the third info byte.
+pub mod info3 {
+    /// Last message of a multi-message answer.
+    pub const LAST: u8 = 0x01;
+    /// Acknowledge once the master has written.
+    pub const COMMIT_MASTER: u8 = 0x02;
+    /// Queries: in a request, the client understands partition-done messages; in an answer, this is one.
+    pub const PARTITION_DONE: u8 = 0x04;
+    /// Fail if the record does not exist; merge bins.
+    pub const UPDATE_ONLY: u8 = 0x08;
+    /// Create, or replace all bins.
+    pub const CREATE_OR_REPLACE: u8 = 0x10;
+    /// Fail if the record does not exist; replace all bins.
+    pub const REPLACE_ONLY: u8 = 0x20;
+    /// Strong consistency: first bit of the read mode (linearize or allow replica).
+    pub const SC_READ_TYPE: u8 = 0x40;
+    /// Strong consistency: second bit of the read mode (allow replica or unavailable).
+    pub const SC_READ_RELAX: u8 = 0x80;
+}
+
+/// Bits of the fourth info byte: transactions (server 8.0 and later).
+pub mod info4 {
+    /// Verify a read of a transaction.
+    pub const TXN_VERIFY_READ: u8 = 0x01;
+    /// Roll a write of a transaction forward.
+    pub const TXN_ROLL_FORWARD: u8 = 0x02;
+    /// Roll a write of a transaction back.
+    pub const TXN_ROLL_BACK: u8 = 0x04;
+    /// Write the monitor record only if the record is locked.
+    pub const TXN_ON_LOCKING_ONLY: u8 = 0x10;
+}
+
+/// Types of message fields.
+pub mod field {
+    /// Namespace name.
+    pub const NAMESPACE: u8 = 0;
+    /// Set name.
+    pub const SET: u8 = 1;
+    /// User key: particle type (1 byte), value.
+    pub const KEY: u8 = 2;
+    /// Version of the record in a transaction (7 bytes, little-endian).
+    pub const RECORD_VERSION: u8 = 3;
+    /// Record digest (20 bytes).
+    pub const DIGEST: u8 = 4;
+    /// Transaction id (8 bytes, little-endian).
+    pub const MRT_ID: u8 = 5;
+    /// Transaction deadline (4 bytes, little-endian).
+    pub const MRT_DEADLINE: u8 = 6;
+    /// Query id (8 bytes).
+    pub const QUERY_ID: u8 = 7;
+    /// Socket timeout of a query in milliseconds (4 bytes).
+    pub const SOCKET_TIMEOUT: u8 = 9;
+    /// Records per second of a query (4 bytes).
+    pub const RECORDS_PER_SECOND: u8 = 10;
+    /// Partition ids (2 bytes each, little-endian).
+    pub const PARTITIONS: u8 = 11;
+    /// Digests to go on after.
+    pub const DIGESTS: u8 = 12;
+    /// Most records that a query is to answer (8 bytes).
+    pub const MAX_RECORDS: u8 = 13;
+    /// Index values to go on after, with their digests.
+    pub const BVALS: u8 = 15;
+    /// Name of a secondary index.
+    pub const INDEX_NAME: u8 = 21;
+    /// Range of a secondary-index query.
+    pub const INDEX_RANGE: u8 = 22;
+    /// Context of a secondary index.
+    pub const INDEX_CONTEXT: u8 = 23;
+    /// Expression of a secondary index.
+    pub const INDEX_EXPRESSION: u8 = 24;
+    /// Collection type of a secondary index.
+    pub const INDEX_TYPE: u8 = 26;
+    /// UDF module.
+    pub const UDF_PACKAGE: u8 = 30;
+    /// UDF function.
+    pub const UDF_FUNCTION: u8 = 31;
+    /// UDF arguments (msgpack list).
+    pub const UDF_ARGUMENTS: u8 = 32;
+    /// UDF operation of a query.
+    pub const UDF_OPERATION: u8 = 33;
+    /// Bin names of an old-style query projection.
+    pub const QUERY_BINS: u8 = 40;
+    /// Batch-index rows, see [`crate::batch`].
+    pub const BATCH: u8 = 41;
+    /// Filter expression (msgpack).
+    pub const FILTER: u8 = 43;
+}
+
+/// Types of operations.
+pub mod op {
+    /// Read a bin (empty name: all bins).
+    pub const READ: u8 = 1;
+    /// Write a bin.
+    pub const WRITE: u8 = 2;
+    /// Read from a collection.
+    pub const CDT_READ: u8 = 3;
+    /// Modify a collection.
+    pub const CDT_MODIFY: u8 = 4;
+    /// Add to a number.
+    pub const INCR: u8 = 5;
+    /// Evaluate an expression.
+    pub const EXP_READ: u8 = 7;
+    /// Evaluate an expression and store its result.
+    pub const EXP_MODIFY: u8 = 8;
+    /// Append to a string or blob.
+    pub const APPEND: u8 = 9;
+    /// Prepend to a string or blob.
+    pub const PREPEND: u8 = 10;
+    /// Reset the TTL, count up the generation.
+    pub const TOUCH: u8 = 11;
+    /// Read bits.
+    pub const BITS_READ: u8 = 12;
+    /// Modify bits.
+    pub const BITS_MODIFY: u8 = 13;
+    /// Delete the record.
+    pub const DELETE: u8 = 14;
+    /// Read from a HyperLogLog.
+    pub const HLL_READ: u8 = 15;
+    /// Modify a HyperLogLog.
+    pub const HLL_MODIFY: u8 = 16;
+}
+
+/// The message header. In requests `void_time` is the TTL word and `transaction_ttl` the timeout in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MessageHeader {
+    /// Read flags, see [`info1`].
+    pub info1: u8,
+    /// Write flags, see [`info2`].
+    pub info2: u8,
+    /// More flags, see [`info3`].
+    pub info3: u8,
+    /// Transaction flags, see [`info4`].
+    pub info4: u8,
+    /// Result code of an answer; 0 in requests.
+    pub result_code: u8,
+    /// Generation.
+    pub generation: u32,
+    /// Requests: TTL in seconds (0 namespace default, `u32::MAX` never, `u32::MAX - 1` do not change).
+    /// Answers: void time, in seconds since 2010-01-01 UTC; 0 never expires.
+    pub record_ttl: u32,
+    /// Requests: timeout in milliseconds. Batch answers: index of the row.
+    pub transaction_ttl: u32,
+    /// Number of fields that follow.
+    pub n_fields: u16,
+    /// Number of operations that follow the fields.
+    pub n_ops: u16,
+}
+
+impl MessageHeader {
+    /// The 22 bytes of the header.
+    #[must_use]
+    pub fn encode(&self) -> [u8; MESSAGE_HEADER_SIZE] {
+        let mut b = [0; MESSAGE_HEADER_SIZE];
+        b[0] = MESSAGE_HEADER_SIZE as u8;
+        b[1] = self.info1;
+        b[2] = self.info2;
+        b[3] = self.info3;
+        b[4] = self.info4;
+        b[5] = self.result_code;
+        b[6..10].copy_from_slice(&self.generation.to_be_bytes());
+        b[10..14].copy_from_slice(&self.record_ttl.to_be_bytes());
+        b[14..18].copy_from_slice(&self.transaction_ttl.to_be_bytes());
+        b[18..20].copy_from_slice(&self.n_fields.to_be_bytes());
+        b[20..22].copy_from_slice(&self.n_ops.to_be_bytes());
+        b
+    }
+
+    /// Decodes the header at the front of `bytes`. The header-size byte is not looked at, as in the server.
+    pub fn decode(bytes: &[u8]) -> WireResult<Self> {
+        let Some(b) = bytes.first_chunk::<MESSAGE_HEADER_SIZE>() else {
+            return Err(WireError::truncated(MESSAGE_HEADER_SIZE - bytes.len(), bytes.len()));
+        };
+        let word = |at: usize| u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
+        Ok(Self {
+            info1: b[1],
+            info2: b[2],
+            info3: b[3],
+            info4: b[4],
+            result_code: b[5],
+            generation: word(6),
+            record_ttl: word(10),
+            transaction_ttl: word(14),
+            n_fields: u16::from_be_bytes([b[18], b[19]]),
+            n_ops: u16::from_be_bytes([b[20], b[21]]),
+        })
+    }
+}
+
+/// A field, borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// The type, see [`field`].
+    pub kind: u8,
+    /// The value without size and type.
+    pub value: &'a [u8],
+}
+
+/// An operation of a request, or a bin of an answer; borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op<'a> {
+    /// What is done, see [`op`].
+    pub kind: u8,
+    /// Particle type of the value, see [`crate::particle::particle_type`].
+    pub particle_type: u8,
+    /// The byte between particle type and name length; 0 in all that clients send.
+    pub version: u8,
+    /// Bin name, up to 255 bytes on the wire. Not necessarily UTF-8.
+    pub name: &'a [u8],
+    /// The value, uninterpreted.
+    pub value: &'a [u8],
+}
+
+/// A message, borrowed from a frame body (or from a batch answer that holds several).
+///
+/// [`Message::decode`] walks all fields and operations once, so that the iterators cannot fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The header.
+    pub header: MessageHeader,
+    fields: &'a [u8],
+    ops: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    /// Decodes the message at the front of `body`; also says how many bytes it has.
+    pub fn decode_prefix(body: &'a [u8]) -> WireResult<(Self, usize)> {
+        let header = MessageHeader::decode(body)?;
+        let mut cursor = Cursor::new(body);
+        cursor.take(MESSAGE_HEADER_SIZE)?;
+        for _ in 0..header.n_fields {
+            read_field(&mut cursor)?;
+        }
+        let fields_end = cursor.at();
+        for _ in 0..header.n_ops {
+            read_op(&mut cursor)?;
+        }
+        let end = cursor.at();
+        Ok((Self { header, fields: &body[MESSAGE_HEADER_SIZE..fields_end], ops: &body[fields_end..end] }, end))
+    }
+
+    /// Decodes a body that holds exactly one message.
+    pub fn decode(body: &'a [u8]) -> WireResult<Self> {
+        let (message, end) = Self::decode_prefix(body)?;
+        if end == body.len() {
+            Ok(message)
+        } else {
+            Err(WireError::new(WireErrorKind::Trailing { extra: body.len() - end }, end))
+        }
+    }
+
+    /// The fields in order.
+    #[must_use]
+    pub fn fields(&self) -> Fields<'a> {
+        Fields { cursor: Cursor::new(self.fields) }
+    }
+
+    /// The first field of this type: of two fields of one type the first counts, as in the server.
+    #[must_use]
+    pub fn field(&self, kind: u8) -> Option<&'a [u8]> {
+        self.fields().find(|f| f.kind == kind).map(|f| f.value)
+    }
+
+    /// The operations in order.
+    #[must_use]
+    pub fn ops(&self) -> Ops<'a> {
+        Ops { cursor: Cursor::new(self.ops) }
+    }
+}
+
+fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
+    let at = cursor.at();
+    let size = cursor.u32()? as usize;
+    if size < 1 {
+        return Err(WireError::new(WireErrorKind::TooSmall { what: "field size", value: size as u64 }, at));
+    }
+    let kind = cursor.u8()?;
+    Ok(Field { kind, value: cursor.take(size - 1)? })
+}
+
+fn read_op<'a>(cursor: &mut Cursor<'a>) -> WireResult<Op<'a>> {
+    let at = cursor.at();
+    let size = cursor.u32()? as usize;
+    let (kind, particle_type, version, name_len) = (cursor.u8()?, cursor.u8()?, cursor.u8()?, cursor.u8()? as usize);
+    let Some(value_len) = size.checked_sub(4 + name_len) else {
+        return Err(WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at));
+    };
+    Ok(Op { kind, particle_type, version, name: cursor.take(name_len)?, value: cursor.take(value_len)? })
+}
+
+/// Iterator over the fields of a [`Message`].
+#[derive(Debug, Clone)]
+pub struct Fields<'a> {
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Field<'a>;
+
+    fn next(&mut self) -> Option<Field<'a>> {
+        read_field(&mut self.cursor).ok()
+    }
+}
+
+/// Iterator over the operations of a [`Message`].
+#[derive(Debug, Clone)]
+pub struct Ops<'a> {
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Iterator for Ops<'a> {
+    type Item = Op<'a>;
+
+    fn next(&mut self) -> Option<Op<'a>> {
+        read_op(&mut self.cursor).ok()
+    }
+}
+
+/// Writes one message in one pass: sizes and counts are filled in behind the values, so they cannot disagree.
+///
+/// Fields come first, then operations. If anything fails, truncate the buffer to its old length
+/// ([`MessageWriter::abort`] does).
+#[derive(Debug)]
+pub struct MessageWriter<'b> {
+    out: &'b mut Vec<u8>,
+    /// Where the proto header stands; `None` for messages that share a frame.
+    frame_start: Option<usize>,
+    start: usize,
+    n_fields: u16,
+    n_ops: u16,
+}
+
+impl<'b> MessageWriter<'b> {
+    /// Starts a message in a frame of its own. The counts in `header` are ignored.
+    pub fn frame(out: &'b mut Vec<u8>, header: &MessageHeader) -> Self {
+        let frame_start = proto::begin_frame(out, FrameType::Message);
+        let mut writer = Self::bare(out, header);
+        writer.frame_start = Some(frame_start);
+        writer
+    }
+
+    /// Starts a message without a proto header (multi-record answers put several into one frame).
+    pub fn bare(out: &'b mut Vec<u8>, header: &MessageHeader) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&header.encode());
+        Self { out, frame_start: None, start, n_fields: 0, n_ops: 0 }
+    }
+
+    /// Appends a field.
+    #[inline]
+    pub fn field(&mut self, kind: u8, value: &[u8]) {
+        write_field(self.out, kind, value);
+        self.n_fields += 1;
+    }
+
+    /// Appends a field whose value `write` appends.
+    pub fn field_with<E>(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let start = self.out.len();
+        self.out.extend_from_slice(&[0, 0, 0, 0, kind]);
+        write(self.out)?;
+        patch_size(self.out, start);
+        self.n_fields += 1;
+        Ok(())
+    }
+
+    /// Appends an operation. Fails if the bin name has more than 255 bytes, the operation a value of 4 GiB, or the
+    /// message 65,536 operations.
+    #[inline]
+    pub fn op(&mut self, kind: u8, name: &[u8], value: Particle<'_>) -> WireResult<()> {
+        self.op_with(kind, value.particle_type(), name, |out| {
+            value.encode(out);
+            Ok(())
+        })
+    }
+
+    /// Appends an operation whose value `write` appends. Fails as [`MessageWriter::op`] does, or with `write`'s error.
+    pub fn op_with<E: From<WireError>>(
+        &mut self,
+        kind: u8,
+        particle_type: u8,
+        name: &[u8],
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.n_ops = self.n_ops.checked_add(1).ok_or_else(|| too_large("operations", 65_536, 65_535))?;
+        write_op(self.out, kind, particle_type, name, write)
+    }
+
+    /// Fills in the counts (and the frame size).
+    pub fn finish(self) -> WireResult<()> {
+        self.out[self.start + 18..self.start + 20].copy_from_slice(&self.n_fields.to_be_bytes());
+        self.out[self.start + 20..self.start + 22].copy_from_slice(&self.n_ops.to_be_bytes());
+        match self.frame_start {
+            Some(start) => proto::end_frame(self.out, start),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes back all that was written.
+    pub fn abort(self) {
+        self.out.truncate(self.frame_start.unwrap_or(self.start));
+    }
+}
+
+/// Appends a field: size, type, value.
+pub(crate) fn write_field(out: &mut Vec<u8>, kind: u8, value: &[u8]) {
+    out.extend_from_slice(&(value.len() as u32 + 1).to_be_bytes());
+    out.push(kind);
+    out.extend_from_slice(value);
+}
+
+/// Appends an operation: size, type, particle type, version, name length, name, value.
+pub(crate) fn write_op<E: From<WireError>>(
+    out: &mut Vec<u8>,
+    kind: u8,
+    particle_type: u8,
+    name: &[u8],
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    if name.len() > 255 {
+        return Err(too_large("bin name length", name.len() as u64, 255).into());
+    }
+    let start = out.len();
+    out.extend_from_slice(&[0, 0, 0, 0, kind, particle_type, 0, name.len() as u8]);
+    out.extend_from_slice(name);
+    write(out)?;
+    patch_size(out, start);
+    Ok(())
+}
+
+/// Fills in the 4-byte size at `start` of an item that reaches to the end of `out`.
+fn patch_size(out: &mut [u8], start: usize) {
+    let size = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&size.to_be_bytes());
+}
+
+fn too_large(what: &'static str, value: u64, limit: u64) -> WireError {
+    WireError::new(WireErrorKind::TooLarge { what, value, limit }, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_back_as_written() {
+        let mut out = vec![0xaa];
+        let header = MessageHeader { info2: info2::WRITE, transaction_ttl: 1000, ..MessageHeader::default() };
+        let mut writer = MessageWriter::frame(&mut out, &header);
+        writer.field(field::NAMESPACE, b"test");
+        writer.field(field::DIGEST, &[9; 20]);
+        writer.op(op::WRITE, b"a", Particle::Integer(-1)).unwrap();
+        writer.op(op::READ, b"", Particle::Nil).unwrap();
+        writer.finish().unwrap();
+
+        let (frame, size) = proto::split_frame(&out[1..], proto::MAX_BODY_SIZE).unwrap().unwrap();
+        assert_eq!(size, out.len() - 1);
+        let message = Message::decode(frame.body).unwrap();
+        assert_eq!(message.header, MessageHeader { n_fields: 2, n_ops: 2, ..header });
+        assert_eq!(message.field(field::NAMESPACE), Some(&b"test"[..]));
+        let ops: Vec<_> = message.ops().collect();
+        assert_eq!((ops[0].name, ops[0].value), (&b"a"[..], &[0xff; 8][..]));
+        assert_eq!((ops[1].kind, ops[1].value), (op::READ, &b""[..]));
+        for cut in 0..frame.body.len() {
+            assert!(Message::decode(&frame.body[..cut]).is_err());
+        }
+    }
+}

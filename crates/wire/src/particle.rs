@@ -1,0 +1,139 @@
+//! Particles: bin values as they stand on the wire.
+
+use crate::{WireError, WireResult};
+
+/// Particle type bytes. Checked against the golden groups `record` and `operate`.
+pub mod particle_type {
+    /// No value.
+    pub const NIL: u8 = 0;
+    /// 64-bit signed integer, big-endian.
+    pub const INTEGER: u8 = 1;
+    /// IEEE 754 double, big-endian.
+    pub const FLOAT: u8 = 2;
+    /// String, any bytes (UTF-8 by convention).
+    pub const STRING: u8 = 3;
+    /// Bytes.
+    pub const BLOB: u8 = 4;
+    /// Boolean, one byte 0 or 1.
+    pub const BOOL: u8 = 17;
+    /// HyperLogLog.
+    pub const HLL: u8 = 18;
+    /// Map, msgpack.
+    pub const MAP: u8 = 19;
+    /// List, msgpack.
+    pub const LIST: u8 = 20;
+    /// GeoJSON: flags (1 byte), number of cells (2 bytes), cells (8 bytes each), text.
+    pub const GEOJSON: u8 = 23;
+}
+
+/// A value, borrowed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Particle<'a> {
+    /// No value; writing it removes the bin.
+    Nil,
+    /// 64-bit signed integer.
+    Integer(i64),
+    /// Double.
+    Float(f64),
+    /// Boolean.
+    Bool(bool),
+    /// String; not checked to be UTF-8.
+    String(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
+    /// HyperLogLog.
+    Hll(&'a [u8]),
+    /// GeoJSON text (cells, if any came, are skipped).
+    GeoJson(&'a [u8]),
+    /// List as msgpack, see [`crate::msgpack`].
+    List(&'a [u8]),
+    /// Map as msgpack, see [`crate::msgpack`].
+    Map(&'a [u8]),
+    /// A type that this crate does not interpret: its tag and raw bytes.
+    Unknown(u8, &'a [u8]),
+}
+
+impl<'a> Particle<'a> {
+    /// Interprets the value of an operation. Msgpack is not walked here.
+    ///
+    /// Integers of 1, 2, 4 and 8 bytes are taken (not sign-extended, as the server does).
+    pub fn decode(kind: u8, value: &'a [u8]) -> WireResult<Self> {
+        use particle_type as t;
+        Ok(match kind {
+            t::NIL => Self::Nil,
+            t::INTEGER => Self::Integer(match *value {
+                [a] => i64::from(a),
+                [a, b] => i64::from(u16::from_be_bytes([a, b])),
+                [a, b, c, d] => i64::from(u32::from_be_bytes([a, b, c, d])),
+                [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+                _ => return Err(WireError::invalid("an integer has 1, 2, 4 or 8 bytes", 0)),
+            }),
+            t::FLOAT => match value.try_into() {
+                Ok(bytes) => Self::Float(f64::from_be_bytes(bytes)),
+                Err(_) => return Err(WireError::invalid("a float has 8 bytes", 0)),
+            },
+            t::BOOL => match *value {
+                [0] => Self::Bool(false),
+                [1] => Self::Bool(true),
+                _ => return Err(WireError::invalid("a boolean is one byte, 0 or 1", 0)),
+            },
+            t::STRING => Self::String(value),
+            t::BLOB => Self::Blob(value),
+            t::HLL => Self::Hll(value),
+            t::GEOJSON => {
+                let [_flags, hi, lo, rest @ ..] = value else {
+                    return Err(WireError::truncated(3usize.saturating_sub(value.len()), value.len()));
+                };
+                let cells = usize::from(u16::from_be_bytes([*hi, *lo])) * 8;
+                match rest.get(cells..) {
+                    Some(text) => Self::GeoJson(text),
+                    None => return Err(WireError::truncated(cells - rest.len(), value.len())),
+                }
+            }
+            t::LIST => Self::List(value),
+            t::MAP => Self::Map(value),
+            other => Self::Unknown(other, value),
+        })
+    }
+
+    /// The type byte.
+    #[must_use]
+    pub const fn particle_type(&self) -> u8 {
+        use particle_type as t;
+        match self {
+            Self::Nil => t::NIL,
+            Self::Integer(_) => t::INTEGER,
+            Self::Float(_) => t::FLOAT,
+            Self::Bool(_) => t::BOOL,
+            Self::String(_) => t::STRING,
+            Self::Blob(_) => t::BLOB,
+            Self::Hll(_) => t::HLL,
+            Self::GeoJson(_) => t::GEOJSON,
+            Self::List(_) => t::LIST,
+            Self::Map(_) => t::MAP,
+            Self::Unknown(kind, _) => *kind,
+        }
+    }
+
+    /// Appends the value (without type).
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Nil => {}
+            Self::Integer(v) => out.extend_from_slice(&v.to_be_bytes()),
+            Self::Float(v) => out.extend_from_slice(&v.to_be_bytes()),
+            Self::Bool(v) => out.push(u8::from(v)),
+            Self::GeoJson(text) => {
+                out.extend_from_slice(&[0, 0, 0]);
+                out.extend_from_slice(text);
+            }
+            Self::String(v)
+            | Self::Blob(v)
+            | Self::Hll(v)
+            | Self::List(v)
+            | Self::Map(v)
+            | Self::Unknown(_, v) => out.extend_from_slice(v),
+        }
+    }
+}
