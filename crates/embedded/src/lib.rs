@@ -1,1 +1,26 @@
-//! aerolane-embedded
+//! An in-process cluster that speaks the Aerospike wire protocol on loopback ports.
+//!
+//! For tests and for trying things out, never for production: everything is in memory. Its specification is the real
+//! server, by way of the recorded exchanges in `tests/golden`; what is not implemented answers with the server's
+//! "unsupported" error, never silently.
+//!
+//! * [`EmbeddedCluster`]: starting, stopping and changing a cluster
+//! * [`faults`]: faults on demand
+//!
+//! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
+//! it, `record` holds what one record does, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and
+//! `admin` the rest.
+
+mod admin;
+mod batch;
+mod clock;
+mod cluster;
+mod code;
+pub mod faults;
+mod info;
+mod record;
+mod scan;
+mod service;
+mod store;
+
+pub use cluster::EmbeddedCluster;

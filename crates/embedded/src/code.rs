@@ -1,0 +1,34 @@
+//! Result codes that this crate answers with; names as in the protocol documentation.
+
+/// Done.
+pub(crate) const OK: u8 = 0;
+/// Unknown error: malformed collections among others.
+pub(crate) const UNKNOWN: u8 = 1;
+/// No such record.
+pub(crate) const NOT_FOUND: u8 = 2;
+/// Generation mismatch.
+pub(crate) const GENERATION: u8 = 3;
+/// Something in the request is wrong.
+pub(crate) const PARAMETER: u8 = 4;
+/// The record exists already.
+pub(crate) const RECORD_EXISTS: u8 = 5;
+/// No node can answer for this partition now.
+pub(crate) const UNAVAILABLE: u8 = 11;
+/// The bin has another type.
+pub(crate) const BIN_TYPE: u8 = 12;
+/// The record would be too large.
+pub(crate) const RECORD_TOO_BIG: u8 = 13;
+/// What is asked for is not supported.
+pub(crate) const UNSUPPORTED: u8 = 16;
+/// Another key is stored with this digest.
+pub(crate) const KEY_MISMATCH: u8 = 19;
+/// No such namespace.
+pub(crate) const NAMESPACE: u8 = 20;
+/// A bin name is too long.
+pub(crate) const BIN_NAME: u8 = 21;
+/// Enterprise Edition only.
+pub(crate) const ENTERPRISE_ONLY: u8 = 25;
+/// The filter expression is false.
+pub(crate) const FILTERED_OUT: u8 = 27;
+/// Security is not supported by this server.
+pub(crate) const SECURITY_NOT_SUPPORTED: u8 = 51;

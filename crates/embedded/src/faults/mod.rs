@@ -1,0 +1,84 @@
+//! Faults on demand, per node.
+//!
+//! Where the hooks fire (all in `service`):
+//! * **accept**: [`Faults::refuses_connections`] after a connection was accepted; `true` resets it at once.
+//! * **request**: [`Faults::next_request`] once per whole frame, before it is executed, in the order of the connection. The
+//!   [`RequestFault`] that comes back says what happens to this request; its members are applied in this order:
+//!   `stall`, `delay`, `drop_before`, then `result_code` (instead of executing) or the execution, then
+//!   `drop_after`, `answer_delay`, `garbage`, `truncate`, `split`.
+//!
+//! When no rule is installed, the hooks cost one relaxed atomic load.
+
+mod rules;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Kinds of requests that a rule can single out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RequestKind {
+    /// Info text.
+    Info,
+    /// Login and user administration.
+    Admin,
+    /// Single-record read.
+    Read,
+    /// Single-record write, delete, touch, operate with writes.
+    Write,
+    /// Batch.
+    Batch,
+    /// Query over a primary or secondary index, and what is like it.
+    Query,
+    /// Anything else.
+    Other,
+}
+
+/// What is to happen to one request. The default is: nothing unusual.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestFault {
+    /// Never go on with this connection (nothing is executed, nothing answered) until the client closes it or the
+    /// rules of the node are cleared.
+    pub stall: bool,
+    /// Wait before executing. Other connections are served meanwhile.
+    pub delay: Option<Duration>,
+    /// Reset the connection without executing.
+    pub drop_before: bool,
+    /// Do not execute; answer with this result code.
+    pub result_code: Option<u8>,
+    /// Reset the connection after executing, without an answer.
+    pub drop_after: bool,
+    /// Wait between executing and answering.
+    pub answer_delay: Option<Duration>,
+    /// Send these bytes in place of the answer.
+    pub garbage: Option<Vec<u8>>,
+    /// Send only that many bytes of the answer, then close the connection.
+    pub truncate: Option<usize>,
+    /// Send the answer in pieces of one byte.
+    pub split: bool,
+}
+
+/// The faults of one node.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    armed: AtomicBool,
+    rules: rules::Rules,
+}
+
+impl Faults {
+    /// Whether any rule is installed: the only thing that the normal path looks at.
+    #[inline]
+    pub(crate) fn armed(&self) -> bool {
+        self.armed.load(Ordering::Relaxed)
+    }
+
+    /// What to do with the next request of this kind (counts down rules that apply a limited number of times).
+    pub(crate) fn next_request(&self, kind: RequestKind) -> Option<RequestFault> {
+        self.armed().then(|| self.rules.next_request(kind)).flatten()
+    }
+
+    /// Whether a connection that was just accepted is to be reset.
+    pub(crate) fn refuses_connections(&self) -> bool {
+        self.armed() && self.rules.refuses_connections()
+    }
+}

@@ -1,0 +1,55 @@
+//! What the service hands to the modules that answer, and what they hand back.
+
+use crate::cluster::Node;
+use aerolane_wire::message::{MessageHeader, MessageWriter};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// What is remembered about one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The client's address.
+    pub(crate) peer: SocketAddr,
+    /// Our address on this connection.
+    pub(crate) local: SocketAddr,
+    /// The user that has logged in on this connection.
+    pub(crate) user: Option<String>,
+    /// Whether the client has told its user agent.
+    pub(crate) user_agent_set: bool,
+}
+
+/// One frame to be answered.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// The node that was asked.
+    pub(crate) node: &'a Arc<Node>,
+    /// The connection it came on.
+    pub(crate) session: &'a mut Session,
+    /// Body of the frame.
+    pub(crate) body: &'a [u8],
+    /// Milliseconds since 2010, read once for all frames of a piece.
+    pub(crate) now_ms: u64,
+}
+
+/// What became of a frame.
+pub(crate) enum Answered {
+    /// All that is to be answered has been appended (possibly nothing).
+    Done,
+    /// Send what has been appended, then close the connection.
+    Close,
+    /// The answer goes on; nothing else of this connection is looked at until it ends.
+    Stream(Box<dyn Producer>),
+}
+
+/// An answer too large to be built at once (queries, big batches).
+pub(crate) trait Producer: Send {
+    /// Appends the next whole frames, about 128 KiB per call, so that slow readers hold back the work. `true`: that was all.
+    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool;
+}
+
+/// Appends a whole frame with a message that holds a result code and nothing else.
+pub(crate) fn error_answer(out: &mut Vec<u8>, result_code: u8) {
+    let header = MessageHeader { result_code, ..MessageHeader::default() };
+    let finished = MessageWriter::frame(out, &header).finish();
+    debug_assert!(finished.is_ok(), "a message without fields and operations is never too large");
+}

@@ -1,0 +1,190 @@
+//! How a record lies in memory: one allocation.
+//!
+//! | offset | size | what |
+//! |---|---|---|
+//! | 0 | 20 | digest |
+//! | 20 | 2 | generation |
+//! | 22 | 2 | set id |
+//! | 24 | 4 | void time, seconds since 2010, 0 = never |
+//! | 28 | 8 | last update, milliseconds since 2010 |
+//! | 36 | 2 | number of bins |
+//! | 38 | 4 | size of the stored key, 0 = none |
+//! | 42 | | stored key: particle type, value |
+//! | | | bins, in creation order, each as the operation that a read answers with |
+//!
+//! Words of ours are little-endian. A bin is kept exactly as it is sent (size, operation READ, particle type, 0, name
+//! length, name, value), so that reading all bins copies one slice.
+
+use super::SetId;
+
+/// Size of the fixed part.
+const HEADER: usize = 42;
+/// Size of the fixed part of a bin: 4-byte size, operation, particle type, version, name length.
+pub(crate) const BIN_HEADER: usize = 8;
+
+/// One record.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    bytes: Box<[u8]>,
+}
+
+/// What a record is built from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RecordParts<'a> {
+    /// Digest.
+    pub(crate) digest: &'a [u8; 20],
+    /// Generation, never 0.
+    pub(crate) generation: u16,
+    /// Set.
+    pub(crate) set_id: SetId,
+    /// Void time, 0 = never.
+    pub(crate) void_time: u32,
+    /// Last update.
+    pub(crate) last_update_ms: u64,
+    /// Key with its type byte in front; empty = not stored.
+    pub(crate) key: &'a [u8],
+    /// Number of bins.
+    pub(crate) n_bins: u16,
+    /// The bins as they are sent.
+    pub(crate) bins: &'a [u8],
+}
+
+impl Record {
+    /// Builds a record.
+    pub(crate) fn new(parts: &RecordParts<'_>) -> Self {
+        let mut bytes = Vec::with_capacity(HEADER + parts.key.len() + parts.bins.len());
+        bytes.extend_from_slice(parts.digest);
+        bytes.extend_from_slice(&parts.generation.to_le_bytes());
+        bytes.extend_from_slice(&parts.set_id.0.to_le_bytes());
+        bytes.extend_from_slice(&parts.void_time.to_le_bytes());
+        bytes.extend_from_slice(&parts.last_update_ms.to_le_bytes());
+        bytes.extend_from_slice(&parts.n_bins.to_le_bytes());
+        bytes.extend_from_slice(&(parts.key.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(parts.key);
+        bytes.extend_from_slice(parts.bins);
+        Self { bytes: bytes.into_boxed_slice() }
+    }
+
+    #[inline]
+    fn array<const N: usize>(&self, at: usize) -> [u8; N] {
+        let mut out = [0; N];
+        out.copy_from_slice(&self.bytes[at..at + N]);
+        out
+    }
+
+    fn key_len(&self) -> usize {
+        u32::from_le_bytes(self.array(38)) as usize
+    }
+
+    /// Digest.
+    #[inline]
+    pub(crate) fn digest(&self) -> &[u8; 20] {
+        self.bytes.first_chunk().unwrap_or(&[0; 20])
+    }
+
+    /// Generation, 1 to 65535.
+    #[inline]
+    pub(crate) fn generation(&self) -> u16 {
+        u16::from_le_bytes(self.array(20))
+    }
+
+    /// Set.
+    #[inline]
+    pub(crate) fn set_id(&self) -> SetId {
+        SetId(u16::from_le_bytes(self.array(22)))
+    }
+
+    /// Void time in seconds since 2010, 0 = never expires.
+    #[inline]
+    pub(crate) fn void_time(&self) -> u32 {
+        u32::from_le_bytes(self.array(24))
+    }
+
+    /// Last update in milliseconds since 2010.
+    #[inline]
+    pub(crate) fn last_update_ms(&self) -> u64 {
+        u64::from_le_bytes(self.array(28))
+    }
+
+    /// Number of bins.
+    #[inline]
+    pub(crate) fn n_bins(&self) -> u16 {
+        u16::from_le_bytes(self.array(36))
+    }
+
+    /// Stored key with its type byte in front, as in a key field.
+    #[inline]
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        match self.key_len() {
+            0 => None,
+            len => Some(&self.bytes[HEADER..HEADER + len]),
+        }
+    }
+
+    /// All bins, ready to be sent.
+    #[inline]
+    pub(crate) fn raw_bins(&self) -> &[u8] {
+        &self.bytes[HEADER + self.key_len()..]
+    }
+
+    /// The bins in creation order.
+    pub(crate) fn bins(&self) -> Bins<'_> {
+        Bins { rest: self.raw_bins() }
+    }
+
+    /// The bin with this name.
+    #[inline]
+    pub(crate) fn bin(&self, name: &[u8]) -> Option<Bin<'_>> {
+        self.bins().find(|bin| bin.name == name)
+    }
+
+    /// Whether the record has expired and only waits to be reaped.
+    #[inline]
+    pub(crate) fn is_expired(&self, now_seconds: u32) -> bool {
+        let void_time = self.void_time();
+        void_time != 0 && now_seconds > void_time
+    }
+
+    /// Size of the allocation.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Sets the void time alone (a read that touches).
+    pub(crate) fn set_void_time(&mut self, void_time: u32) {
+        self.bytes[24..28].copy_from_slice(&void_time.to_le_bytes());
+    }
+}
+
+/// One bin of a record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bin<'a> {
+    /// Name.
+    pub(crate) name: &'a [u8],
+    /// Particle type.
+    pub(crate) kind: u8,
+    /// Value as on the wire.
+    pub(crate) value: &'a [u8],
+    /// The whole operation as it is sent.
+    pub(crate) raw: &'a [u8],
+}
+
+/// Iterator over the bins of a record.
+#[derive(Debug, Clone)]
+pub(crate) struct Bins<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Bins<'a> {
+    type Item = Bin<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Bin<'a>> {
+        let head = self.rest.first_chunk::<BIN_HEADER>()?;
+        let size = 4 + u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let (raw, rest) = self.rest.split_at_checked(size)?;
+        self.rest = rest;
+        let (name, value) = raw[BIN_HEADER..].split_at_checked(usize::from(head[7]))?;
+        Some(Bin { name, kind: head[5], value, raw })
+    }
+}

@@ -1,0 +1,96 @@
+//! One partition: a compact hash table of records, keyed by digest.
+
+use super::{Record, Sets};
+use hashbrown::HashTable;
+
+/// The records of one partition. Counts of sets and bytes follow every change.
+#[derive(Debug, Default)]
+pub(crate) struct Partition {
+    table: HashTable<Record>,
+    bytes: u64,
+}
+
+/// The partition is chosen by the first bytes of the digest, so the table looks at others. Clients may send any digest,
+/// so the words are mixed.
+#[inline]
+fn hash(digest: &[u8; 20]) -> u64 {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| digest[at + i]));
+    (word(4) ^ word(12).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+}
+
+impl Partition {
+    /// Number of records.
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Bytes that the records take.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The record with this digest.
+    #[inline]
+    pub(crate) fn find(&self, digest: &[u8; 20]) -> Option<&Record> {
+        self.table.find(hash(digest), |r| r.digest() == digest)
+    }
+
+    /// The record with this digest, to be changed in place without changing its size or set.
+    #[inline]
+    pub(crate) fn find_mut(&mut self, digest: &[u8; 20]) -> Option<&mut Record> {
+        self.table.find_mut(hash(digest), |r| r.digest() == digest)
+    }
+
+    /// Puts a record in, in place of the one with the same digest if there is one.
+    pub(crate) fn insert(&mut self, sets: &Sets, record: Record) {
+        self.bytes += record.size() as u64;
+        sets.count(record.set_id(), 1, record.size() as i64);
+        let hashed = hash(record.digest());
+        if let Some(slot) = self.table.find_mut(hashed, |r| r.digest() == record.digest()) {
+            let old = std::mem::replace(slot, record);
+            self.bytes -= old.size() as u64;
+            sets.count(old.set_id(), -1, -(old.size() as i64));
+        } else {
+            self.table.insert_unique(hashed, record, |r| hash(r.digest()));
+        }
+    }
+
+    /// Takes a record out.
+    pub(crate) fn remove(&mut self, sets: &Sets, digest: &[u8; 20]) -> Option<Record> {
+        let entry = self.table.find_entry(hash(digest), |r| r.digest() == digest).ok()?;
+        let (record, _) = entry.remove();
+        self.bytes -= record.size() as u64;
+        sets.count(record.set_id(), -1, -(record.size() as i64));
+        Some(record)
+    }
+
+    /// All records, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Record> {
+        self.table.iter()
+    }
+
+    /// Keeps the records for which `keep` says so; answers how many went.
+    pub(crate) fn retain(&mut self, sets: &Sets, keep: impl Fn(&Record) -> bool) -> u64 {
+        let mut removed = 0;
+        let mut bytes = self.bytes;
+        self.table.retain(|r| {
+            let kept = keep(r);
+            if !kept {
+                removed += 1;
+                bytes -= r.size() as u64;
+                sets.count(r.set_id(), -1, -(r.size() as i64));
+            }
+            kept
+        });
+        self.bytes = bytes;
+        if removed > 0 && self.table.len() * 4 < self.table.capacity() {
+            self.table.shrink_to_fit(|r| hash(r.digest()));
+        }
+        removed
+    }
+
+    /// Removes everything.
+    pub(crate) fn clear(&mut self, sets: &Sets) {
+        self.retain(sets, |_| false);
+    }
+}
