@@ -128,12 +128,9 @@ impl<'a> Particle<'a> {
                 out.extend_from_slice(&[0, 0, 0]);
                 out.extend_from_slice(text);
             }
-            Self::String(v)
-            | Self::Blob(v)
-            | Self::Hll(v)
-            | Self::List(v)
-            | Self::Map(v)
-            | Self::Unknown(_, v) => out.extend_from_slice(v),
+            Self::String(v) | Self::Blob(v) | Self::Hll(v) | Self::List(v) | Self::Map(v) | Self::Unknown(_, v) => {
+                out.extend_from_slice(v)
+            }
         }
     }
 }
