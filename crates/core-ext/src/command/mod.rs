@@ -1,0 +1,39 @@
+//! Requests and answers of single records: aerospike-core's policies, keys and values straight to and from wire bytes.
+//!
+//! * [`encode`]: one function per command, each appends one whole frame
+//! * [`decode`]: what the body of an answer means
+//! * [`value`]: values to and from particles and msgpack
+//! * [`compress`]: compressed frames
+//! * [`check`]: what is refused before anything is sent
+//! * [`policy`]: timeouts and retries of a policy
+
+pub mod check;
+pub mod compress;
+pub mod decode;
+mod detail;
+pub mod encode;
+pub mod policy;
+pub mod value;
+
+use aerospike_core::BasePolicy;
+
+use crate::operations::Operation;
+
+/// Whether a call with this policy must be left to aerospike-core: it is part of a transaction.
+#[must_use]
+pub const fn needs_core(policy: &BasePolicy) -> bool {
+    policy.txn.is_some()
+}
+
+/// Whether an `operate` with these operations must be left to aerospike-core.
+#[must_use]
+pub fn operations_need_core(operations: &[Operation]) -> bool {
+    !operations.iter().all(Operation::is_scalar)
+}
+
+/// Whether any of these operations can change the record: then the call goes to the master and can be in doubt.
+/// Only for scalar operations; the others count as writes.
+#[must_use]
+pub fn operations_write(operations: &[Operation]) -> bool {
+    operations.iter().any(|operation| operation.as_scalar().is_none_or(crate::operations::Scalar::is_write))
+}
