@@ -11,7 +11,7 @@
 
 mod rules;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Kinds of requests that a rule can single out.
@@ -62,6 +62,8 @@ pub struct RequestFault {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     armed: AtomicBool,
+    /// How often the rules were cleared: ends stalls. Whoever clears the rules counts it up.
+    clears: AtomicU64,
     rules: rules::Rules,
 }
 
@@ -70,6 +72,11 @@ impl Faults {
     #[inline]
     pub(crate) fn armed(&self) -> bool {
         self.armed.load(Ordering::Relaxed)
+    }
+
+    /// How often the rules of this node were cleared. A stalled connection goes on when this changes.
+    pub(crate) fn clears(&self) -> u64 {
+        self.clears.load(Ordering::Relaxed)
     }
 
     /// What to do with the next request of this kind (counts down rules that apply a limited number of times).

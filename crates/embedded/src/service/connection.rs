@@ -1,0 +1,431 @@
+//! One connection: what it has received, what it has to send, and whose turn it is.
+//!
+//! Epoll is edge-triggered here: `readable` and `writable` stay set until the kernel says "would block" (or gives less
+//! than was asked for), and a connection that could go on but has used up its share asks for another turn.
+
+use super::ListenerId;
+use super::dispatch::{coded_answer, dispatch, request_kind};
+use super::outbox::Outbox;
+use super::request::{Answered, Producer, Request, Session, error_answer};
+use super::transport::Transport;
+use crate::cluster::Node;
+use crate::code;
+use crate::faults::RequestFault;
+use aerolane_wire::WireErrorKind;
+use aerolane_wire::message::MESSAGE_HEADER_SIZE;
+use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
+use mio::event::Event;
+use mio::net::TcpStream;
+use std::io::{self, ErrorKind, Read};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Above this many unsent bytes a connection reads and answers nothing more.
+const OUT_BOUND: usize = 1024 * 1024;
+/// A streamed answer is continued when fewer bytes than this are unsent.
+const STREAM_BOUND: usize = 256 * 1024;
+/// Reads per turn, so that a busy connection does not starve the others.
+const READS_PER_TURN: usize = 4;
+/// How often a stalled connection looks whether the rules were cleared.
+const STALL_CHECK: Duration = Duration::from_millis(20);
+/// Frame type of the server's cross-datacentre replication.
+const XDR_FRAME: u8 = 5;
+/// Capacity that an idle connection may keep.
+const KEEP_CAPACITY: usize = 64 * 1024;
+/// Whether a read that returns less than was asked for means that the socket is empty. So it is with epoll and kqueue;
+/// on Windows only "would block" arms the next event.
+const SHORT_READ_IS_ALL: bool = cfg!(unix);
+
+/// What a connection wants after its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The next event.
+    Wait,
+    /// Another turn, after the others.
+    Again,
+    /// A turn at this time.
+    At(Instant),
+    /// To be closed.
+    Close,
+}
+
+/// What stands in the way of the next frame.
+enum State {
+    /// Nothing.
+    Open,
+    /// A fault: the frame at the head waits; the fault that was drawn for it is in `drawn`.
+    Delayed(Instant),
+    /// A fault: never, until the rules are cleared (the count of clears was this).
+    Stalled(u64),
+    /// A fault: the answer waits.
+    Holding { until: Instant, answer: Vec<u8>, fault: RequestFault },
+    /// A fault: this answer leaves byte by byte.
+    Splitting { answer: Vec<u8>, sent: usize, close: bool },
+    /// An answer that is still being produced.
+    Streaming(Box<dyn Producer>),
+    /// All is answered; close when it is sent.
+    Closing { reset: bool },
+}
+
+/// One connection of a service thread.
+pub(super) struct Connection {
+    /// The listener it came through.
+    pub(super) listener: ListenerId,
+    node: Arc<Node>,
+    stream: TcpStream,
+    transport: Option<Box<dyn Transport>>,
+    session: Session,
+    /// Received and not answered: begins with a frame, mostly a partial one.
+    input: Vec<u8>,
+    output: Outbox,
+    state: State,
+    drawn: Option<RequestFault>,
+    readable: bool,
+    writable: bool,
+    /// The client's end of stream was announced: a short read may not be the last one.
+    read_closed: bool,
+    /// Stands in the thread's list of ready connections.
+    queued: bool,
+    /// A timer is set for this time.
+    timer: Option<Instant>,
+}
+
+impl Connection {
+    pub(super) fn new(
+        listener: ListenerId,
+        node: Arc<Node>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        transport: Option<Box<dyn Transport>>,
+    ) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        let session = Session { peer, local: stream.local_addr()?, user: None, user_agent_set: false };
+        Ok(Self {
+            listener,
+            node,
+            stream,
+            transport,
+            session,
+            input: Vec::new(),
+            output: Outbox::default(),
+            state: State::Open,
+            drawn: None,
+            readable: false,
+            writable: true,
+            read_closed: false,
+            queued: false,
+            timer: None,
+        })
+    }
+
+    /// Takes note of an event; `true`: put the connection on the list of ready ones.
+    pub(super) fn note(&mut self, event: &Event) -> bool {
+        self.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
+        self.read_closed |= event.is_read_closed() || event.is_error();
+        self.writable |= event.is_writable();
+        self.queue()
+    }
+
+    /// `true`, once per turn: put the connection on the list of ready ones.
+    pub(super) fn queue(&mut self) -> bool {
+        !std::mem::replace(&mut self.queued, true)
+    }
+
+    /// Whether a timer has to be set for `when`; it is taken to be set then.
+    pub(super) fn wants_timer(&mut self, when: Instant) -> bool {
+        let wanted = self.timer.is_none_or(|set| when < set);
+        if wanted {
+            self.timer = Some(when);
+        }
+        wanted
+    }
+
+    /// A timer of this connection has gone off.
+    pub(super) fn timer_fired(&mut self) -> bool {
+        self.timer = None;
+        self.queue()
+    }
+
+    /// Does what can be done now.
+    pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
+        self.queued = false;
+        self.advance(now_ms, buffer).unwrap_or(Turn::Close)
+    }
+
+    fn advance(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<Turn> {
+        let mut reads = 0;
+        loop {
+            self.flush()?;
+            if let Some(turn) = self.resume(now_ms) {
+                return Ok(turn);
+            }
+            if self.output.len() > OUT_BOUND {
+                return Ok(Turn::Wait);
+            }
+            if self.serve_input(now_ms) {
+                continue;
+            }
+            if !self.readable {
+                return Ok(Turn::Wait);
+            }
+            if reads == READS_PER_TURN {
+                return Ok(Turn::Again);
+            }
+            reads += 1;
+            match self.read(buffer) {
+                Ok(0) => self.state = State::Closing { reset: false },
+                Ok(n) => self.take_in(&buffer[..n], now_ms),
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => self.readable = false,
+                    ErrorKind::Interrupted => {}
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(transport) = &mut self.transport {
+            return transport.read(&mut self.stream, buffer);
+        }
+        let n = self.stream.read(buffer)?;
+        if SHORT_READ_IS_ALL && n < buffer.len() && !self.read_closed {
+            self.readable = false;
+        }
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.writable {
+            return Ok(());
+        }
+        self.writable = match &mut self.transport {
+            None => self.output.send(|bytes| io::Write::write(&mut self.stream, bytes))?,
+            Some(transport) => {
+                let all = self.output.send(|bytes| transport.write(&mut self.stream, bytes))?;
+                transport.flush(&mut self.stream)? && all
+            }
+        };
+        Ok(())
+    }
+
+    /// Gets the state out of the way if that can be done now; otherwise says what to wait for.
+    fn resume(&mut self, now_ms: u64) -> Option<Turn> {
+        match &mut self.state {
+            State::Open => None,
+            State::Delayed(until) => {
+                if Instant::now() < *until {
+                    return Some(Turn::At(*until));
+                }
+                self.state = State::Open;
+                None
+            }
+            State::Stalled(clears) => {
+                if self.read_closed {
+                    return Some(Turn::Close);
+                }
+                if self.node.faults.clears() == *clears {
+                    return Some(Turn::At(Instant::now() + STALL_CHECK));
+                }
+                self.state = State::Open;
+                None
+            }
+            State::Holding { until, answer, fault } => {
+                if Instant::now() < *until {
+                    return Some(Turn::At(*until));
+                }
+                let (answer, fault) = (std::mem::take(answer), std::mem::take(fault));
+                self.state = State::Open;
+                self.deliver(answer, fault);
+                Some(Turn::Again)
+            }
+            State::Splitting { answer, sent, close } => {
+                if !self.output.is_empty() {
+                    return Some(Turn::Wait);
+                }
+                match answer.get(*sent) {
+                    Some(byte) => {
+                        self.output.bytes().push(*byte);
+                        *sent += 1;
+                    }
+                    None if *close => self.state = State::Closing { reset: false },
+                    None => self.state = State::Open,
+                }
+                Some(Turn::Again)
+            }
+            State::Streaming(producer) => {
+                if self.output.len() >= STREAM_BOUND {
+                    return Some(Turn::Wait);
+                }
+                if producer.produce(now_ms, self.output.bytes()) {
+                    self.state = State::Open;
+                }
+                Some(Turn::Again)
+            }
+            State::Closing { reset } => {
+                if !self.output.is_empty() {
+                    return Some(Turn::Wait);
+                }
+                if *reset {
+                    // Lingering for 0 s turns the close into a reset. If that fails, it is an ordinary close.
+                    let _ = socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+                }
+                Some(Turn::Close)
+            }
+        }
+    }
+
+    /// Answers what `bytes` brought; keeps what cannot be answered yet.
+    fn take_in(&mut self, bytes: &[u8], now_ms: u64) {
+        if self.input.is_empty() {
+            let served = self.serve(bytes, now_ms);
+            self.input.extend_from_slice(&bytes[served..]);
+        } else {
+            self.input.extend_from_slice(bytes);
+        }
+    }
+
+    /// Answers frames that are kept in `input`; `true` if anything happened.
+    fn serve_input(&mut self, now_ms: u64) -> bool {
+        if self.input.is_empty() {
+            return false;
+        }
+        let mut input = std::mem::take(&mut self.input);
+        let served = self.serve(&input, now_ms);
+        if served == input.len() {
+            input.clear();
+            input.shrink_to(KEEP_CAPACITY);
+        } else {
+            input.drain(..served);
+        }
+        self.input = input;
+        served > 0 || !matches!(self.state, State::Open)
+    }
+
+    /// Answers the whole frames at the front of `bytes` as long as nothing stands in the way; says how much that was.
+    fn serve(&mut self, bytes: &[u8], now_ms: u64) -> usize {
+        let mut at = 0;
+        while matches!(self.state, State::Open) && self.output.len() <= OUT_BOUND {
+            match split_frame(&bytes[at..], MAX_BODY_SIZE) {
+                Ok(Some((frame, size))) => {
+                    if !self.frame(frame, now_ms) {
+                        break;
+                    }
+                    at += size;
+                }
+                Ok(None) => break,
+                Err(error) if error.kind == WireErrorKind::FrameType(XDR_FRAME) => {
+                    match self.skip_xdr_frame(&bytes[at..]) {
+                        Some(0) => break,
+                        Some(size) => at += size,
+                        None => return bytes.len(),
+                    }
+                }
+                // Not the protocol: what came before is answered, then the connection is closed.
+                Err(_) => {
+                    self.state = State::Closing { reset: false };
+                    return bytes.len();
+                }
+            }
+        }
+        at
+    }
+
+    /// The server's internal frame type is taken and not answered, unless it is too short to be a message (golden
+    /// scenario `malformed/proto-header`). Says how many bytes that were: 0 if more have to come, `None` if the
+    /// header is bad and the connection ends.
+    #[cold]
+    fn skip_xdr_frame(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut head = *bytes.first_chunk::<PROTO_HEADER_SIZE>()?;
+        head[1] = FrameType::Message as u8;
+        let Ok(header) = ProtoHeader::decode(&head, MAX_BODY_SIZE) else {
+            self.state = State::Closing { reset: false };
+            return None;
+        };
+        let size = PROTO_HEADER_SIZE + header.body_size;
+        if bytes.len() < size {
+            return Some(0);
+        }
+        if header.body_size < MESSAGE_HEADER_SIZE {
+            error_answer(self.output.bytes(), code::PARAMETER);
+        }
+        Some(size)
+    }
+
+    /// Answers one frame. `false`: it has to wait.
+    #[inline]
+    fn frame(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+        if self.node.faults.armed() || self.drawn.is_some() {
+            return self.frame_with_faults(frame, now_ms);
+        }
+        let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
+        match dispatch(frame.header.frame_type, &mut request, self.output.bytes()) {
+            Answered::Done => {}
+            Answered::Close => self.state = State::Closing { reset: false },
+            Answered::Stream(producer) => self.state = State::Streaming(producer),
+        }
+        true
+    }
+
+    /// [`Connection::frame`] while fault rules are installed.
+    #[cold]
+    fn frame_with_faults(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+        let kind = request_kind(frame);
+        let drawn = self.drawn.take().or_else(|| self.node.faults.next_request(kind));
+        let mut fault = drawn.unwrap_or_default();
+        if fault.stall {
+            self.state = State::Stalled(self.node.faults.clears());
+            return false;
+        }
+        if let Some(delay) = fault.delay.take() {
+            self.state = State::Delayed(Instant::now() + delay);
+            self.drawn = Some(fault);
+            return false;
+        }
+        if fault.drop_before {
+            self.state = State::Closing { reset: true };
+            return true;
+        }
+        let mut answer = Vec::new();
+        if let Some(code) = fault.result_code {
+            coded_answer(&mut answer, kind, code);
+        } else {
+            let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
+            match dispatch(frame.header.frame_type, &mut request, &mut answer) {
+                Answered::Done => {}
+                Answered::Close => self.state = State::Closing { reset: false },
+                // A fault may cut the answer anywhere, so it has to be there as a whole.
+                Answered::Stream(mut producer) => while !producer.produce(now_ms, &mut answer) {},
+            }
+        }
+        if fault.drop_after {
+            self.state = State::Closing { reset: true };
+        } else if let Some(delay) = fault.answer_delay.take() {
+            self.state = State::Holding { until: Instant::now() + delay, answer, fault };
+        } else {
+            self.deliver(answer, fault);
+        }
+        true
+    }
+
+    /// Hands an answer over to be sent, as the fault wants it.
+    fn deliver(&mut self, mut answer: Vec<u8>, fault: RequestFault) {
+        let mut close = matches!(self.state, State::Closing { .. });
+        if let Some(garbage) = fault.garbage {
+            answer = garbage;
+        }
+        if let Some(length) = fault.truncate {
+            answer.truncate(length);
+            close = true;
+        }
+        if fault.split {
+            self.state = State::Splitting { answer, sent: 0, close };
+            return;
+        }
+        self.output.bytes().extend_from_slice(&answer);
+        if close {
+            self.state = State::Closing { reset: false };
+        }
+    }
+}

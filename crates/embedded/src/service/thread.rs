@@ -1,0 +1,292 @@
+//! One service thread: an epoll, its listeners and its connections.
+
+use super::ListenerId;
+use super::connection::{Connection, Turn};
+use super::transport::TransportFactory;
+use crate::clock;
+use crate::cluster::Node;
+use mio::event::Event;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+use parking_lot::Mutex;
+use slab::Slab;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+const WAKER: Token = Token(usize::MAX);
+/// Tokens of listeners have this bit, tokens of connections do not.
+const LISTENER_BIT: usize = 1 << (usize::BITS - 2);
+/// Size of the buffer that all connections of a thread read into.
+const READ_BUFFER: usize = 256 * 1024;
+/// How long accepting rests after an error such as "too many open files".
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// What other threads ask of a service thread.
+pub(super) enum Command {
+    /// Register a listener.
+    Listen {
+        id: ListenerId,
+        node: Arc<Node>,
+        listener: TcpListener,
+        transport: Option<TransportFactory>,
+        ack: Sender<io::Result<()>>,
+    },
+    /// Take over an accepted connection.
+    Adopt {
+        from: ListenerId,
+        node: Arc<Node>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        transport: Option<TransportFactory>,
+    },
+    /// Close a listener and its connections; the sender is dropped when that is done.
+    Close { id: ListenerId, ack: Sender<()> },
+    /// Close everything and end the thread.
+    Stop,
+}
+
+/// The way into a service thread.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    /// `None`: the thread has ended.
+    queue: Mutex<Option<Vec<Command>>>,
+    waker: Waker,
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Command")
+    }
+}
+
+impl Mailbox {
+    pub(super) fn new(poll: &Poll) -> io::Result<Self> {
+        Ok(Self { queue: Mutex::new(Some(Vec::new())), waker: Waker::new(poll.registry(), WAKER)? })
+    }
+
+    pub(super) fn send(&self, command: Command) {
+        if let Some(queue) = &mut *self.queue.lock() {
+            queue.push(command);
+        }
+        // It fails only if the thread's poll is gone; then nobody is to read the command.
+        let _ = self.waker.wake();
+    }
+}
+
+struct Listener {
+    id: ListenerId,
+    node: Arc<Node>,
+    socket: TcpListener,
+    transport: Option<TransportFactory>,
+}
+
+/// State of a service thread.
+pub(super) struct ServiceThread {
+    poll: Poll,
+    index: usize,
+    mailboxes: Arc<[Mailbox]>,
+    /// Connections dealt out so far by all threads: they go round.
+    dealt: Arc<AtomicUsize>,
+    listeners: Slab<Listener>,
+    connections: Slab<Connection>,
+    /// Connections with something to do. A key may stand here for a connection that is gone.
+    ready: Vec<usize>,
+    /// When to look again at a connection or a listener (by token).
+    timers: BinaryHeap<Reverse<(Instant, usize)>>,
+}
+
+impl ServiceThread {
+    pub(super) fn new(poll: Poll, index: usize, mailboxes: Arc<[Mailbox]>, dealt: Arc<AtomicUsize>) -> Self {
+        Self {
+            poll,
+            index,
+            mailboxes,
+            dealt,
+            listeners: Slab::new(),
+            connections: Slab::new(),
+            ready: Vec::new(),
+            timers: BinaryHeap::new(),
+        }
+    }
+
+    /// Serves until it is told to stop. All sockets are closed when it returns.
+    pub(super) fn run(mut self) {
+        let mut events = Events::with_capacity(1024);
+        let mut buffer = vec![0; READ_BUFFER].into_boxed_slice();
+        let mut turns = Vec::new();
+        loop {
+            let timeout = if self.ready.is_empty() {
+                self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
+            } else {
+                Some(Duration::ZERO)
+            };
+            if let Err(error) = self.poll.poll(&mut events, timeout) {
+                if error.kind() == io::ErrorKind::Interrupted {
+                    continue;
+                }
+                return;
+            }
+            for event in &events {
+                match event.token() {
+                    WAKER => {
+                        if self.obey() {
+                            return;
+                        }
+                    }
+                    Token(t) if t & LISTENER_BIT != 0 => self.accept(t & !LISTENER_BIT),
+                    Token(key) => self.note(key, event),
+                }
+            }
+            self.fire_timers();
+            let now_ms = clock::now_ms();
+            std::mem::swap(&mut turns, &mut self.ready);
+            for key in turns.drain(..) {
+                self.turn(key, now_ms, &mut buffer);
+            }
+        }
+    }
+
+    /// Carries out what stands in the mailbox; `true`: stop.
+    fn obey(&mut self) -> bool {
+        let commands = self.mailboxes[self.index].queue.lock().as_mut().map(std::mem::take).unwrap_or_default();
+        for command in commands {
+            match command {
+                Command::Listen { id, node, listener, transport, ack } => {
+                    // The asker waits for the answer; if it is gone, so is its interest.
+                    let _ = ack.send(self.add_listener(Listener { id, node, socket: listener, transport }));
+                }
+                Command::Adopt { from, node, stream, peer, transport } => {
+                    self.adopt(from, node, stream, peer, transport.as_ref());
+                }
+                Command::Close { id, ack } => {
+                    self.listeners.retain(|_, l| l.id != id);
+                    self.connections.retain(|_, c| c.listener != id);
+                    drop(ack);
+                }
+                Command::Stop => return true,
+            }
+        }
+        false
+    }
+
+    fn add_listener(&mut self, mut listener: Listener) -> io::Result<()> {
+        let entry = self.listeners.vacant_entry();
+        self.poll.registry().register(&mut listener.socket, Token(entry.key() | LISTENER_BIT), Interest::READABLE)?;
+        entry.insert(listener);
+        Ok(())
+    }
+
+    fn accept(&mut self, key: usize) {
+        while let Some(listener) = self.listeners.get(key) {
+            match listener.socket.accept() {
+                Ok((stream, peer)) => {
+                    if listener.node.faults.refuses_connections() {
+                        // Lingering for 0 s turns the close into a reset. If that fails, it is an ordinary close.
+                        let _ = socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO));
+                        continue;
+                    }
+                    let (from, node, transport) = (listener.id, Arc::clone(&listener.node), listener.transport.clone());
+                    let to = self.dealt.fetch_add(1, Ordering::Relaxed) % self.mailboxes.len();
+                    if to == self.index {
+                        self.adopt(from, node, stream, peer, transport.as_ref());
+                    } else {
+                        self.mailboxes[to].send(Command::Adopt { from, node, stream, peer, transport });
+                    }
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return,
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                    _ => {
+                        self.timers.push(Reverse((Instant::now() + ACCEPT_PAUSE, key | LISTENER_BIT)));
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Takes a connection in. One that fails already here is closed; the client sees that.
+    fn adopt(
+        &mut self,
+        from: ListenerId,
+        node: Arc<Node>,
+        mut stream: TcpStream,
+        peer: SocketAddr,
+        transport: Option<&TransportFactory>,
+    ) {
+        let entry = self.connections.vacant_entry();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        if self.poll.registry().register(&mut stream, Token(entry.key()), interest).is_err() {
+            return;
+        }
+        let transport = match transport.map(|make| make()).transpose() {
+            Ok(transport) => transport,
+            Err(_) => return,
+        };
+        if let Ok(connection) = Connection::new(from, node, stream, peer, transport) {
+            entry.insert(connection);
+        }
+    }
+
+    fn note(&mut self, key: usize, event: &Event) {
+        if let Some(connection) = self.connections.get_mut(key) {
+            if connection.note(event) {
+                self.ready.push(key);
+            }
+        }
+    }
+
+    fn fire_timers(&mut self) {
+        if self.timers.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        while let Some(Reverse((at, token))) = self.timers.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.timers.pop();
+            if token & LISTENER_BIT != 0 {
+                self.accept(token & !LISTENER_BIT);
+            } else if self.connections.get_mut(token).is_some_and(Connection::timer_fired) {
+                self.ready.push(token);
+            }
+        }
+    }
+
+    fn turn(&mut self, key: usize, now_ms: u64, buffer: &mut [u8]) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        // A panic is a bug of ours; it ends this connection and no other.
+        let turn = catch_unwind(AssertUnwindSafe(|| connection.turn(now_ms, buffer))).unwrap_or(Turn::Close);
+        match turn {
+            Turn::Wait => {}
+            Turn::Again => {
+                if connection.queue() {
+                    self.ready.push(key);
+                }
+            }
+            Turn::At(when) => {
+                if connection.wants_timer(when) {
+                    self.timers.push(Reverse((when, key)));
+                }
+            }
+            Turn::Close => {
+                self.connections.remove(key);
+            }
+        }
+    }
+}
+
+impl Drop for ServiceThread {
+    /// Whoever waits for a command that was not obeyed learns it by the end of its channel.
+    fn drop(&mut self) {
+        *self.mailboxes[self.index].queue.lock() = None;
+    }
+}
