@@ -28,3 +28,4 @@ pub mod proto;
 pub mod result_code;
 
 pub use error::{WireError, WireErrorKind, WireResult};
+pub use result_code::ResultCode;

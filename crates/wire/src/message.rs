@@ -255,10 +255,13 @@ pub struct Op<'a> {
     pub kind: u8,
     /// Particle type of the value, see [`crate::particle::particle_type`].
     pub particle_type: u8,
-    /// The byte between particle type and name length; 0 in all that clients send.
+    /// The flags byte between particle type and name length; 0 in all that clients send. Bit 0: an update time follows
+    /// the name; the other bits mean nothing (golden group `malformed`, scenario ops).
     pub version: u8,
     /// Bin name, up to 255 bytes on the wire. Not necessarily UTF-8.
     pub name: &'a [u8],
+    /// The bin's last update time, if bit 0 of `version` announces it (replication between clusters).
+    pub update_time: Option<&'a [u8; 8]>,
     /// The value, uninterpreted.
     pub value: &'a [u8],
 }
@@ -304,7 +307,7 @@ impl<'a> Message<'a> {
     /// The fields in order.
     #[must_use]
     pub fn fields(&self) -> Fields<'a> {
-        Fields { cursor: Cursor::new(self.fields) }
+        Fields::checked(self.fields)
     }
 
     /// The first field of this type: of two fields of one type the first counts, as in the server.
@@ -316,11 +319,11 @@ impl<'a> Message<'a> {
     /// The operations in order.
     #[must_use]
     pub fn ops(&self) -> Ops<'a> {
-        Ops { cursor: Cursor::new(self.ops) }
+        Ops::checked(self.ops)
     }
 }
 
-fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
+pub(crate) fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
     let at = cursor.at();
     let size = cursor.u32()? as usize;
     if size < 1 {
@@ -330,20 +333,74 @@ fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
     Ok(Field { kind, value: cursor.take(size - 1)? })
 }
 
-fn read_op<'a>(cursor: &mut Cursor<'a>) -> WireResult<Op<'a>> {
+pub(crate) fn read_op<'a>(cursor: &mut Cursor<'a>) -> WireResult<Op<'a>> {
     let at = cursor.at();
     let size = cursor.u32()? as usize;
     let (kind, particle_type, version, name_len) = (cursor.u8()?, cursor.u8()?, cursor.u8()?, cursor.u8()? as usize);
     let Some(value_len) = size.checked_sub(4 + name_len) else {
         return Err(WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at));
     };
-    Ok(Op { kind, particle_type, version, name: cursor.take(name_len)?, value: cursor.take(value_len)? })
+    let (name, mut value) = (cursor.take(name_len)?, cursor.take(value_len)?);
+    let mut update_time = None;
+    if version & OP_HAS_UPDATE_TIME != 0 {
+        let Some((time, rest)) = value.split_first_chunk() else {
+            return Err(WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at));
+        };
+        (update_time, value) = (Some(time), rest);
+    }
+    Ok(Op { kind, particle_type, version, name, update_time, value })
+}
+
+/// Bit of an operation's flags byte: 8 bytes of update time follow the name.
+const OP_HAS_UPDATE_TIME: u8 = 0x01;
+
+/// Iterator over the messages of a frame body: answers to batches and queries put several into one frame.
+///
+/// After an error it ends.
+#[derive(Debug, Clone)]
+pub struct Messages<'a> {
+    body: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Messages<'a> {
+    /// Over the messages of this body.
+    #[must_use]
+    pub const fn new(body: &'a [u8]) -> Self {
+        Self { body, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = WireResult<Message<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.body.get(self.at..).filter(|rest| !rest.is_empty())?;
+        match Message::decode_prefix(rest) {
+            Ok((message, size)) => {
+                self.at += size;
+                Some(Ok(message))
+            }
+            Err(error) => {
+                let error = error.shifted(self.at);
+                self.at = self.body.len();
+                Some(Err(error))
+            }
+        }
+    }
 }
 
 /// Iterator over the fields of a [`Message`].
 #[derive(Debug, Clone)]
 pub struct Fields<'a> {
     cursor: Cursor<'a>,
+}
+
+impl<'a> Fields<'a> {
+    /// Over bytes that have been walked already.
+    pub(crate) const fn checked(bytes: &'a [u8]) -> Self {
+        Self { cursor: Cursor::new(bytes) }
+    }
 }
 
 impl<'a> Iterator for Fields<'a> {
@@ -358,6 +415,13 @@ impl<'a> Iterator for Fields<'a> {
 #[derive(Debug, Clone)]
 pub struct Ops<'a> {
     cursor: Cursor<'a>,
+}
+
+impl<'a> Ops<'a> {
+    /// Over bytes that have been walked already.
+    pub(crate) const fn checked(bytes: &'a [u8]) -> Self {
+        Self { cursor: Cursor::new(bytes) }
+    }
 }
 
 impl<'a> Iterator for Ops<'a> {
@@ -378,8 +442,8 @@ pub struct MessageWriter<'b> {
     /// Where the proto header stands; `None` for messages that share a frame.
     frame_start: Option<usize>,
     start: usize,
-    n_fields: u16,
-    n_ops: u16,
+    n_fields: u32,
+    n_ops: u32,
 }
 
 impl<'b> MessageWriter<'b> {
@@ -415,8 +479,7 @@ impl<'b> MessageWriter<'b> {
         Ok(())
     }
 
-    /// Appends an operation. Fails if the bin name has more than 255 bytes, the operation a value of 4 GiB, or the
-    /// message 65,536 operations.
+    /// Appends an operation. Fails if the bin name has more than 255 bytes.
     #[inline]
     pub fn op(&mut self, kind: u8, name: &[u8], value: Particle<'_>) -> WireResult<()> {
         self.op_with(kind, value.particle_type(), name, |out| {
@@ -433,14 +496,23 @@ impl<'b> MessageWriter<'b> {
         name: &[u8],
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.n_ops = self.n_ops.checked_add(1).ok_or_else(|| too_large("operations", 65_536, 65_535))?;
+        self.n_ops += 1;
         write_op(self.out, kind, particle_type, name, write)
     }
 
-    /// Fills in the counts (and the frame size).
+    /// Appends an operation as it was received.
+    pub fn raw_op(&mut self, op: &Op<'_>) -> WireResult<()> {
+        self.n_ops += 1;
+        write_raw_op(self.out, op)
+    }
+
+    /// Fills in the counts (and the frame size). Fails if there are more than 65,535 fields or operations, or if the
+    /// frame is larger than [`MAX_BODY_SIZE`](proto::MAX_BODY_SIZE).
     pub fn finish(self) -> WireResult<()> {
-        self.out[self.start + 18..self.start + 20].copy_from_slice(&self.n_fields.to_be_bytes());
-        self.out[self.start + 20..self.start + 22].copy_from_slice(&self.n_ops.to_be_bytes());
+        let n_fields = count("number of fields", self.n_fields)?;
+        let n_ops = count("number of operations", self.n_ops)?;
+        self.out[self.start + 18..self.start + 20].copy_from_slice(&n_fields.to_be_bytes());
+        self.out[self.start + 20..self.start + 22].copy_from_slice(&n_ops.to_be_bytes());
         match self.frame_start {
             Some(start) => proto::end_frame(self.out, start),
             None => Ok(()),
@@ -477,6 +549,28 @@ pub(crate) fn write_op<E: From<WireError>>(
     write(out)?;
     patch_size(out, start);
     Ok(())
+}
+
+/// Appends an operation with the flags byte and update time of `op`.
+pub(crate) fn write_raw_op(out: &mut Vec<u8>, op: &Op<'_>) -> WireResult<()> {
+    if (op.version & OP_HAS_UPDATE_TIME != 0) != op.update_time.is_some() {
+        return Err(WireError::invalid("bit 0 of an operation's flags byte goes with an update time", 0));
+    }
+    let start = out.len();
+    write_op(out, op.kind, op.particle_type, op.name, |out| {
+        if let Some(time) = op.update_time {
+            out.extend_from_slice(time);
+        }
+        out.extend_from_slice(op.value);
+        Ok::<_, WireError>(())
+    })?;
+    out[start + 6] = op.version;
+    Ok(())
+}
+
+/// A count as the 16-bit word that it travels in.
+pub(crate) fn count(what: &'static str, value: u32) -> WireResult<u16> {
+    u16::try_from(value).map_err(|_| too_large(what, u64::from(value), u64::from(u16::MAX)))
 }
 
 /// Fills in the 4-byte size at `start` of an item that reaches to the end of `out`.

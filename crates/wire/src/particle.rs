@@ -62,13 +62,7 @@ impl<'a> Particle<'a> {
         use particle_type as t;
         Ok(match kind {
             t::NIL => Self::Nil,
-            t::INTEGER => Self::Integer(match *value {
-                [a] => i64::from(a),
-                [a, b] => i64::from(u16::from_be_bytes([a, b])),
-                [a, b, c, d] => i64::from(u32::from_be_bytes([a, b, c, d])),
-                [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
-                _ => return Err(WireError::invalid("an integer has 1, 2, 4 or 8 bytes", 0)),
-            }),
+            t::INTEGER => Self::Integer(integer(value)?),
             t::FLOAT => match value.try_into() {
                 Ok(bytes) => Self::Float(f64::from_be_bytes(bytes)),
                 Err(_) => return Err(WireError::invalid("a float has 8 bytes", 0)),
@@ -129,8 +123,22 @@ impl<'a> Particle<'a> {
                 out.extend_from_slice(text);
             }
             Self::String(v) | Self::Blob(v) | Self::Hll(v) | Self::List(v) | Self::Map(v) | Self::Unknown(_, v) => {
-                out.extend_from_slice(v)
+                out.extend_from_slice(v);
             }
         }
     }
+}
+
+/// An integer of 1, 2, 4 or 8 bytes; the short ones are not sign-extended.
+#[inline]
+fn integer(value: &[u8]) -> WireResult<i64> {
+    if let Ok(bytes) = value.try_into() {
+        return Ok(i64::from_be_bytes(bytes));
+    }
+    Ok(match *value {
+        [a] => i64::from(a),
+        [a, b] => i64::from(u16::from_be_bytes([a, b])),
+        [a, b, c, d] => i64::from(u32::from_be_bytes([a, b, c, d])),
+        _ => return Err(WireError::invalid("an integer has 1, 2, 4 or 8 bytes", 0)),
+    })
 }

@@ -327,8 +327,9 @@ impl<'b> Writer<'b> {
 
     #[inline]
     fn word8(&mut self, marker: u8, value: u64) {
-        let [a, b, c, d, e, f, g, h] = value.to_be_bytes();
-        self.out.extend_from_slice(&[marker, a, b, c, d, e, f, g, h]);
+        let mut bytes = [marker; 9];
+        bytes[1..].copy_from_slice(&value.to_be_bytes());
+        self.out.extend_from_slice(&bytes);
     }
 }
 
