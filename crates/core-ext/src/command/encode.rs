@@ -368,22 +368,38 @@ fn bin_op(writer: &mut MessageWriter<'_>, kind: u8, bin: &Bin) -> Result<()> {
         .map_err(|e| bad_bin(bin, e))
 }
 
-pub(crate) fn scalar_op(writer: &mut MessageWriter<'_>, scalar: &Scalar) -> Result<()> {
-    let (kind, bin) = match scalar {
-        Scalar::Get | Scalar::GetHeader => return bare_op(writer, op::READ, ""),
-        Scalar::GetBin(name) => {
-            check::bin_name(name)?;
-            return bare_op(writer, op::READ, name);
-        }
-        Scalar::Touch => return bare_op(writer, op::TOUCH, ""),
-        Scalar::Delete => return bare_op(writer, op::DELETE, ""),
-        Scalar::Put(bin) => (op::WRITE, bin),
-        Scalar::Add(bin) => (op::INCR, bin),
-        Scalar::Append(bin) => (op::APPEND, bin),
-        Scalar::Prepend(bin) => (op::PREPEND, bin),
+/// How a scalar operation stands on the wire.
+pub(crate) enum Shape<'a> {
+    /// Kind and bin name, no value.
+    Bare(u8, &'a str),
+    /// Kind, bin name and value.
+    Bin(u8, &'a Bin),
+}
+
+/// The form of a scalar operation. Checks the bin name.
+pub(crate) fn shape_of(scalar: &Scalar) -> Result<Shape<'_>> {
+    let shape = match scalar {
+        Scalar::Get | Scalar::GetHeader => Shape::Bare(op::READ, ""),
+        Scalar::GetBin(name) => Shape::Bare(op::READ, name),
+        Scalar::Touch => Shape::Bare(op::TOUCH, ""),
+        Scalar::Delete => Shape::Bare(op::DELETE, ""),
+        Scalar::Put(bin) => Shape::Bin(op::WRITE, bin),
+        Scalar::Add(bin) => Shape::Bin(op::INCR, bin),
+        Scalar::Append(bin) => Shape::Bin(op::APPEND, bin),
+        Scalar::Prepend(bin) => Shape::Bin(op::PREPEND, bin),
     };
-    check::bin_name(&bin.name)?;
-    bin_op(writer, kind, bin)
+    check::bin_name(match &shape {
+        Shape::Bare(_, name) => name,
+        Shape::Bin(_, bin) => &bin.name,
+    })?;
+    Ok(shape)
+}
+
+fn scalar_op(writer: &mut MessageWriter<'_>, scalar: &Scalar) -> Result<()> {
+    match shape_of(scalar)? {
+        Shape::Bare(kind, name) => bare_op(writer, kind, name),
+        Shape::Bin(kind, bin) => bin_op(writer, kind, bin),
+    }
 }
 
 #[cold]

@@ -1,0 +1,283 @@
+//! The rows that go to one node, as one frame.
+//!
+//! Flags and fields are those of aerospike-core 3.0.0: the parent's filter in the message and in every row without
+//! one of its own, namespace and set in every row that is not a repetition, the index of a row counted per request.
+
+use aerolane_wire::WireError;
+use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags};
+use aerolane_wire::message::{MessageWriter, field, info1, info2, info3, info4, op};
+use aerolane_wire::particle::particle_type;
+use aerospike_core::expressions::Expression;
+use aerospike_core::{BatchPolicy, Bin, Bins, CommitLevel, Key, ReadModeAp};
+
+use super::{BatchKind, BatchOperation};
+use crate::command::encode::{self as single, scalar_of};
+use crate::command::value;
+use crate::command::{check, encode::frame};
+use crate::error::{Error, Result};
+use crate::operations::{Operation, Scalar};
+
+/// Appends one frame with the rows `rows` of `operations`, in that order; the wire's index of a row is its place in
+/// `rows`. Rows that only aerospike-core can encode are refused.
+///
+/// If anything is wrong with a row, the error names it and the buffer is as it was.
+pub fn encode(
+    policy: &BatchPolicy,
+    operations: &[BatchOperation],
+    rows: &[u32],
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let base = &policy.base_policy;
+    frame(out, base, |out| {
+        let mut writer = MessageWriter::frame(out, &single::read_header(base, info1::BATCH, 0, timeout_ms));
+        if let Some(filter) = &base.filter_expression {
+            writer.field_with(field::FILTER, |out| single::expression(filter, out))?;
+        }
+        writer.field_with(field::BATCH, |out| {
+            let mut batch = BatchWriter::begin(out, batch_flags(policy));
+            let mut previous = None;
+            for (place, &row) in rows.iter().enumerate() {
+                let Some(operation) = operations.get(row as usize) else {
+                    return Err(Error::client_error(format!("there is no batch row {row}")));
+                };
+                add_row(&mut batch, place as u32, policy, operation, previous).map_err(|e| name_row(row, e))?;
+                previous = Some(operation);
+            }
+            batch.finish();
+            Ok(())
+        })?;
+        writer.finish().map_err(single::too_big)
+    })
+}
+
+#[cold]
+fn name_row(row: u32, e: Error) -> Error {
+    match e.kind() {
+        crate::error::ErrorKind::InvalidArgument => {
+            let text = e.base_message();
+            let text = text.strip_prefix("Invalid argument: ").unwrap_or(&text);
+            Error::invalid_argument(format!("batch row {row}: {text}"))
+        }
+        _ => e,
+    }
+}
+
+fn batch_flags(policy: &BatchPolicy) -> u8 {
+    let mut bits = flags::REPORT_ERROR_RECORDS;
+    if policy.allow_inline {
+        bits |= flags::INLINE;
+    }
+    if policy.allow_inline_ssd {
+        bits |= flags::INLINE_SSD;
+    }
+    if policy.respond_all_keys {
+        bits |= flags::RESPOND_ALL_KEYS;
+    }
+    bits
+}
+
+fn add_row(
+    batch: &mut BatchWriter<'_>,
+    place: u32,
+    policy: &BatchPolicy,
+    operation: &BatchOperation,
+    previous: Option<&BatchOperation>,
+) -> Result<()> {
+    let key = operation.key();
+    if previous.is_some_and(|previous| repeats(operation, previous)) {
+        return Ok(batch.repeat(place, &key.digest())?);
+    }
+    check::key(key)?;
+    let row = Row::of(policy, operation)?;
+    // Rows that write are compared as bytes by the writer; values that are equal may still be written differently.
+    batch.row(place, &key.digest(), &row.header, |writer| row.write(writer, key))
+}
+
+/// Whether a row says nothing new. Only for rows without values, and without looking deep.
+fn repeats(operation: &BatchOperation, previous: &BatchOperation) -> bool {
+    let (key, last) = (operation.key(), previous.key());
+    if key.namespace() != last.namespace() || key.set_name() != last.set_name() {
+        return false;
+    }
+    match (operation.kind(), previous.kind()) {
+        (BatchKind::Read { policy: p, bins: b }, BatchKind::Read { policy: q, bins: c }) => p == q && b == c,
+        (BatchKind::ReadOps { policy: p, ops: o }, BatchKind::ReadOps { policy: q, ops: n }) => p == q && o == n,
+        (BatchKind::Delete { policy: p }, BatchKind::Delete { policy: q }) => !p.send_key && p == q,
+        _ => false,
+    }
+}
+
+/// A row that is about to be written.
+struct Row<'a> {
+    header: RowHeader,
+    filter: Option<&'a Expression>,
+    send_key: bool,
+    body: Body<'a>,
+}
+
+enum Body<'a> {
+    Empty,
+    Names(&'a [String]),
+    Operations(&'a [Operation]),
+    Udf(&'a super::operation::Udf),
+}
+
+impl<'a> Row<'a> {
+    fn of(policy: &'a BatchPolicy, operation: &'a BatchOperation) -> Result<Self> {
+        let (mut row, info4) = match operation.kind() {
+            BatchKind::Read { policy: read, bins } => {
+                check::bins(bins)?;
+                let (info1, body) = match bins {
+                    Bins::All => (info1::GET_ALL, Body::Empty),
+                    Bins::Some(names) if !names.is_empty() => (0, Body::Names(names)),
+                    Bins::None | Bins::Some(_) => (info1::NO_BIN_DATA, Body::Empty),
+                };
+                (Self::read(policy, info1, read, body), 0)
+            }
+            BatchKind::ReadOps { policy: read, ops } => {
+                let flags = read_flags(ops)?;
+                let body = if ops.is_empty() { Body::Empty } else { Body::Operations(ops) };
+                (Self::read(policy, flags, read, body), 0)
+            }
+            BatchKind::Write { policy: write, ops } => {
+                let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS;
+                let mut info3 = 0;
+                let generation = single::generation(write.generation_policy, write.generation, &mut info2);
+                single::exists_action(write.record_exists_action, &mut info2, &mut info3);
+                info2 |= durable(write.durable_delete);
+                info3 |= commit(write.commit_level);
+                let ttl = write.expiration.into();
+                let header = RowHeader::write(write_flags(ops)?, info2, info3, generation as u16, ttl);
+                let filter = write.filter_expression.as_ref();
+                let row = Self { header, filter, send_key: write.send_key, body: Body::Operations(ops) };
+                (row, on_locking(write.on_locking_only))
+            }
+            BatchKind::Delete { policy: delete } => {
+                let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS | info2::DELETE;
+                let generation = single::generation(delete.generation_policy, delete.generation, &mut info2);
+                info2 |= durable(delete.durable_delete);
+                let header = RowHeader::write(0, info2, commit(delete.commit_level), generation as u16, 0);
+                let filter = delete.filter_expression.as_ref();
+                (Self { header, filter, send_key: delete.send_key, body: Body::Empty }, 0)
+            }
+            BatchKind::Udf(udf) => {
+                let apply = &udf.policy;
+                let info2 = info2::WRITE | durable(apply.durable_delete);
+                let header = RowHeader::write(0, info2, commit(apply.commit_level), 0, apply.expiration.into());
+                let filter = apply.filter_expression.as_ref();
+                let row = Self { header, filter, send_key: apply.send_key, body: Body::Udf(udf) };
+                (row, on_locking(apply.on_locking_only))
+            }
+        };
+        row.filter = row.filter.or(policy.base_policy.filter_expression.as_ref());
+        row.header = row.header.with_info4(info4 | single::verbosity(&policy.base_policy));
+        Ok(row)
+    }
+
+    fn read(parent: &BatchPolicy, what: u8, read: &'a aerospike_core::BatchReadPolicy, body: Body<'a>) -> Self {
+        let mut info1 = info1::READ | what;
+        if parent.base_policy.read_mode_ap == ReadModeAp::All {
+            info1 |= info1::READ_MODE_AP_ALL;
+        }
+        let info3 = single::sc_mode(parent.base_policy.read_mode_sc);
+        let header = RowHeader::read(info1, info3, read.read_touch_ttl.into());
+        Self { header, filter: read.filter_expression.as_ref(), send_key: false, body }
+    }
+
+    fn write(&self, writer: &mut RowWriter<'_>, key: &Key) -> Result<()> {
+        writer.field(field::NAMESPACE, key.namespace().as_bytes());
+        writer.field(field::SET, key.set_name().as_bytes());
+        if let Some(filter) = self.filter {
+            // A row's field is taken as a whole; filters are rare enough to afford the copy.
+            let mut bytes = Vec::new();
+            single::expression(filter, &mut bytes)?;
+            writer.field(field::FILTER, &bytes);
+        }
+        if let (true, Some(user_key)) = (self.send_key, key.user_key()) {
+            let mut bytes = Vec::new();
+            single::user_key_value(user_key, &mut bytes)?;
+            writer.field(field::KEY, &bytes);
+        }
+        match &self.body {
+            Body::Empty => Ok(()),
+            Body::Names(names) => names.iter().try_for_each(|name| bare_op(writer, op::READ, name)),
+            Body::Operations(ops) => ops.iter().try_for_each(|op| scalar_op(writer, scalar_of(op)?)),
+            Body::Udf(udf) => {
+                writer.field(field::UDF_PACKAGE, udf.package.as_bytes());
+                writer.field(field::UDF_FUNCTION, udf.function.as_bytes());
+                let mut bytes = Vec::new();
+                value::encode_arguments(&udf.args, &mut bytes)
+                    .map_err(|e| Error::invalid_argument(format!("an argument of the UDF cannot be sent: {e}")))?;
+                writer.field(field::UDF_ARGUMENTS, &bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Read bits of a row with operations that only read.
+fn read_flags(ops: &[Operation]) -> Result<u8> {
+    if ops.is_empty() {
+        return Ok(info1::NO_BIN_DATA);
+    }
+    check::count(ops.len(), "operations")?;
+    let mut bits = 0;
+    for operation in ops {
+        bits |= match scalar_of(operation)? {
+            Scalar::Get => info1::GET_ALL,
+            Scalar::GetHeader => info1::NO_BIN_DATA,
+            Scalar::GetBin(_) => 0,
+            _ => return Err(Error::invalid_argument("a row that reads holds an operation that writes")),
+        };
+    }
+    Ok(bits)
+}
+
+/// Read bits of a row with operations of which at least one writes.
+fn write_flags(ops: &[Operation]) -> Result<u8> {
+    check::count(ops.len(), "operations")?;
+    let (mut reads, mut all, mut header, mut writes) = (false, false, false, false);
+    for operation in ops {
+        let scalar = scalar_of(operation)?;
+        reads |= !scalar.is_write();
+        writes |= scalar.is_write();
+        all |= matches!(scalar, Scalar::Get);
+        header |= matches!(scalar, Scalar::GetHeader);
+    }
+    if !writes {
+        return Err(Error::invalid_argument("a row that writes holds no operation that writes"));
+    }
+    Ok(match (reads, all, header) {
+        (false, ..) => 0,
+        (true, true, _) => info1::READ | info1::GET_ALL,
+        (true, false, true) => info1::READ | info1::NO_BIN_DATA,
+        (true, false, false) => info1::READ,
+    })
+}
+
+const fn durable(durable_delete: bool) -> u8 {
+    if durable_delete { info2::DURABLE_DELETE } else { 0 }
+}
+
+const fn on_locking(on_locking_only: bool) -> u8 {
+    if on_locking_only { info4::TXN_ON_LOCKING_ONLY } else { 0 }
+}
+
+fn commit(level: CommitLevel) -> u8 {
+    if level == CommitLevel::CommitMaster { info3::COMMIT_MASTER } else { 0 }
+}
+
+fn bare_op(writer: &mut RowWriter<'_>, kind: u8, name: &str) -> Result<()> {
+    writer.op_with(kind, particle_type::NIL, name.as_bytes(), |_| Ok::<_, WireError>(())).map_err(single::too_big)
+}
+
+fn scalar_op(writer: &mut RowWriter<'_>, scalar: &Scalar) -> Result<()> {
+    let (kind, bin): (u8, &Bin) = match single::shape_of(scalar)? {
+        single::Shape::Bare(kind, name) => return bare_op(writer, kind, name),
+        single::Shape::Bin(kind, bin) => (kind, bin),
+    };
+    value::particle_type_of(&bin.value)
+        .and_then(|particle| writer.op_with(kind, particle, bin.name.as_bytes(), |out| value::encode(&bin.value, out)))
+        .map_err(|e| single::bad_bin(bin, e))
+}

@@ -1,0 +1,20 @@
+//! Batches: rows, their outcome, and their way to and from the wire.
+//!
+//! [`BatchOperation`] and [`BatchRecord`] have the functions of aerospike-core's types of these names; they are ours
+//! because the vendor's rows cannot be looked into. [`encode()`] writes the rows that go to one node as one frame,
+//! [`Answers`] takes that node's answer apart.
+
+mod answer;
+mod encode;
+mod operation;
+mod record;
+
+pub use answer::{Answers, Progress, RowAnswer, holds_last};
+pub use encode::encode;
+pub use operation::BatchOperation;
+pub use record::BatchRecord;
+
+pub(crate) use operation::BatchKind;
+
+#[cfg(test)]
+mod tests;

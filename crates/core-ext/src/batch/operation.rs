@@ -1,0 +1,217 @@
+//! A batch row: key, operation and, after the call, its outcome.
+
+use aerospike_core::{
+    BatchDeletePolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins, Key, Record, ResultCode, Value,
+};
+
+use super::{BatchRecord, RowAnswer};
+use crate::command;
+use crate::error::Error;
+use crate::operations::Operation;
+
+/// One row of a batch call.
+///
+/// Build rows with [`read`](Self::read), [`read_ops`](Self::read_ops), [`write`](Self::write),
+/// [`delete`](Self::delete) and [`udf`](Self::udf), pass them to `Client::batch`, then look at the outcome.
+#[derive(Clone, Debug)]
+pub struct BatchOperation {
+    row: BatchRecord,
+    kind: BatchKind,
+}
+
+/// What a row does.
+#[derive(Clone, Debug)]
+pub(crate) enum BatchKind {
+    Read { policy: BatchReadPolicy, bins: Bins },
+    ReadOps { policy: BatchReadPolicy, ops: Vec<Operation> },
+    Write { policy: BatchWritePolicy, ops: Vec<Operation> },
+    Delete { policy: BatchDeletePolicy },
+    Udf(Box<Udf>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Udf {
+    pub(crate) policy: BatchUdfPolicy,
+    pub(crate) package: String,
+    pub(crate) function: String,
+    pub(crate) args: Vec<Value>,
+}
+
+/// Building rows.
+impl BatchOperation {
+    /// Reads bins: all, some, or none (generation and expiration only).
+    #[must_use]
+    pub fn read(policy: &BatchReadPolicy, key: Key, bins: Bins) -> Self {
+        Self { row: BatchRecord::new(key, false), kind: BatchKind::Read { policy: policy.clone(), bins } }
+    }
+
+    /// Reads with operations. None of them may write.
+    #[must_use]
+    pub fn read_ops(policy: &BatchReadPolicy, key: Key, ops: impl Into<Vec<Operation>>) -> Self {
+        let kind = BatchKind::ReadOps { policy: policy.clone(), ops: ops.into() };
+        Self { row: BatchRecord::new(key, false), kind }
+    }
+
+    /// Writes with operations. At least one of them must write.
+    #[must_use]
+    pub fn write(policy: &BatchWritePolicy, key: Key, ops: impl Into<Vec<Operation>>) -> Self {
+        let kind = BatchKind::Write { policy: policy.clone(), ops: ops.into() };
+        Self { row: BatchRecord::new(key, true), kind }
+    }
+
+    /// Deletes the record.
+    #[must_use]
+    pub fn delete(policy: &BatchDeletePolicy, key: Key) -> Self {
+        Self { row: BatchRecord::new(key, true), kind: BatchKind::Delete { policy: policy.clone() } }
+    }
+
+    /// Applies a function of a registered UDF module.
+    #[must_use]
+    pub fn udf(
+        policy: &BatchUdfPolicy,
+        key: Key,
+        package_name: impl Into<String>,
+        function_name: impl Into<String>,
+        args: impl Into<Vec<Value>>,
+    ) -> Self {
+        let udf = Udf {
+            policy: policy.clone(),
+            package: package_name.into(),
+            function: function_name.into(),
+            args: args.into(),
+        };
+        Self { row: BatchRecord::new(key, true), kind: BatchKind::Udf(Box::new(udf)) }
+    }
+}
+
+/// The outcome.
+impl BatchOperation {
+    /// The record, if the row succeeded.
+    #[must_use]
+    pub const fn record(&self) -> Option<&Record> {
+        self.row.record.as_ref()
+    }
+
+    /// Moves the record out.
+    pub const fn take_record(&mut self) -> Option<Record> {
+        self.row.record.take()
+    }
+
+    /// The row's result code, see [`BatchRecord::result_code`].
+    #[must_use]
+    pub fn result_code(&self) -> Option<ResultCode> {
+        self.row.result_code()
+    }
+
+    /// Whether a write may have been applied despite an error.
+    #[must_use]
+    pub fn in_doubt(&self) -> bool {
+        self.row.in_doubt()
+    }
+
+    /// Why the row failed.
+    #[must_use]
+    pub const fn error(&self) -> Option<&Error> {
+        self.row.error()
+    }
+
+    /// The node behind a failed row.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        self.row.node()
+    }
+
+    /// Key and outcome.
+    #[must_use]
+    pub const fn batch_record(&self) -> &BatchRecord {
+        &self.row
+    }
+
+    /// Key and outcome, moved out.
+    #[must_use]
+    pub fn into_batch_record(self) -> BatchRecord {
+        self.row
+    }
+}
+
+/// For the client.
+impl BatchOperation {
+    /// The key.
+    #[must_use]
+    pub const fn key(&self) -> &Key {
+        &self.row.key
+    }
+
+    /// Whether the row can change its record: then it goes to the master.
+    #[must_use]
+    pub const fn has_write(&self) -> bool {
+        self.row.has_write()
+    }
+
+    /// Whether the row has no outcome yet.
+    #[must_use]
+    pub const fn is_pending(&self) -> bool {
+        self.row.is_pending()
+    }
+
+    pub(crate) const fn kind(&self) -> &BatchKind {
+        &self.kind
+    }
+
+    /// Whether only aerospike-core can encode this row.
+    pub(crate) fn needs_core(&self) -> bool {
+        match &self.kind {
+            BatchKind::ReadOps { ops, .. } | BatchKind::Write { ops, .. } => command::operations_need_core(ops),
+            BatchKind::Read { .. } | BatchKind::Delete { .. } | BatchKind::Udf(_) => false,
+        }
+    }
+
+    /// Back to pending, at the start of a call.
+    pub(crate) fn clear(&mut self) {
+        self.row.clear();
+    }
+
+    /// Takes in what the server said. `requests_sent` counts the requests that held this row, for "in doubt".
+    pub(crate) fn answer(&mut self, answer: RowAnswer, requests_sent: u32) {
+        match answer {
+            RowAnswer::Ok(record) => self.row.set_ok(record),
+            RowAnswer::Failed { error, record } => {
+                self.row.set_error(error.set_in_doubt(self.row.has_write(), requests_sent), record);
+            }
+        }
+    }
+
+    /// Marks the row as failed.
+    pub(crate) fn fail(&mut self, error: Error) {
+        self.row.set_error(error, None);
+    }
+
+    /// Gives the row its own copy of a failure of the whole request, unless it has an outcome. Reads are never in doubt.
+    pub(crate) fn stamp_unanswered(&mut self, cause: &Error) {
+        if self.row.is_pending() {
+            let error = cause.clone();
+            self.row.set_error(if self.has_write() { error } else { error.force_in_doubt(false) }, None);
+        }
+    }
+
+    /// The same row for aerospike-core, without outcome.
+    pub(crate) fn to_core(&self) -> aerospike_core::BatchOperation {
+        use aerospike_core::BatchOperation as Core;
+        let key = self.row.key.clone();
+        let core_ops = |ops: &[Operation]| ops.iter().map(Into::into).collect::<Vec<_>>();
+        match &self.kind {
+            BatchKind::Read { policy, bins } => Core::read(policy, key, bins.clone()),
+            BatchKind::ReadOps { policy, ops } => Core::read_ops(policy, key, core_ops(ops)),
+            BatchKind::Write { policy, ops } => Core::write(policy, key, core_ops(ops)),
+            BatchKind::Delete { policy } => Core::delete(policy, key),
+            BatchKind::Udf(udf) => {
+                Core::udf(&udf.policy, key, udf.package.as_str(), udf.function.as_str(), udf.args.clone())
+            }
+        }
+    }
+
+    /// Takes over the outcome that aerospike-core found for this row.
+    pub(crate) fn absorb(&mut self, core: aerospike_core::BatchOperation) {
+        self.row.absorb(core.into_batch_record());
+    }
+}
