@@ -10,6 +10,7 @@
 //! * [`batch`]: batch-index requests
 //! * [`info`]: info text
 //! * [`admin`]: LOGIN and AUTHENTICATE
+//! * [`compress`]: compressed message frames
 //! * [`digest`]: record digests and partition ids
 //! * [`result_code`]: result codes of the server
 //!
@@ -18,6 +19,7 @@
 pub mod admin;
 pub mod batch;
 mod bytes;
+pub mod compress;
 pub mod digest;
 mod error;
 pub mod info;
