@@ -1,0 +1,299 @@
+//! How a client is set up: aerospike-core's `ClientPolicy`, the size of the connection pools, and the lanes.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use aerospike_core::ClientPolicy;
+
+use crate::error::{Error, Result};
+
+/// What a caller gets when every place on every connection to a node is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum WhenFull {
+    /// Wait, first come first served, until the operation's own deadline. The default.
+    #[default]
+    Wait,
+    /// Fail at once with [`ErrorKind::PoolExhausted`](crate::ErrorKind::PoolExhausted).
+    Fail,
+}
+
+/// The connections to one node, over all lanes together.
+///
+/// A request is sent on a connection that may already carry others (up to [`depth`](Self::depth)), so a node takes
+/// `max * depth` single-record requests at once. Batches and other slow requests have connections of their own
+/// ([`batch_max`](Self::batch_max)), one request at a time on each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolSizing {
+    /// Connections per node and lane that are opened at start and kept open. Default 1.
+    pub min: u32,
+    /// Most connections per node for single-record requests. Default 256, as `ClientPolicy::max_conns_per_node`.
+    pub max: u32,
+    /// Most requests in flight on one connection. Default 16; always 1 on TLS connections. At most [`MAX_DEPTH`].
+    pub depth: u32,
+    /// Most bytes of requests that are written to one connection and not yet answered. Default 1 MiB. A single
+    /// request larger than this is still sent, alone.
+    pub max_bytes_in_flight: usize,
+    /// Most connections per node for batches and other slow requests. Default 64.
+    pub batch_max: u32,
+    /// Most callers that wait for a place, per node and lane; further ones fail at once with
+    /// [`ErrorKind::PoolExhausted`](crate::ErrorKind::PoolExhausted). Default 1,048,576.
+    pub max_waiting: usize,
+    /// What callers get when all places are taken. Default [`WhenFull::Wait`].
+    pub when_full: WhenFull,
+}
+
+/// The deepest pipeline that [`PoolSizing::depth`] may ask for.
+pub const MAX_DEPTH: u32 = 1024;
+/// The most connections per node that [`PoolSizing`] may ask for.
+pub const MAX_CONNECTIONS: u32 = 65_535;
+/// The most lanes that a client may have.
+pub const MAX_LANES: u32 = 1024;
+
+impl Default for PoolSizing {
+    fn default() -> Self {
+        Self {
+            min: 1,
+            max: 256,
+            depth: 16,
+            max_bytes_in_flight: 1 << 20,
+            batch_max: 64,
+            max_waiting: 1 << 20,
+            when_full: WhenFull::Wait,
+        }
+    }
+}
+
+impl PoolSizing {
+    /// The defaults, with the limits that the policy sets (`min_conns_per_node`, `max_conns_per_node`).
+    #[must_use]
+    pub fn from_policy(policy: &ClientPolicy) -> Self {
+        let default = Self::default();
+        let max = match policy.max_conns_per_node {
+            // aerospike-core takes 0 as "no limit".
+            0 => MAX_CONNECTIONS,
+            n => u32::try_from(n).unwrap_or(MAX_CONNECTIONS).min(MAX_CONNECTIONS),
+        };
+        let min = u32::try_from(policy.min_conns_per_node).unwrap_or(u32::MAX).max(default.min).min(max);
+        Self { min, max, batch_max: default.batch_max.min(max), ..default }
+    }
+
+    /// Sized for a number of callers that work at the same time (tasks or threads), so that none of them has to wait
+    /// for a place: enough connections at `depth`, and never fewer than the default minimum.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when `callers` is 0.
+    pub fn for_concurrency(callers: u32) -> Result<Self> {
+        let Some(callers) = NonZeroU32::new(callers) else {
+            return Err(Error::invalid_argument("PoolSizing::for_concurrency: the number of callers must not be 0"));
+        };
+        let default = Self::default();
+        Ok(Self { max: callers.get().div_ceil(default.depth).clamp(4, MAX_CONNECTIONS), ..default })
+    }
+
+    /// Checks that the numbers can work together.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the field, its value and what it should be.
+    pub fn validate(&self) -> Result<()> {
+        check("max", u64::from(self.max), 1, u64::from(MAX_CONNECTIONS))?;
+        check("depth", u64::from(self.depth), 1, u64::from(MAX_DEPTH))?;
+        check("batch_max", u64::from(self.batch_max), 1, u64::from(MAX_CONNECTIONS))?;
+        check("max_bytes_in_flight", self.max_bytes_in_flight as u64, 1024, 1 << 30)?;
+        if self.min > self.max {
+            return Err(Error::invalid_argument(format!(
+                "PoolSizing: min ({}) is larger than max ({})",
+                self.min, self.max
+            )));
+        }
+        Ok(())
+    }
+
+    /// The part of this sizing that one of `lanes` lanes gets: the sums over all lanes never exceed the limits of the
+    /// whole, but every lane gets at least one connection of each kind.
+    #[must_use]
+    pub fn per_lane(&self, lanes: NonZeroU32) -> Self {
+        let max = (self.max / lanes).max(1);
+        Self { min: self.min.min(max), max, batch_max: (self.batch_max / lanes).max(1), ..self.clone() }
+    }
+
+    /// Most single-record requests in flight to one node.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.max as usize * self.depth as usize
+    }
+}
+
+fn check(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("PoolSizing: {field} is {value}, it must be {least} to {most}")))
+}
+
+/// Everything that a client is built from, beside the seeds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClientConfig {
+    /// Timeouts, login, TLS, racks, tend: as aerospike-core takes them.
+    pub policy: ClientPolicy,
+    /// Connections per node; `None`: [`PoolSizing::from_policy`].
+    pub pool: Option<PoolSizing>,
+    /// I/O threads (lanes) of the async client; `None`: one per available CPU, at most 4.
+    pub lanes: Option<NonZeroUsize>,
+}
+
+impl From<ClientPolicy> for ClientConfig {
+    fn from(policy: ClientPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+}
+
+impl ClientConfig {
+    /// The sizing in force.
+    #[must_use]
+    pub fn pool_sizing(&self) -> PoolSizing {
+        self.pool.clone().unwrap_or_else(|| PoolSizing::from_policy(&self.policy))
+    }
+
+    /// The number of lanes in force.
+    #[must_use]
+    pub fn lane_count(&self) -> NonZeroUsize {
+        /// More I/O threads than this have to be asked for: one saturates a small node.
+        const DEFAULT_MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+        self.lanes.unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |cpus| cpus.min(DEFAULT_MOST))
+        })
+    }
+
+    /// Checks everything that can be checked without the network.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the field. (aerospike-core checks the rest of its policy when it starts.)
+    pub fn validate(&self) -> Result<()> {
+        self.pool_sizing().validate()?;
+        if self.lane_count().get() > MAX_LANES as usize {
+            return Err(Error::invalid_argument(format!(
+                "lanes is {}, it must be 1 to {MAX_LANES}",
+                self.lane_count()
+            )));
+        }
+        validate_policy(&self.policy)
+    }
+}
+
+/// The checks of a `ClientPolicy` whose failures would otherwise show late or unclear.
+fn validate_policy(policy: &ClientPolicy) -> Result<()> {
+    use aerospike_core::AuthMode;
+    use aerospike_core::policy::TEND_INTERVAL_MIN_MS;
+
+    let invalid = |text: String| Err(Error::invalid_argument(format!("ClientPolicy: {text}")));
+    if policy.timeout == 0 && policy.connect_timeout == 0 {
+        return invalid("timeout and connect_timeout are both 0: opening a connection would never end".into());
+    }
+    if policy.max_conns_per_node > 0 && policy.min_conns_per_node > policy.max_conns_per_node {
+        return invalid(format!(
+            "min_conns_per_node ({}) is larger than max_conns_per_node ({})",
+            policy.min_conns_per_node, policy.max_conns_per_node
+        ));
+    }
+    if policy.tend_interval < TEND_INTERVAL_MIN_MS {
+        return invalid(format!(
+            "tend_interval is {} ms, it must be at least {TEND_INTERVAL_MIN_MS} ms",
+            policy.tend_interval
+        ));
+    }
+    if policy.rack_ids.as_ref().is_some_and(Vec::is_empty) {
+        return invalid("rack_ids is an empty list: use None for no rack preference".into());
+    }
+    let tls = crate::connect::tls_configured(policy);
+    match &policy.auth_mode {
+        AuthMode::External(..) if !tls => {
+            invalid("AuthMode::External sends the password itself, so it needs TLS (tls_policy)".into())
+        }
+        AuthMode::Pki if !tls => invalid("AuthMode::Pki needs TLS with a client certificate (tls_policy)".into()),
+        AuthMode::Internal(user, _) | AuthMode::External(user, _) | AuthMode::ExternalInsecure(user, _)
+            if user.is_empty() || user.len() > MAX_USER_LEN =>
+        {
+            invalid(format!("the user name has {} bytes, it must have 1 to {MAX_USER_LEN}", user.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The longest user name that the server takes (its field of 64 bytes ends with a NUL).
+const MAX_USER_LEN: usize = 63;
+
+#[cfg(test)]
+mod tests {
+    use aerospike_core::AuthMode;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn refused(result: Result<()>, part: &str) {
+        let error = result.expect_err(part);
+        assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error:?}");
+        assert!(error.to_string().contains(part), "{part:?} in {error}");
+    }
+
+    #[test]
+    fn defaults_are_valid() {
+        ClientConfig::default().validate().unwrap();
+        assert_eq!(PoolSizing::default().places(), 4096);
+    }
+
+    #[test]
+    fn impossible_pools_are_refused() {
+        let d = PoolSizing::default;
+        refused(PoolSizing { max: 0, min: 0, ..d() }.validate(), "max is 0");
+        refused(PoolSizing { depth: 0, ..d() }.validate(), "depth is 0");
+        refused(PoolSizing { depth: MAX_DEPTH + 1, ..d() }.validate(), "depth is 1025");
+        refused(PoolSizing { batch_max: 0, ..d() }.validate(), "batch_max is 0");
+        refused(PoolSizing { max_bytes_in_flight: 0, ..d() }.validate(), "max_bytes_in_flight is 0");
+        refused(PoolSizing { min: 9, max: 8, ..d() }.validate(), "min (9) is larger than max (8)");
+        refused(PoolSizing { max: u32::MAX, ..d() }.validate(), "max is 4294967295");
+        refused(PoolSizing::for_concurrency(0).map(drop), "must not be 0");
+    }
+
+    #[test]
+    fn impossible_policies_are_refused() {
+        let with = |change: fn(&mut ClientPolicy)| {
+            let mut config = ClientConfig::default();
+            change(&mut config.policy);
+            config.validate()
+        };
+        refused(with(|p| p.timeout = 0), "never end");
+        refused(with(|p| p.tend_interval = 1), "tend_interval is 1 ms");
+        refused(with(|p| p.rack_ids = Some(vec![])), "rack_ids");
+        refused(with(|p| (p.min_conns_per_node, p.max_conns_per_node) = (3, 2)), "min_conns_per_node (3)");
+        refused(with(|p| p.auth_mode = AuthMode::External("u".into(), "p".into())), "needs TLS");
+        refused(with(|p| p.auth_mode = AuthMode::Pki), "needs TLS");
+        refused(with(|p| p.auth_mode = AuthMode::Internal(String::new(), "p".into())), "user name has 0 bytes");
+    }
+
+    #[test]
+    fn policy_limits_are_taken() {
+        let policy = ClientPolicy { min_conns_per_node: 4, max_conns_per_node: 8, ..ClientPolicy::default() };
+        let sizing = PoolSizing::from_policy(&policy);
+        assert_eq!((sizing.min, sizing.max, sizing.batch_max), (4, 8, 8));
+        let unlimited = ClientPolicy { max_conns_per_node: 0, ..ClientPolicy::default() };
+        assert_eq!(PoolSizing::from_policy(&unlimited).max, MAX_CONNECTIONS);
+        PoolSizing::from_policy(&unlimited).validate().unwrap();
+    }
+
+    #[test]
+    fn lanes_share_the_limits() {
+        let sizing = PoolSizing { max: 10, min: 3, batch_max: 2, ..PoolSizing::default() };
+        let lane = sizing.per_lane(NonZeroU32::new(4).unwrap());
+        assert_eq!((lane.max, lane.min, lane.batch_max), (2, 2, 1));
+        let lane = sizing.per_lane(NonZeroU32::new(100).unwrap());
+        assert_eq!((lane.max, lane.min, lane.batch_max), (1, 1, 1));
+        lane.validate().unwrap();
+    }
+
+    #[test]
+    fn sized_for_callers() {
+        assert_eq!(PoolSizing::for_concurrency(1).unwrap().max, 4);
+        assert_eq!(PoolSizing::for_concurrency(5000).unwrap().max, 313);
+        assert_eq!(PoolSizing::for_concurrency(u32::MAX).unwrap().max, MAX_CONNECTIONS);
+    }
+}
