@@ -1,0 +1,78 @@
+//! Reads the golden exchanges, for the tests of this crate.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// One recorded exchange.
+pub struct Exchange {
+    /// Group and scenario.
+    pub scenario: String,
+    pub step: u64,
+    pub note: String,
+    /// Who made the request: `c-client`, `rust-client`, or `raw` (by hand).
+    pub driver: String,
+    /// How the answer ends.
+    pub end: String,
+    pub request: Vec<u8>,
+    pub response: Vec<u8>,
+    /// The recorder's own reading of both, a list with an entry per frame.
+    pub decoded_request: Value,
+    pub decoded_response: Value,
+}
+
+impl Exchange {
+    /// How to find it in the files.
+    pub fn place(&self) -> String {
+        format!("{} step {} ({})", self.scenario, self.step, self.note)
+    }
+}
+
+pub fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
+}
+
+/// All exchanges, in the order of the files' names.
+pub fn exchanges() -> Vec<Exchange> {
+    let mut files: Vec<_> = std::fs::read_dir(directory())
+        .expect("tests/golden is there")
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains(".jsonl"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 19, "golden files are missing: {files:?}");
+    files.iter().flat_map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Vec<Exchange> {
+    let mut text = String::new();
+    let file = BufReader::new(File::open(path).unwrap());
+    if path.extension().is_some_and(|ext| ext == "gz") {
+        flate2::bufread::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    } else {
+        { file }.read_to_string(&mut text).unwrap();
+    }
+    text.lines().map(|line| exchange(serde_json::from_str(line).unwrap())).collect()
+}
+
+fn exchange(mut line: Value) -> Exchange {
+    let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+    Exchange {
+        scenario: text("scenario"),
+        step: line["step"].as_u64().unwrap(),
+        note: text("note"),
+        driver: text("driver"),
+        end: text("end"),
+        request: bytes(&text("request")),
+        response: bytes(&text("response")),
+        decoded_request: line["decoded_request"].take(),
+        decoded_response: line["decoded_response"].take(),
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digit = |c: u8| (c as char).to_digit(16).unwrap() as u8;
+    hex.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}
