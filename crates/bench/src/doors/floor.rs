@@ -1,0 +1,47 @@
+//! Clients without I/O: what drawing a request, building its key and keeping the books costs by itself.
+
+use std::hint::black_box;
+
+use super::{DoorError, TokioHost, spawn_threads};
+use crate::conductor::Stage;
+use crate::measure::{Done, Failure};
+use crate::worker::{drive_idle_task, drive_task, drive_thread};
+use crate::workload::Request;
+
+fn answer(request: &Request) -> Done {
+    let records = match black_box(request) {
+        Request::Read(_) | Request::Write(..) => 1,
+        Request::BatchRead(keys) => keys.len(),
+        Request::BatchWrite(rows) => rows.len(),
+    };
+    Done { records: records as u64, not_found: 0 }
+}
+
+/// Tasks on tokio.
+pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
+    let host = TokioHost::start(stage.spec())?;
+    let call = |request: Request| async move {
+        // Gives the thread away as often as tokio's own budget would make a socket do.
+        tokio::task::consume_budget().await;
+        Ok::<_, Failure>(answer(&request))
+    };
+    for part in stage.parts() {
+        host.handle().spawn(async move {
+            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+        });
+    }
+    for part in stage.idle_parts() {
+        host.handle().spawn(async move {
+            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
+        });
+    }
+    Ok(host)
+}
+
+/// Threads.
+pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
+    spawn_threads(stage.parts(), |part| {
+        let stats = drive_thread(part.source, part.recorder, |request| Ok(answer(&request)));
+        let _ = part.results.send(stats);
+    })
+}

@@ -1,0 +1,130 @@
+//! The front doors under measurement: each connects, starts the workers of a [`Stage`] and keeps them alive.
+//!
+//! A measured process serves one client and ends, so a door leaks its client and policies: the workers share them
+//! through `&'static` references and pay no reference counting per operation.
+
+mod core;
+mod floor;
+mod tokio_host;
+
+use std::time::{Duration, Instant};
+
+pub use tokio_host::TokioHost;
+
+use crate::client_kind::ClientKind;
+use crate::conductor::conduct;
+use crate::measure::Failure;
+use crate::report::Report;
+use crate::spec::RunSpec;
+
+/// Why a run could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DoorError {
+    /// The runtime of the harness could not be built.
+    #[error("the tokio runtime did not start")]
+    Runtime(#[source] std::io::Error),
+    /// A worker thread could not be started.
+    #[error("worker thread {index} did not start")]
+    Thread {
+        /// Which one.
+        index: usize,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The client did not connect.
+    #[error("{client} did not connect to {seeds}: {reason}")]
+    Connect {
+        /// Which client.
+        client: ClientKind,
+        /// Where to.
+        seeds: String,
+        /// The client's words.
+        reason: String,
+    },
+    /// Connected, but the cluster did not become usable in time.
+    #[error("{client} connected to {seeds}, but the partition map was not complete after {waited:?}")]
+    NotReady {
+        /// Which client.
+        client: ClientKind,
+        /// Where to.
+        seeds: String,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The cluster has no such namespace.
+    #[error("{seeds} has no namespace `{namespace}`")]
+    NoNamespace {
+        /// The cluster.
+        seeds: String,
+        /// The namespace.
+        namespace: String,
+    },
+    /// The records could not be written before the run.
+    #[error("loading the records failed: {reason}")]
+    Load {
+        /// The client's words.
+        reason: String,
+    },
+}
+
+/// Runs `spec` in this process and returns its figures.
+///
+/// # Errors
+/// When the client does not connect or a worker cannot be started. Failing operations are figures, not errors.
+pub fn run(spec: &RunSpec) -> Result<Report, DoorError> {
+    match spec.client {
+        ClientKind::CoreAsync => conduct(spec, core::start_async),
+        ClientKind::CoreSync => conduct(spec, core::start_sync),
+        ClientKind::FloorAsync => conduct(spec, floor::start_async),
+        ClientKind::FloorSync => conduct(spec, floor::start_sync),
+        ClientKind::AerolaneAsync | ClientKind::AerolaneLocal | ClientKind::AerolaneSync => Err(DoorError::Connect {
+            client: spec.client,
+            seeds: spec.seeds.clone(),
+            reason: "not part of this build".to_owned(),
+        }),
+    }
+}
+
+/// Writes every record of the key space once.
+///
+/// # Errors
+/// When the client does not connect or any write fails for good.
+pub fn load(spec: &RunSpec) -> Result<(), DoorError> {
+    core::load(spec)
+}
+
+/// Polls `ready` until it says yes or `limit` is over.
+fn wait_until(limit: Duration, ready: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + limit;
+    while !ready() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Starts one named thread per part and runs `body` in it.
+fn spawn_threads<P: Send + 'static>(
+    parts: impl Iterator<Item = P>,
+    body: impl Fn(P) + Send + Clone + 'static,
+) -> Result<(), DoorError> {
+    for (index, part) in parts.enumerate() {
+        let body = body.clone();
+        std::thread::Builder::new()
+            .name(format!("worker-{index}"))
+            .spawn(move || body(part))
+            .map_err(|source| DoorError::Thread { index, source })?;
+    }
+    Ok(())
+}
+
+/// A failure with the rows of a batch that failed.
+fn batch_failure(rows: usize, failed: usize, timeouts: usize, first: &str) -> Failure {
+    Failure {
+        timeout: timeouts == failed,
+        message: format!("{failed} of {rows} batch rows failed, the first: {first}"),
+    }
+}

@@ -1,0 +1,356 @@
+//! What the workers do: the mix of operations and the requests drawn from it.
+//!
+//! The notation is the one of the vendor's Python harness: `RU,50` is 50 % reads and 50 % updates of keys drawn
+//! evenly from the key space, `RR,50` replaces instead of updating, `I` inserts the key space in order.
+
+use std::fmt;
+use std::str::FromStr;
+
+use aerospike_core::{Bin, Key, Value};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+/// The name of the one bin that every record has. Its value is the record's key id, as an integer.
+pub const BIN: &str = "b0";
+
+/// The mix of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Workload {
+    /// Writes of the whole key space in order, again and again until the time is over.
+    Insert,
+    /// Reads and updates of random keys.
+    ReadUpdate {
+        /// Share of reads, 0 to 100.
+        read_pct: u8,
+    },
+    /// Reads and replaces (all bins of the record are written anew) of random keys.
+    ReadReplace {
+        /// Share of reads, 0 to 100.
+        read_pct: u8,
+    },
+}
+
+impl Workload {
+    /// Share of reads in percent.
+    #[must_use]
+    pub fn read_pct(self) -> u8 {
+        match self {
+            Self::Insert => 0,
+            Self::ReadUpdate { read_pct } | Self::ReadReplace { read_pct } => read_pct,
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Insert => f.write_str("I"),
+            Self::ReadUpdate { read_pct } => write!(f, "RU,{read_pct}"),
+            Self::ReadReplace { read_pct } => write!(f, "RR,{read_pct}"),
+        }
+    }
+}
+
+impl From<Workload> for String {
+    fn from(workload: Workload) -> Self {
+        workload.to_string()
+    }
+}
+
+impl TryFrom<String> for Workload {
+    type Error = WorkloadError;
+
+    fn try_from(text: String) -> Result<Self, WorkloadError> {
+        text.parse()
+    }
+}
+
+/// Why a workload text was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("workload `{text}`: {reason}; expected I, RU,<read %>, RU,<read %>/<write %> or the same with RR")]
+pub struct WorkloadError {
+    text: String,
+    reason: &'static str,
+}
+
+impl FromStr for Workload {
+    type Err = WorkloadError;
+
+    fn from_str(text: &str) -> Result<Self, WorkloadError> {
+        let refuse = |reason| WorkloadError { text: text.to_owned(), reason };
+        let trimmed = text.trim();
+        let (kind, share) = match trimmed.split_once(',') {
+            None => (trimmed, None),
+            Some((kind, share)) => (kind.trim(), Some(share.trim())),
+        };
+        match (kind.to_ascii_uppercase().as_str(), share) {
+            ("I", None) => Ok(Self::Insert),
+            ("I", Some(_)) => Err(refuse("I takes no share of reads")),
+            ("RU" | "RR", None) => Err(refuse("the share of reads is missing")),
+            ("RU", Some(share)) => Ok(Self::ReadUpdate { read_pct: read_share(share).map_err(refuse)? }),
+            ("RR", Some(share)) => Ok(Self::ReadReplace { read_pct: read_share(share).map_err(refuse)? }),
+            _ => Err(refuse("unknown kind")),
+        }
+    }
+}
+
+/// Reads `R` or `R/W`, percentages.
+fn read_share(text: &str) -> Result<u8, &'static str> {
+    let percent = |part: &str| match part.trim().parse::<u8>() {
+        Ok(value) if value <= 100 => Ok(value),
+        _ => Err("a share is a whole number from 0 to 100"),
+    };
+    match text.split_once('/') {
+        None => percent(text),
+        Some((reads, writes)) => {
+            let (reads, writes) = (percent(reads)?, percent(writes)?);
+            if u16::from(reads) + u16::from(writes) == 100 {
+                Ok(reads)
+            } else {
+                Err("reads and writes must add up to 100")
+            }
+        }
+    }
+}
+
+/// How a key id becomes a user key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyKind {
+    /// An integer, as the vendor's Rust harness does.
+    Int,
+    /// The decimal digits as a string, as the vendor's Python harness does.
+    Str,
+}
+
+/// One call to the database, with keys that were built for this call.
+#[derive(Debug)]
+pub enum Request {
+    /// Reads one record, all bins.
+    Read(Key),
+    /// Writes one record with one bin.
+    Write(Key, Bin),
+    /// Reads several records in one batch call.
+    BatchRead(Vec<Key>),
+    /// Writes several records in one batch call.
+    BatchWrite(Vec<(Key, Bin)>),
+}
+
+/// The key space and its names; shared by all workers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeySpace {
+    /// Namespace of every record.
+    pub namespace: String,
+    /// Set of every record.
+    pub set: String,
+    /// Number of keys; key ids run from 0 to `keys - 1`.
+    pub keys: u64,
+    /// Type of the user keys.
+    pub kind: KeyKind,
+}
+
+impl KeySpace {
+    /// Builds the key of one id: two names copied and one RIPEMD-160 digest, as a service would do per request.
+    ///
+    /// # Panics
+    /// Never: integers and strings are valid user keys.
+    #[must_use]
+    pub fn key(&self, id: u64) -> Key {
+        let user_key = match self.kind {
+            KeyKind::Int => Value::Int(id as i64),
+            KeyKind::Str => Value::String(id.to_string()),
+        };
+        Key::new(self.namespace.as_str(), self.set.as_str(), user_key)
+            .expect("integers and strings are valid user keys")
+    }
+
+    /// The bin that belongs to one id.
+    #[must_use]
+    pub fn bin(id: u64) -> Bin {
+        Bin::new(BIN, Value::Int(id as i64))
+    }
+}
+
+/// Draws requests. Each worker has its own, with its own random numbers.
+#[derive(Debug)]
+pub struct RequestSource {
+    rng: Xoshiro256PlusPlus,
+    workload: Workload,
+    space: KeySpace,
+    batch: usize,
+    next_insert: u64,
+    insert_stride: u64,
+}
+
+impl RequestSource {
+    /// The source of worker `index` of `workers`. Equal seeds give equal sequences.
+    #[must_use]
+    pub fn new(workload: Workload, space: &KeySpace, batch: usize, seed: u64, index: usize, workers: usize) -> Self {
+        Self {
+            // seed_from_u64 runs the seed through SplitMix64, so neighbouring seeds give unrelated streams.
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index as u64),
+            workload,
+            space: space.clone(),
+            batch: batch.max(1),
+            next_insert: index as u64 % space.keys.max(1),
+            insert_stride: workers.max(1) as u64,
+        }
+    }
+
+    /// A number from 0 to `below - 1` (multiply-shift: no division, bias below 2^-40 for our ranges).
+    pub fn below(&mut self, below: u64) -> u64 {
+        ((u128::from(self.rng.next_u64()) * u128::from(below)) >> 64) as u64
+    }
+
+    fn next_id(&mut self) -> u64 {
+        if self.workload == Workload::Insert {
+            let id = self.next_insert;
+            self.next_insert = (id + self.insert_stride) % self.space.keys.max(1);
+            id
+        } else {
+            self.below(self.space.keys)
+        }
+    }
+
+    /// Draws and builds the next request.
+    pub fn next_request(&mut self) -> Request {
+        let read = match self.workload.read_pct() {
+            0 => false,
+            100 => true,
+            share => self.below(100) < u64::from(share),
+        };
+        match (read, self.batch) {
+            (true, 1) => {
+                let id = self.next_id();
+                Request::Read(self.space.key(id))
+            }
+            (false, 1) => {
+                let id = self.next_id();
+                Request::Write(self.space.key(id), KeySpace::bin(id))
+            }
+            (true, batch) => Request::BatchRead(
+                (0..batch)
+                    .map(|_| {
+                        let id = self.next_id();
+                        self.space.key(id)
+                    })
+                    .collect(),
+            ),
+            (false, batch) => Request::BatchWrite(
+                (0..batch)
+                    .map(|_| {
+                        let id = self.next_id();
+                        (self.space.key(id), KeySpace::bin(id))
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(keys: u64) -> KeySpace {
+        KeySpace { namespace: "test".into(), set: "s".into(), keys, kind: KeyKind::Int }
+    }
+
+    fn id_of(key: &Key) -> i64 {
+        match key.user_key() {
+            Some(Value::Int(id)) => *id,
+            other => panic!("unexpected user key {other:?}"),
+        }
+    }
+
+    #[test]
+    fn parses_every_form() {
+        assert_eq!("RU,50".parse(), Ok(Workload::ReadUpdate { read_pct: 50 }));
+        assert_eq!(" ru , 7 ".parse(), Ok(Workload::ReadUpdate { read_pct: 7 }));
+        assert_eq!("RU,0/100".parse(), Ok(Workload::ReadUpdate { read_pct: 0 }));
+        assert_eq!("RR,80".parse(), Ok(Workload::ReadReplace { read_pct: 80 }));
+        assert_eq!("I".parse(), Ok(Workload::Insert));
+    }
+
+    #[test]
+    fn refuses_with_a_reason() {
+        for (text, reason) in [
+            ("RU", "missing"),
+            ("RU,101", "0 to 100"),
+            ("RU,-1", "0 to 100"),
+            ("RU,50/60", "add up"),
+            ("RU,50,1,2", "0 to 100"),
+            ("I,5", "no share"),
+            ("RMU,50", "unknown kind"),
+            ("", "unknown kind"),
+        ] {
+            let error = text.parse::<Workload>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn display_parses_back() {
+        for text in ["I", "RU,0", "RU,100", "RR,33"] {
+            assert_eq!(text.parse::<Workload>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_come_in_the_asked_share() {
+        let mut source = RequestSource::new("RU,30".parse().unwrap(), &space(1000), 1, 7, 0, 1);
+        let mut reads = 0;
+        for _ in 0..10_000 {
+            match source.next_request() {
+                Request::Read(key) => {
+                    reads += 1;
+                    assert!((0..1000).contains(&id_of(&key)));
+                }
+                Request::Write(key, bin) => assert_eq!(bin.value, Value::Int(id_of(&key))),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!((2800..3200).contains(&reads), "{reads}");
+    }
+
+    #[test]
+    fn workers_draw_different_keys_and_the_same_seed_the_same() {
+        let draw = |seed, index| {
+            let mut source = RequestSource::new("RU,100".parse().unwrap(), &space(1 << 40), 1, seed, index, 4);
+            (0..8)
+                .map(|_| match source.next_request() {
+                    Request::Read(key) => id_of(&key),
+                    other => panic!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(draw(1, 0), draw(1, 0));
+        assert_ne!(draw(1, 0), draw(1, 1));
+        assert_ne!(draw(1, 0), draw(2, 0));
+    }
+
+    #[test]
+    fn inserts_cover_the_key_space_once_per_round() {
+        let mut seen = [0_u32; 10];
+        for worker in 0..2 {
+            let mut source = RequestSource::new(Workload::Insert, &space(10), 1, 1, worker, 2);
+            for _ in 0..5 {
+                match source.next_request() {
+                    Request::Write(key, _) => seen[id_of(&key) as usize] += 1,
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert_eq!(seen, [1; 10]);
+    }
+
+    #[test]
+    fn batches_have_the_asked_size() {
+        let mut source = RequestSource::new("RU,100".parse().unwrap(), &space(10), 128, 1, 0, 1);
+        assert!(matches!(source.next_request(), Request::BatchRead(keys) if keys.len() == 128));
+        let mut source = RequestSource::new("RU,0".parse().unwrap(), &space(10), 3, 1, 0, 1);
+        assert!(matches!(source.next_request(), Request::BatchWrite(rows) if rows.len() == 3));
+    }
+}
