@@ -1,0 +1,72 @@
+//! The async client.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use aerospike_core::{Bin, Bins, ClientPolicy, Key, ReadPolicy, Record, ToHosts, WritePolicy};
+
+use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::execute::execute;
+use super::front_door::single_record_methods;
+use super::lanes::Lanes;
+use crate::cluster::Cluster;
+use crate::command::encode::WriteKind;
+use crate::command::{needs_core, operations_need_core};
+use crate::config::ClientConfig;
+use crate::error::Result;
+use crate::operations::Operation;
+
+/// What the front doors of one client share.
+pub(crate) struct Shared {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) config: ClientConfig,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.lanes.close();
+        self.cluster.close();
+    }
+}
+
+/// A client for a cluster, to be used from async code on any tokio runtime. Cheap to clone; the last clone that is
+/// dropped closes everything.
+///
+/// Types and method names are those of `aerospike_core::Client`.
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Client {
+    /// Connects to the cluster that the seeds belong to, with the default pool.
+    pub async fn new(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
+        Self::with_config(ClientConfig::from(policy.clone()), hosts).await
+    }
+
+    /// Connects to the cluster that the seeds belong to.
+    pub async fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
+        config.validate()?;
+        let cluster = Cluster::connect(&config, hosts).await?;
+        let lanes = Arc::new(Lanes::new(&cluster, &config));
+        Ok(Self { shared: Arc::new(Shared { cluster, lanes, config }) })
+    }
+
+    single_record_methods! { (async) (.await) }
+
+    /// The client of aerospike-core beneath, for all that has no method here.
+    #[must_use]
+    pub fn core(&self) -> &aerospike_core::Client {
+        self.shared.cluster.core()
+    }
+
+    async fn run<C: Command>(&self, command: C) -> Result<C::Output> {
+        let lane = self.shared.lanes.mine()?;
+        execute(&self.shared.cluster, &lane, command).await
+    }
+
+    async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
+        Ok(call.await?)
+    }
+}

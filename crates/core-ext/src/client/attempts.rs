@@ -1,0 +1,237 @@
+//! The attempts of one call: where each goes, how long it may take, and what a failure means for the call.
+//!
+//! The same rules for the async and the blocking side. A request of which nothing was sent may always be tried again
+//! (until the deadline); one that was sent only as often as `max_retries` says. Each clock reading is passed in.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerospike_core::{BasePolicy, Key, ResultCode};
+
+use crate::cluster::Cluster;
+use crate::command::policy::{self, RetryPauses};
+use crate::error::{Error, ErrorKind, Phase};
+use crate::lane::{Failure, FailureKind};
+use crate::topology::{NodeInfo, Route};
+
+/// Pauses between attempts of which nothing was sent: the topology needs a moment to follow a node that went down.
+const FIRST_UNSENT_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_UNSENT_PAUSE: Duration = Duration::from_millis(50);
+/// Without a deadline, so many attempts in a row that were not sent end the call.
+const MOST_UNSENT: u32 = 100;
+
+/// What to do after a failed attempt.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Try again after this pause.
+    Retry(Duration),
+    /// The call has failed.
+    GiveUp(Error),
+}
+
+/// The state of one call between its attempts.
+pub(crate) struct Attempts<'a> {
+    cluster: &'a Cluster,
+    policy: &'a BasePolicy,
+    started: Instant,
+    deadline: Option<Instant>,
+    writes: bool,
+    /// Known from the first attempt on.
+    route: Option<Route>,
+    attempts: u32,
+    sent: u32,
+    /// Attempts that count against `max_retries`.
+    counted: u64,
+    unsent_in_a_row: u32,
+    pauses: Option<RetryPauses>,
+    failures: Vec<Error>,
+}
+
+/// One attempt: which node, and until when.
+pub(crate) struct Attempt {
+    pub(crate) node: Arc<NodeInfo>,
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl<'a> Attempts<'a> {
+    pub(crate) fn new(cluster: &'a Cluster, policy: &'a BasePolicy, writes: bool, now: Instant) -> Self {
+        Self {
+            cluster,
+            policy,
+            started: now,
+            deadline: policy::deadline(policy, now),
+            writes,
+            route: None,
+            attempts: 0,
+            sent: 0,
+            counted: 0,
+            unsent_in_a_row: 0,
+            pauses: None,
+            failures: Vec::new(),
+        }
+    }
+
+    /// Picks the node of the next attempt.
+    ///
+    /// # Errors
+    /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
+    pub(crate) fn next(&mut self, key: &Key, partition: u16, now: Instant) -> Result<Attempt, Next> {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
+        }
+        self.attempts += 1;
+        let topology = self.cluster.topology();
+        let routed = topology.namespace(key.namespace()).and_then(|map| {
+            let policy = self.policy;
+            let route = self.route.get_or_insert_with(|| {
+                if self.writes {
+                    Route::write(policy.replica)
+                } else {
+                    Route::read(map, policy.replica, policy.read_mode_sc)
+                }
+            });
+            map.route(partition, route, self.cluster.spread())
+        });
+        let node = match routed {
+            Ok(id) => topology.node(id).cloned(),
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidNode) => return Err(self.failed_unsent(error, now)),
+            Err(error) => return Err(Next::GiveUp(self.finish(error, now))),
+        };
+        let Some(node) = node else {
+            return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
+        };
+        if node.breaker().is_open() {
+            let error = Error::max_error_rate(node.label());
+            self.advance(false);
+            return Err(self.failed(error, now));
+        }
+        let socket = policy::socket_timeout(self.policy).map(|timeout| now + timeout);
+        let deadline = match (socket, self.deadline) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Ok(Attempt { node, deadline })
+    }
+
+    /// The timeout word of the request.
+    pub(crate) fn server_timeout_ms(&self) -> u32 {
+        policy::server_timeout_ms(self.policy)
+    }
+
+    /// The server answered, and the answer is a failure.
+    pub(crate) fn answered(&mut self, node: &NodeInfo, error: Error, now: Instant) -> Next {
+        self.sent += 1;
+        self.unsent_in_a_row = 0;
+        let Some(code) = error.server_result_code() else {
+            return Next::GiveUp(self.finish(error, now));
+        };
+        match code {
+            ResultCode::Timeout | ResultCode::DeviceOverload | ResultCode::KeyBusy => {
+                node.breaker().record_error();
+                self.advance(false);
+                self.failed(error, now)
+            }
+            ResultCode::PartitionUnavailable => {
+                self.cluster.request_refresh(Some(node.id()));
+                self.advance(false);
+                self.failed(error, now)
+            }
+            _ => Next::GiveUp(self.finish(error, now)),
+        }
+    }
+
+    /// No answer came.
+    pub(crate) fn lost(&mut self, node: &NodeInfo, failure: Failure, now: Instant) -> Next {
+        let expired = matches!(failure.kind, FailureKind::Expired);
+        if failure.sent {
+            self.sent += 1;
+            self.unsent_in_a_row = 0;
+        }
+        if !expired || failure.sent {
+            node.breaker().record_error();
+        }
+        if expired && self.deadline.is_some_and(|deadline| now >= deadline) {
+            let phase = if failure.sent { Phase::Sent } else { Phase::Queued };
+            let error = self.timed_out(phase, now).with_node(Arc::clone(node.label()));
+            return Next::GiveUp(error);
+        }
+        self.advance(expired);
+        let error = match failure.kind {
+            FailureKind::Expired => Error::timeout("no answer within the socket timeout"),
+            FailureKind::ConnectionLost(kind) => Error::connection_io("use the connection", kind.into()),
+            FailureKind::OpenFailed(error) => error,
+            FailureKind::Garbage(error) => Error::bad_response(format!("the answer is malformed: {error}")),
+            FailureKind::NodeGone => Error::invalid_node("the node has left the cluster"),
+            FailureKind::Closed if self.cluster.is_closed() => {
+                let error = Error::client_closed().with_phase(if failure.sent { Phase::Sent } else { Phase::Queued });
+                return Next::GiveUp(self.finish(error.with_node(Arc::clone(node.label())), now));
+            }
+            FailureKind::Closed => Error::connection("the runtime that drove the connection has ended"),
+        };
+        let error = error.with_node(Arc::clone(node.label()));
+        if failure.sent { self.failed(error.with_phase(Phase::Sent), now) } else { self.failed_unsent(error, now) }
+    }
+
+    /// The request was not taken, and will not be (it cannot be encoded, or the pool is full and not to wait).
+    pub(crate) fn refused(&mut self, error: Error, now: Instant) -> Error {
+        self.finish(error, now)
+    }
+
+    fn advance(&mut self, client_timeout: bool) {
+        if let Some(route) = &mut self.route {
+            route.next_attempt(client_timeout);
+        }
+    }
+
+    /// A failed attempt that counts against `max_retries`.
+    fn failed(&mut self, error: Error, now: Instant) -> Next {
+        self.counted += 1;
+        if self.counted < policy::max_attempts(self.policy) {
+            let pause = self.pauses.get_or_insert_with(|| RetryPauses::new(self.policy)).take();
+            return self.retry_after(pause, error, now);
+        }
+        if self.counted == 1 {
+            return Next::GiveUp(self.finish(error, now));
+        }
+        let text = format!("gave up after {} attempts", self.attempts);
+        let last = Error::max_retries_exceeded(text).with_phase(error.phase()).with_cause(error);
+        Next::GiveUp(self.finish(last, now))
+    }
+
+    /// A failed attempt of which nothing was sent: it does not count, but must not spin.
+    fn failed_unsent(&mut self, error: Error, now: Instant) -> Next {
+        self.unsent_in_a_row += 1;
+        if self.deadline.is_none() && self.unsent_in_a_row >= MOST_UNSENT {
+            return Next::GiveUp(self.finish(error, now));
+        }
+        self.cluster.request_refresh(None);
+        let pause = FIRST_UNSENT_PAUSE * (1 << (self.unsent_in_a_row - 1).min(6));
+        self.retry_after(pause.min(LONGEST_UNSENT_PAUSE), error, now)
+    }
+
+    fn retry_after(&mut self, pause: Duration, error: Error, now: Instant) -> Next {
+        /// Earlier failures that an error carries along.
+        const KEPT: usize = 10;
+        if self.deadline.is_some_and(|deadline| now + pause >= deadline) {
+            let late = self.timed_out(error.phase(), now).with_cause(error);
+            return Next::GiveUp(late);
+        }
+        if self.failures.len() < KEPT {
+            self.failures.push(error);
+        }
+        Next::Retry(pause)
+    }
+
+    fn timed_out(&mut self, phase: Phase, now: Instant) -> Error {
+        let error = Error::deadline(phase, now.duration_since(self.started));
+        self.finish(error, now)
+    }
+
+    fn finish(&mut self, error: Error, now: Instant) -> Error {
+        error
+            .with_attempts(self.attempts)
+            .with_elapsed(now.duration_since(self.started))
+            .with_sub_errors(std::mem::take(&mut self.failures))
+            .set_in_doubt(self.writes, self.sent)
+    }
+}

@@ -1,0 +1,52 @@
+//! Runs a command to its end: attempts over a lane.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::attempts::{Attempts, Next};
+use super::commands::Command;
+use crate::cluster::Cluster;
+use crate::driver::tasks::{ExchangeError, SharedLane};
+use crate::error::{Error, Result};
+use crate::lane::{Class, Millis};
+
+/// Executes a single-record command on a lane.
+pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
+    let mut now = Instant::now();
+    let partition = aerolane_wire::digest::partition_id(&command.key().digest());
+    let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+    loop {
+        let next = match attempts.next(command.key(), partition, now) {
+            Ok(attempt) => {
+                let node = &attempt.node;
+                let timeout_ms = attempts.server_timeout_ms();
+                let deadline = attempt.deadline.map_or(Millis::NEVER, |at| lane.millis(at));
+                let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
+                let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
+                let outcome =
+                    poll_fn(|cx| exchange.poll_with(cx, |body| command.decode(body, node.label()))).await;
+                match outcome {
+                    Ok(Ok(output)) => return Ok(output),
+                    Ok(Err(error)) => attempts.answered(node, error, Instant::now()),
+                    Err(ExchangeError::Encode(error)) => return Err(attempts.refused(error, Instant::now())),
+                    Err(ExchangeError::Full(full)) => {
+                        let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
+                        return Err(attempts.refused(error, Instant::now()));
+                    }
+                    Err(ExchangeError::Failed(failure)) => attempts.lost(node, failure, Instant::now()),
+                }
+            }
+            Err(next) => next,
+        };
+        match next {
+            Next::Retry(pause) => {
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                now = Instant::now();
+            }
+            Next::GiveUp(error) => return Err(error),
+        }
+    }
+}

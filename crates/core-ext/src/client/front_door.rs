@@ -1,0 +1,96 @@
+//! The methods that all clients have, written once: async for [`Client`](super::Client) and
+//! [`LocalClient`](super::LocalClient), blocking for [`SyncClient`](super::SyncClient).
+//!
+//! A client that uses this has `run(command)` (a single-record command on a lane) and `core_call(future)` (a future of
+//! aerospike-core, brought to its end), both async or both blocking.
+
+/// Defines the single-record methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
+macro_rules! single_record_methods {
+    (($($async:tt)*) ($($wait:tt)*)) => {
+        /// Reads a record: all bins, some, or none (generation and expiration only).
+        ///
+        /// Fails with `KeyNotFoundError` when there is no record.
+        pub $($async)* fn get(&self, policy: &ReadPolicy, key: &Key, bins: impl Into<Bins>) -> Result<Record> {
+            let bins = bins.into();
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().get(policy, key, bins)) $($wait)*;
+            }
+            self.run(Get { policy, key, bins }) $($wait)*
+        }
+
+        /// Writes bins; a nil value removes its bin. Other bins of the record stay as they are.
+        pub $($async)* fn put(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().put(policy, key, bins)) $($wait)*;
+            }
+            self.run(Write { policy, key, bins, kind: WriteKind::Put }) $($wait)*
+        }
+
+        /// Adds to numbers. A missing bin (or record) counts as 0.
+        pub $($async)* fn add(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().add(policy, key, bins)) $($wait)*;
+            }
+            self.run(Write { policy, key, bins, kind: WriteKind::Add }) $($wait)*
+        }
+
+        /// Appends to strings or blobs.
+        pub $($async)* fn append(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().append(policy, key, bins)) $($wait)*;
+            }
+            self.run(Write { policy, key, bins, kind: WriteKind::Append }) $($wait)*
+        }
+
+        /// Prepends to strings or blobs.
+        pub $($async)* fn prepend(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().prepend(policy, key, bins)) $($wait)*;
+            }
+            self.run(Write { policy, key, bins, kind: WriteKind::Prepend }) $($wait)*
+        }
+
+        /// Deletes a record; says whether it existed.
+        pub $($async)* fn delete(&self, policy: &WritePolicy, key: &Key) -> Result<bool> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().delete(policy, key)) $($wait)*;
+            }
+            self.run(Delete { policy, key }) $($wait)*
+        }
+
+        /// Resets the TTL of a record (to the policy's expiration) and counts up its generation.
+        ///
+        /// Fails with `KeyNotFoundError` when there is no record.
+        pub $($async)* fn touch(&self, policy: &WritePolicy, key: &Key) -> Result<()> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().touch(policy, key)) $($wait)*;
+            }
+            self.run(Touch { policy, key }) $($wait)*
+        }
+
+        /// Whether a record exists.
+        pub $($async)* fn exists(&self, policy: &ReadPolicy, key: &Key) -> Result<bool> {
+            if needs_core(&policy.base_policy) {
+                return self.core_call(self.core().exists(policy, key)) $($wait)*;
+            }
+            self.run(Exists { policy, key }) $($wait)*
+        }
+
+        /// Carries out several operations on one record, in order and as one. Scalar operations go over our lanes, the
+        /// others through aerospike-core.
+        pub $($async)* fn operate(
+            &self,
+            policy: &WritePolicy,
+            key: &Key,
+            operations: &[Operation],
+        ) -> Result<Record> {
+            if needs_core(&policy.base_policy) || operations_need_core(operations) {
+                let operations: Vec<aerospike_core::operations::Operation> = operations.iter().map(Into::into).collect();
+                return self.core_call(self.core().operate(policy, key, &operations)) $($wait)*;
+            }
+            self.run(Operate { policy, key, operations }) $($wait)*
+        }
+    };
+}
+
+pub(crate) use single_record_methods;

@@ -1,0 +1,183 @@
+//! The lanes of a client: which one a caller uses.
+//!
+//! A lane is driven on the runtime of its callers, so each runtime has lanes of its own: one on a current-thread
+//! runtime, up to [`ClientConfig::lanes`](crate::ClientConfig::lanes) on a multi-thread one. Callers outside of any
+//! tokio runtime share a lane on the control plane's.
+
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::cluster::Cluster;
+use crate::config::{ClientConfig, PoolSizing};
+use crate::connect::Stream;
+use crate::driver::tasks::{Opener, SharedLane};
+use crate::error::Error;
+use crate::lane::{Class, LaneSizing, NodeCounters};
+use crate::topology::NodeId;
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Numbers the threads in the order in which they first used a client: neighbours get different lanes.
+    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The lanes of one runtime.
+struct RuntimeLanes {
+    runtime: tokio::runtime::Id,
+    lanes: Vec<Arc<SharedLane>>,
+}
+
+/// All the lanes of a client.
+pub(crate) struct Lanes {
+    cluster: Weak<Cluster>,
+    fallback: Handle,
+    sizing: PoolSizing,
+    most: usize,
+    all: ArcSwap<Vec<Arc<RuntimeLanes>>>,
+    /// Held while lanes are added or the client closes.
+    changes: Mutex<Closed>,
+}
+
+#[derive(Debug, Default)]
+struct Closed(bool);
+
+impl Lanes {
+    pub(crate) fn new(cluster: &Arc<Cluster>, config: &ClientConfig) -> Self {
+        Self {
+            cluster: Arc::downgrade(cluster),
+            fallback: cluster.runtime().clone(),
+            sizing: config.pool_sizing(),
+            most: config.lane_count().get(),
+            all: ArcSwap::default(),
+            changes: Mutex::default(),
+        }
+    }
+
+    /// The lane for the calling thread.
+    pub(crate) fn mine(&self) -> Result<Arc<SharedLane>, Error> {
+        let current = Handle::try_current();
+        let handle = current.as_ref().unwrap_or(&self.fallback);
+        let id = handle.id();
+        {
+            let all = self.all.load();
+            if let Some(of_runtime) = all.iter().find(|lanes| lanes.runtime == id) {
+                return Ok(of_runtime.pick());
+            }
+        }
+        let lanes = match handle.runtime_flavor() {
+            RuntimeFlavor::CurrentThread => 1,
+            _ => handle.metrics().num_workers().clamp(1, self.most),
+        };
+        self.add(handle, lanes).map(|lanes| lanes.pick())
+    }
+
+    /// A lane of its own for a runtime.
+    pub(crate) fn add_one(&self, handle: &Handle) -> Result<Arc<SharedLane>, Error> {
+        self.add(handle, 1).map(|lanes| lanes.pick())
+    }
+
+    fn add(&self, handle: &Handle, count: usize) -> Result<Arc<RuntimeLanes>, Error> {
+        let closed = self.changes.lock();
+        if closed.0 {
+            return Err(Error::client_closed());
+        }
+        let all = self.all.load_full();
+        if let Some(lanes) = all.iter().find(|lanes| lanes.runtime == handle.id()) {
+            return Ok(Arc::clone(lanes));
+        }
+        let total = all.iter().map(|l| l.lanes.len()).sum::<usize>() + count;
+        let share = NonZeroU32::new(total as u32).unwrap_or(NonZeroU32::MIN);
+        let sizing = LaneSizing::from(&self.sizing.per_lane(share));
+        for lane in all.iter().flat_map(|l| &l.lanes) {
+            lane.resize(sizing);
+        }
+        let opener: Arc<dyn Opener> = Arc::new(ClusterOpener { cluster: Weak::clone(&self.cluster) });
+        let lanes: Vec<_> =
+            (0..count).map(|_| SharedLane::new(sizing, handle.clone(), Arc::clone(&opener))).collect();
+        if let Some(cluster) = self.cluster.upgrade() {
+            for node in cluster.topology().active_nodes() {
+                for lane in &lanes {
+                    lane.warm(node.id().index() as u16);
+                }
+            }
+        }
+        let added = Arc::new(RuntimeLanes { runtime: handle.id(), lanes });
+        // Runtimes that have ended leave lanes without connections: let go of those nobody uses.
+        let mut next: Vec<_> = all.iter().filter(|l| !l.is_dead()).cloned().collect();
+        next.push(Arc::clone(&added));
+        self.all.store(Arc::new(next));
+        Ok(added)
+    }
+
+    /// The counts of a node, over all lanes.
+    pub(crate) fn counters(&self, node: NodeId) -> NodeCounters {
+        let mut sum = NodeCounters::default();
+        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+            sum.add(&lane.counters(node.index() as u16));
+        }
+        sum
+    }
+
+    pub(crate) fn node_gone(&self, node: NodeId) {
+        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+            lane.node_gone(node.index() as u16);
+        }
+    }
+
+    pub(crate) fn node_back(&self, node: NodeId) {
+        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+            lane.node_back(node.index() as u16);
+        }
+    }
+
+    /// Fails what is in flight, closes all connections, takes nothing any more.
+    pub(crate) fn close(&self) {
+        let mut closed = self.changes.lock();
+        closed.0 = true;
+        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+            lane.close();
+        }
+        // Lanes stay in the list, so that late callers hear "closed" instead of getting new ones.
+    }
+}
+
+impl RuntimeLanes {
+    fn pick(&self) -> Arc<SharedLane> {
+        let index = if self.lanes.len() == 1 { 0 } else { THREAD.with(|thread| thread % self.lanes.len()) };
+        Arc::clone(&self.lanes[index])
+    }
+
+    fn is_dead(&self) -> bool {
+        self.lanes.iter().all(|lane| Arc::strong_count(lane) == 1 && lane.was_used_and_is_empty())
+    }
+}
+
+struct ClusterOpener {
+    /// Weak: connections being opened do not keep a closed client alive.
+    cluster: Weak<Cluster>,
+}
+
+impl Opener for ClusterOpener {
+    fn open(&self, node: u16, _class: Class) -> Pin<Box<dyn Future<Output = Result<Stream, Error>> + Send + '_>> {
+        Box::pin(async move {
+            let cluster = self.cluster.upgrade().ok_or_else(Error::client_closed)?;
+            let info = cluster.topology().node(NodeId::from_index(usize::from(node))).cloned();
+            let info = info.ok_or_else(|| Error::invalid_node("the node is not known"))?;
+            cluster.open(&info).await
+        })
+    }
+
+    fn lost(&self, node: u16) {
+        if let Some(cluster) = self.cluster.upgrade() {
+            cluster.request_refresh(Some(NodeId::from_index(usize::from(node))));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Tasks that live on threads of ours, each thread with a current-thread runtime and a lane of its own: an operation
+//! never leaves its thread.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::thread::JoinHandle;
+
+use aerospike_core::{Bin, Bins, Key, ReadPolicy, Record, WritePolicy};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+
+use super::asynchronous::{Client, Shared};
+use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::execute::execute;
+use super::front_door::single_record_methods;
+use crate::command::encode::WriteKind;
+use crate::command::{needs_core, operations_need_core};
+use crate::driver::tasks::SharedLane;
+use crate::error::{Error, Result};
+use crate::operations::Operation;
+
+type Job = Box<dyn FnOnce(&LocalClient) + Send>;
+
+/// Threads of ours, each with a tokio current-thread runtime and a lane of its own.
+///
+/// Tasks spawned here get a [`LocalClient`] and need not be `Send`. Dropping the runtime drops its tasks and joins its
+/// threads.
+pub struct LaneRuntime {
+    threads: Vec<LaneThread>,
+    next: AtomicUsize,
+}
+
+struct LaneThread {
+    jobs: Option<mpsc::UnboundedSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LaneRuntime {
+    /// Starts `threads` threads for this client.
+    ///
+    /// # Errors
+    /// The client is closed, or the system gives no thread.
+    pub fn new(client: &Client, threads: NonZeroUsize) -> Result<Self> {
+        let threads = (0..threads.get()).map(|index| LaneThread::start(client, index)).collect::<Result<_>>()?;
+        Ok(Self { threads, next: AtomicUsize::new(0) })
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Starts a task on the next thread in turn. `task` gets that thread's client and makes the future there.
+    pub fn spawn<F, T>(&self, task: impl FnOnce(LocalClient) -> F + Send + 'static) -> LaneTask<T>
+    where
+        F: Future<Output = T> + 'static,
+        T: Send + 'static,
+    {
+        self.spawn_on(self.next.fetch_add(1, Ordering::Relaxed), task)
+    }
+
+    /// Starts a task on a certain thread (counted from 0, taken modulo [`threads`](Self::threads)).
+    pub fn spawn_on<F, T>(&self, thread: usize, task: impl FnOnce(LocalClient) -> F + Send + 'static) -> LaneTask<T>
+    where
+        F: Future<Output = T> + 'static,
+        T: Send + 'static,
+    {
+        let (outcome, receiver) = oneshot::channel();
+        let job: Job = Box::new(move |client| {
+            let client = client.clone();
+            // Made inside of the task: a panic of `task` itself is the task's, too.
+            let running = tokio::task::spawn_local(async move { task(client).await });
+            tokio::task::spawn_local(async move {
+                let _ = outcome.send(running.await.map_err(|e| match e.try_into_panic() {
+                    Ok(panic) => LaneTaskError::Panicked(panic),
+                    Err(_) => LaneTaskError::Dropped,
+                }));
+            });
+        });
+        if let Some(jobs) = &self.threads[thread % self.threads.len()].jobs {
+            // A thread that is gone drops the job and with it `outcome`: the task reads as dropped.
+            let _ = jobs.send(job);
+        }
+        LaneTask { receiver }
+    }
+}
+
+impl fmt::Debug for LaneRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaneRuntime").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
+}
+
+impl LaneThread {
+    fn start(client: &Client, index: usize) -> Result<Self> {
+        let (jobs, mut incoming) = mpsc::unbounded_channel::<Job>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let lane = client.shared.lanes.add_one(runtime.handle())?;
+        let shared = Arc::clone(&client.shared);
+        let thread = std::thread::Builder::new().name(format!("aerolane-lane-{index}")).spawn(move || {
+            let client = LocalClient { shared, lane, _stays_here: PhantomData };
+            let tasks = LocalSet::new();
+            tasks.block_on(&runtime, async {
+                while let Some(job) = incoming.recv().await {
+                    job(&client);
+                }
+            });
+        })?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+}
+
+impl Drop for LaneRuntime {
+    fn drop(&mut self) {
+        for thread in &mut self.threads {
+            thread.jobs = None;
+        }
+        for thread in self.threads.iter_mut().filter_map(|t| t.thread.take()) {
+            // A task of ours that drops the runtime ends its own thread soon after; waiting for it would never end.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// A task on a [`LaneRuntime`]. Dropping it lets the task run on.
+#[derive(Debug)]
+pub struct LaneTask<T> {
+    receiver: oneshot::Receiver<std::result::Result<T, LaneTaskError>>,
+}
+
+impl<T> LaneTask<T> {
+    /// Waits for the outcome, blocking the calling thread.
+    ///
+    /// # Panics
+    /// On a thread of an async runtime, which must not be blocked.
+    pub fn wait(self) -> std::result::Result<T, LaneTaskError> {
+        self.receiver.blocking_recv().unwrap_or(Err(LaneTaskError::Dropped))
+    }
+}
+
+impl<T> Future for LaneTask<T> {
+    type Output = std::result::Result<T, LaneTaskError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(ready!(Pin::new(&mut self.receiver).poll(cx)).unwrap_or(Err(LaneTaskError::Dropped)))
+    }
+}
+
+/// Why a task on a [`LaneRuntime`] gave no outcome.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum LaneTaskError {
+    /// It panicked; the payload is that of the panic.
+    #[error("the task panicked")]
+    Panicked(Box<dyn Any + Send>),
+    /// The runtime was dropped before the task's end.
+    #[error("the lane runtime was dropped before the task ended")]
+    Dropped,
+}
+
+impl fmt::Debug for LaneTaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Panicked(_) => "Panicked(..)",
+            Self::Dropped => "Dropped",
+        })
+    }
+}
+
+/// The client of a task on a [`LaneRuntime`]: its operations use the thread's own lane. Stays on its thread.
+#[derive(Clone)]
+pub struct LocalClient {
+    shared: Arc<Shared>,
+    lane: Arc<SharedLane>,
+    _stays_here: PhantomData<Rc<()>>,
+}
+
+impl LocalClient {
+    single_record_methods! { (async) (.await) }
+
+    /// The client of aerospike-core beneath, for all that has no method here.
+    #[must_use]
+    pub fn core(&self) -> &aerospike_core::Client {
+        self.shared.cluster.core()
+    }
+
+    async fn run<C: Command>(&self, command: C) -> Result<C::Output> {
+        execute(&self.shared.cluster, &self.lane, command).await
+    }
+
+    async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
+        Ok(call.await?)
+    }
+}
+
+impl fmt::Debug for LocalClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalClient").finish_non_exhaustive()
+    }
+}
+
+impl From<LaneTaskError> for Error {
+    fn from(error: LaneTaskError) -> Self {
+        Self::client_error(error.to_string())
+    }
+}

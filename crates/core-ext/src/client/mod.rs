@@ -1,0 +1,16 @@
+//! The client: three front doors to one cluster.
+//!
+//! * [`Client`]: async, from any tokio runtime
+//! * [`LocalClient`] on a [`LaneRuntime`]: tasks that live on threads of ours, each with a lane of its own
+//! * [`SyncClient`]: blocking, from any thread
+
+mod asynchronous;
+mod attempts;
+mod commands;
+mod execute;
+mod front_door;
+mod lanes;
+mod local;
+
+pub use asynchronous::Client;
+pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};

@@ -1,0 +1,213 @@
+//! The words of a lane: time, classes of connections, tickets, failures, and who is told of outcomes.
+
+use std::fmt;
+
+use aerolane_wire::WireError;
+
+/// A point in time, in whole milliseconds since an epoch that the driver chooses.
+///
+/// Deadlines need no finer grain: policies give them in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// Never: the deadline of a request without a timeout.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// This point plus `ms` milliseconds; stays at [`Millis::NEVER`].
+    #[must_use]
+    pub const fn plus(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Milliseconds from `earlier` to this point, 0 if it is not later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The two kinds of connections. A slow request blocks what stands behind it on its connection, so batches never
+/// share one with single-record requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Pipelined: single-record requests, one frame answers one request.
+    Single,
+    /// One request at a time, answered by several frames: batches.
+    Batch,
+}
+
+impl Class {
+    /// Both, in index order.
+    pub const ALL: [Self; 2] = [Self::Single, Self::Batch];
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Names an entry inside its lane. Tickets only grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub(crate) u64);
+
+/// Names a connection of a lane. A name is never used for two connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ConnId {
+    pub(crate) node: u16,
+    pub(crate) class: Class,
+    pub(crate) slot: u16,
+    pub(crate) serial: u32,
+}
+
+impl ConnId {
+    /// The node (see [`crate::topology::NodeId`]) at the other end.
+    #[must_use]
+    pub const fn node(self) -> u16 {
+        self.node
+    }
+
+    /// Pipelined or for batches.
+    #[must_use]
+    pub const fn class(self) -> Class {
+        self.class
+    }
+}
+
+/// Sizes of one lane, per node: its share of [`PoolSizing`](crate::PoolSizing).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneSizing {
+    /// Pipelined connections kept open also when idle.
+    pub min: u16,
+    /// Most pipelined connections, at least 1.
+    pub max: u16,
+    /// Most entries in flight on one pipelined connection, at least 1.
+    pub depth: u16,
+    /// Most request bytes in flight on one connection. A larger request goes alone.
+    pub max_bytes_in_flight: u32,
+    /// Most connections for batches, at least 1.
+    pub max_batch: u16,
+    /// When everything is full: wait in line (true) or fail at once (false).
+    pub wait: bool,
+    /// Connections idle for longer (milliseconds) are closed, down to `min`. 0: never.
+    pub idle_ms: u64,
+    /// A connection whose oldest orphan waits for longer than this (milliseconds) and that nobody else waits on is
+    /// closed.
+    pub orphan_ms: u64,
+}
+
+/// Why an entry got no answer.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// Its deadline passed.
+    Expired,
+    /// The connection was lost.
+    ConnectionLost(std::io::ErrorKind),
+    /// No connection to the node could be opened.
+    OpenFailed(crate::Error),
+    /// Something came that is no answer; the connection was given up.
+    Garbage(WireError),
+    /// The client was closed, or the runtime that drove the connection has ended.
+    Closed,
+    /// The node left the cluster.
+    NodeGone,
+}
+
+/// An entry that got no answer.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Why.
+    pub kind: FailureKind,
+    /// Whether at least one byte of the request may have reached the server. If not, it was not executed.
+    pub sent: bool,
+}
+
+/// A request that the lane does not take: everything is full and [`LaneSizing::wait`] is off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full {
+    /// The most requests that may be in flight to this node on this lane.
+    pub limit: usize,
+    /// How many are.
+    pub in_flight: usize,
+    /// How many connections are open.
+    pub size: usize,
+    /// How many wait in line.
+    pub waiting: usize,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} requests in flight, {} waiting", self.in_flight, self.limit, self.waiting)
+    }
+}
+
+/// Who is told what became of an entry. Called from inside the lane: keep it short, never call back.
+pub trait Sink<T> {
+    /// The one answer of a [`Class::Single`] entry: a whole frame body (a message).
+    fn answer(&mut self, token: T, body: &[u8]);
+
+    /// One of the frame bodies that answer a [`Class::Batch`] entry; `last` with the final one.
+    fn part(&mut self, token: &mut T, body: &[u8], last: bool);
+
+    /// No (further) answer comes.
+    fn failed(&mut self, token: T, failure: &Failure);
+}
+
+/// What a lane counts, per node. All but the gauges only grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NodeCounters {
+    /// Gauge: open connections.
+    pub open: u64,
+    /// Gauge: connections being opened.
+    pub opening: u64,
+    /// Gauge: open connections with nothing in flight.
+    pub idle: u64,
+    /// Gauge: entries in flight.
+    pub in_flight: u64,
+    /// Gauge: requests waiting for room.
+    pub queued: u64,
+    /// Gauge: orphans, entries whose caller has given up.
+    pub orphans: u64,
+    /// Requests taken.
+    pub requests: u64,
+    /// Answers handed out.
+    pub answers: u64,
+    /// Late answers read and dropped.
+    pub late_answers: u64,
+    /// Entries whose deadline passed.
+    pub timeouts: u64,
+    /// Requests refused because everything was full.
+    pub refused: u64,
+    /// Connections opened.
+    pub opened: u64,
+    /// Attempts to open that failed.
+    pub open_failures: u64,
+    /// Connections closed, for any reason.
+    pub closed: u64,
+    /// Bytes handed to the driver.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+}
+
+impl NodeCounters {
+    /// Adds up the counts of another lane.
+    pub fn add(&mut self, other: &Self) {
+        self.open += other.open;
+        self.opening += other.opening;
+        self.idle += other.idle;
+        self.in_flight += other.in_flight;
+        self.queued += other.queued;
+        self.orphans += other.orphans;
+        self.requests += other.requests;
+        self.answers += other.answers;
+        self.late_answers += other.late_answers;
+        self.timeouts += other.timeouts;
+        self.refused += other.refused;
+        self.opened += other.opened;
+        self.open_failures += other.open_failures;
+        self.closed += other.closed;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+    }
+}
