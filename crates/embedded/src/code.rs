@@ -30,5 +30,7 @@ pub(crate) const BIN_NAME: u8 = 21;
 pub(crate) const ENTERPRISE_ONLY: u8 = 25;
 /// The filter expression is false.
 pub(crate) const FILTERED_OUT: u8 = 27;
+/// The value is no GeoJSON that the server takes.
+pub(crate) const GEO_INVALID: u8 = 160;
 /// Security is not supported by this server.
 pub(crate) const SECURITY_NOT_SUPPORTED: u8 = 51;

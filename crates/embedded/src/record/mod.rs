@@ -1,52 +1,37 @@
 //! What one record does: read, write, delete, touch, exists, operate.
 //!
 //! [`answer`] serves single-record frames; [`execute`] is the same without framing, for batch rows and background
-//! queries.
+//! queries. Order of checks, and which errors carry the record's generation, follow the golden groups `record` and
+//! `operate`.
+
+mod bin_set;
+mod collection;
+mod compare;
+mod delete;
+mod filter;
+mod geo;
+mod particle;
+mod read;
+mod request;
+mod scalar;
+mod ttl;
+mod write;
+
+pub(crate) use request::{RecordOutcome, RecordRequest, field_error};
 
 use crate::code;
 use crate::service::{Request, error_answer};
 use crate::store::Namespace;
-use aerolane_wire::message::Message;
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
+use aerolane_wire::proto::{self, FrameType};
+use request::Outcome;
 
-/// One record's part of a request: a whole single-record message, or one row of a batch.
-#[derive(Debug, Clone)]
-pub(crate) struct RecordRequest<'a> {
-    /// Read flags.
-    pub(crate) info1: u8,
-    /// Write flags.
-    pub(crate) info2: u8,
-    /// More flags.
-    pub(crate) info3: u8,
-    /// Generation word.
-    pub(crate) generation: u32,
-    /// TTL word (reads: read-touch percentage).
-    pub(crate) record_ttl: u32,
-    /// Set name; `None` if there is no such field.
-    pub(crate) set: Option<&'a [u8]>,
-    /// Digest.
-    pub(crate) digest: &'a [u8; 20],
-    /// User key with its type byte in front, if the request carries one.
-    pub(crate) key: Option<&'a [u8]>,
-    /// Filter expression.
-    pub(crate) filter: Option<&'a [u8]>,
-    /// The operations.
-    pub(crate) ops: aerolane_wire::message::Ops<'a>,
-    /// How many operations there are.
-    pub(crate) n_ops: u16,
-}
-
-/// What goes into the header of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct RecordOutcome {
-    /// Result code.
-    pub(crate) code: u8,
-    /// Generation word of the answer.
-    pub(crate) generation: u32,
-    /// Void time of the answer, seconds since 2010, 0 = never.
-    pub(crate) void_time: u32,
-    /// How many operations were appended.
-    pub(crate) n_ops: u16,
-}
+/// Longest bin name.
+pub(crate) const MAX_BIN_NAME: usize = 15;
+/// Longest set name.
+pub(crate) const MAX_SET_NAME: usize = 63;
+/// Most bins of a record.
+pub(crate) const MAX_BINS: usize = 32_767;
 
 /// Executes one request on one record. Appends the operations of the answer to `out` (none if it fails); the caller
 /// writes the message header around them.
@@ -56,12 +41,51 @@ pub(crate) fn execute(
     now_ms: u64,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
-    let _ = (namespace, request, now_ms, out);
-    RecordOutcome { code: code::UNSUPPORTED, ..RecordOutcome::default() }
+    let start = out.len();
+    let outcome = if request.info2 & info2::WRITE != 0 {
+        if request.info2 & info2::DELETE != 0 {
+            delete::delete(namespace, request, now_ms)
+        } else {
+            write::write(namespace, request, now_ms, out)
+        }
+    } else if request.info1 & info1::READ != 0 {
+        read::read(namespace, request, now_ms, out)
+    } else {
+        Err(RecordOutcome::error(code::PARAMETER))
+    };
+    outcome.unwrap_or_else(|error| {
+        out.truncate(start);
+        error
+    })
 }
 
 /// Answers a single-record message with one frame.
-pub(crate) fn answer(request: &Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) {
-    let _ = (request, message);
-    error_answer(out, code::UNSUPPORTED);
+pub(crate) fn answer(request: &Request<'_>, namespace: &Namespace, message: &Message<'_>, out: &mut Vec<u8>) {
+    let record = match RecordRequest::from_message(message) {
+        Ok(record) => record,
+        Err(code) => return error_answer(out, code),
+    };
+    let frame = proto::begin_frame(out, FrameType::Message);
+    let start = out.len();
+    out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
+    let outcome = execute(namespace, &record, request.now_ms, out);
+    let header = MessageHeader {
+        result_code: outcome.code,
+        generation: outcome.generation,
+        record_ttl: outcome.void_time,
+        n_ops: outcome.n_ops,
+        ..MessageHeader::default()
+    };
+    out[start..start + MESSAGE_HEADER_SIZE].copy_from_slice(&header.encode());
+    if proto::end_frame(out, frame).is_err() {
+        // Many reads of one large bin can ask for more than a frame holds.
+        out.truncate(frame);
+        error_answer(out, code::RECORD_TOO_BIG);
+    }
+    count(request, &record, outcome);
+}
+
+/// Counts the request for the statistics of the node.
+fn count(request: &Request<'_>, record: &RecordRequest<'_>, outcome: RecordOutcome) {
+    let _ = (request, record, outcome);
 }

@@ -27,8 +27,15 @@ fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     if message.header.info1 & info1::BATCH != 0 {
         return batch::handle(request, &message, out);
     }
+    let name = message.field(field::NAMESPACE).unwrap_or_default();
+    // Names are C strings in the server: a NUL ends them.
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let Some(namespace) = request.node.cluster.namespace(name) else {
+        error_answer(out, code::NAMESPACE);
+        return Answered::Done;
+    };
     if message.field(field::DIGEST).is_some() {
-        record::answer(request, &message, out);
+        record::answer(request, namespace, &message, out);
         return Answered::Done;
     }
     if message.field(field::KEY).is_some() {

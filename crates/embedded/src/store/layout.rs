@@ -45,14 +45,11 @@ pub(crate) struct RecordParts<'a> {
     pub(crate) key: &'a [u8],
     /// Number of bins.
     pub(crate) n_bins: u16,
-    /// The bins as they are sent.
-    pub(crate) bins: &'a [u8],
 }
 
 impl Record {
-    /// Builds a record.
-    pub(crate) fn new(parts: &RecordParts<'_>) -> Self {
-        let mut bytes = Vec::with_capacity(HEADER + parts.key.len() + parts.bins.len());
+    /// Appends everything but the bins; they follow as they are sent.
+    pub(crate) fn encode(parts: &RecordParts<'_>, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(parts.digest);
         bytes.extend_from_slice(&parts.generation.to_le_bytes());
         bytes.extend_from_slice(&parts.set_id.0.to_le_bytes());
@@ -61,8 +58,26 @@ impl Record {
         bytes.extend_from_slice(&parts.n_bins.to_le_bytes());
         bytes.extend_from_slice(&(parts.key.len() as u32).to_le_bytes());
         bytes.extend_from_slice(parts.key);
-        bytes.extend_from_slice(parts.bins);
-        Self { bytes: bytes.into_boxed_slice() }
+    }
+
+    /// The record with these bytes ([`Record::encode`] and the bins).
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        debug_assert!(bytes.len() >= HEADER, "records are written by `encode`");
+        Self { bytes: bytes.into() }
+    }
+
+    /// Takes the bytes of another version over; `false` if they do not fit in place.
+    pub(super) fn overwrite(&mut self, bytes: &[u8]) -> bool {
+        let fits = self.bytes.len() == bytes.len();
+        if fits {
+            self.bytes.copy_from_slice(bytes);
+        }
+        fits
+    }
+
+    /// Size of a record with this key and bins of that many bytes.
+    pub(crate) const fn size_of(key: &[u8], bins: usize) -> usize {
+        HEADER + key.len() + bins
     }
 
     #[inline]
@@ -150,9 +165,10 @@ impl Record {
         self.bytes.len()
     }
 
-    /// Sets the void time alone (a read that touches).
-    pub(crate) fn set_void_time(&mut self, void_time: u32) {
+    /// Sets a new void time (a read that touches); the generation stays.
+    pub(crate) fn touch(&mut self, void_time: u32, now_ms: u64) {
         self.bytes[24..28].copy_from_slice(&void_time.to_le_bytes());
+        self.bytes[28..36].copy_from_slice(&now_ms.to_le_bytes());
     }
 }
 

@@ -10,7 +10,7 @@ mod partition;
 mod sets;
 
 pub(crate) use config::NamespaceConfig;
-pub(crate) use layout::{Bin, Bins, Record};
+pub(crate) use layout::{BIN_HEADER, Bin, Bins, Record, RecordParts};
 pub(crate) use partition::Partition;
 pub(crate) use sets::{SetId, Sets};
 

@@ -41,16 +41,25 @@ impl Partition {
         self.table.find_mut(hash(digest), |r| r.digest() == digest)
     }
 
-    /// Puts a record in, in place of the one with the same digest if there is one.
-    pub(crate) fn insert(&mut self, sets: &Sets, record: Record) {
-        self.bytes += record.size() as u64;
-        sets.count(record.set_id(), 1, record.size() as i64);
-        let hashed = hash(record.digest());
-        if let Some(slot) = self.table.find_mut(hashed, |r| r.digest() == record.digest()) {
-            let old = std::mem::replace(slot, record);
-            self.bytes -= old.size() as u64;
-            sets.count(old.set_id(), -1, -(old.size() as i64));
+    /// Puts a record in (the bytes of [`Record::encode`] and the bins), in place of the one with the same digest.
+    pub(crate) fn put(&mut self, sets: &Sets, digest: &[u8; 20], bytes: &[u8]) {
+        let hashed = hash(digest);
+        if let Some(record) = self.table.find_mut(hashed, |r| r.digest() == digest) {
+            let (old_set, old_size) = (record.set_id(), record.size());
+            if !record.overwrite(bytes) {
+                *record = Record::from_bytes(bytes);
+            }
+            self.bytes = self.bytes - old_size as u64 + bytes.len() as u64;
+            if old_set == record.set_id() {
+                sets.count(old_set, 0, bytes.len() as i64 - old_size as i64);
+            } else {
+                sets.count(old_set, -1, -(old_size as i64));
+                sets.count(record.set_id(), 1, bytes.len() as i64);
+            }
         } else {
+            let record = Record::from_bytes(bytes);
+            self.bytes += bytes.len() as u64;
+            sets.count(record.set_id(), 1, bytes.len() as i64);
             self.table.insert_unique(hashed, record, |r| hash(r.digest()));
         }
     }

@@ -124,8 +124,12 @@ impl Sets {
     #[inline]
     pub(crate) fn count(&self, id: SetId, objects: i64, bytes: i64) {
         if let Some(set) = self.get(id) {
-            set.objects.fetch_add(objects, Ordering::Relaxed);
-            set.bytes.fetch_add(bytes, Ordering::Relaxed);
+            if objects != 0 {
+                set.objects.fetch_add(objects, Ordering::Relaxed);
+            }
+            if bytes != 0 {
+                set.bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
         }
     }
 

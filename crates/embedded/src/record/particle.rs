@@ -1,0 +1,66 @@
+//! Which values a bin takes, and in what form they are kept.
+
+use super::{collection, geo};
+use crate::code;
+use aerolane_wire::particle::particle_type as t;
+use std::borrow::Cow;
+
+/// The value to be stored for a particle from outside. The error is a result code.
+pub(super) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
+    match kind {
+        t::INTEGER => match value.len() {
+            8 => Ok(Cow::Borrowed(value)),
+            // Short integers are taken and not sign-extended.
+            n @ (1 | 2 | 4) => {
+                let mut wide = [0; 8];
+                wide[8 - n..].copy_from_slice(value);
+                Ok(Cow::Owned(wide.to_vec()))
+            }
+            _ => Err(code::PARAMETER),
+        },
+        t::FLOAT if value.len() == 8 => Ok(Cow::Borrowed(value)),
+        t::BOOL if matches!(value, [0 | 1]) => Ok(Cow::Borrowed(value)),
+        // 7 to 12 are the blobs of old language clients, 16 an unused one.
+        t::STRING | t::BLOB | 7..=12 | 16 => Ok(Cow::Borrowed(value)),
+        t::HLL if hll_is_sound(value) => Ok(Cow::Borrowed(value)),
+        t::LIST => collection::stored_list(value).ok_or(code::UNKNOWN),
+        t::MAP => collection::stored_map(value).ok_or(code::UNKNOWN),
+        t::GEOJSON => geo::stored(value).map(Cow::Owned).ok_or(code::GEO_INVALID),
+        _ => Err(code::PARAMETER),
+    }
+}
+
+/// Flags, index bits, min-hash bits (1 byte each), cached count (8 bytes), registers.
+fn hll_is_sound(value: &[u8]) -> bool {
+    const HEADER: usize = 11;
+    let Some(&[_flags, index_bits, minhash_bits]) = value.first_chunk::<3>() else { return false };
+    if !(4..=16).contains(&index_bits) || !(minhash_bits == 0 || (4..=51).contains(&minhash_bits)) {
+        return false;
+    }
+    let register_bits = (6 + usize::from(minhash_bits)) << index_bits;
+    value.len() == HEADER + register_bits.div_ceil(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_widened_without_sign() {
+        assert_eq!(checked(t::INTEGER, &[0xff]).unwrap()[..], [0, 0, 0, 0, 0, 0, 0, 0xff]);
+        assert_eq!(checked(t::INTEGER, &[0xff, 0xfe, 0, 1]).unwrap()[..], [0, 0, 0, 0, 0xff, 0xfe, 0, 1]);
+        for size in [0, 3, 5, 7, 9, 16] {
+            assert_eq!(checked(t::INTEGER, &vec![0; size]), Err(code::PARAMETER));
+        }
+    }
+
+    #[test]
+    fn other_scalars_are_checked() {
+        assert_eq!(checked(t::FLOAT, &[0; 4]), Err(code::PARAMETER));
+        assert_eq!(checked(t::BOOL, &[2]), Err(code::PARAMETER));
+        assert_eq!(checked(t::HLL, &[1, 2, 3]), Err(code::PARAMETER));
+        assert_eq!(checked(5, b"x"), Err(code::PARAMETER));
+        assert_eq!(checked(t::LIST, &[0xc1]), Err(code::UNKNOWN));
+        assert_eq!(checked(t::GEOJSON, b""), Err(code::GEO_INVALID));
+    }
+}

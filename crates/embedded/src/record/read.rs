@@ -1,0 +1,97 @@
+//! Reading a record.
+
+use super::request::{Outcome, RecordOutcome, RecordRequest};
+use super::{MAX_BIN_NAME, filter, ttl, write};
+use crate::store::{Bin, Namespace, Record};
+use crate::{clock, code};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::message::{info1, info2, op};
+use std::collections::HashMap;
+
+/// From this many pairs of operation and bin on, bins are found by an index.
+const INDEX_FROM: usize = 4096;
+
+/// Reads a record.
+pub(super) fn read(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64, out: &mut Vec<u8>) -> Outcome {
+    let mut partition = namespace.partition(partition_id(request.digest));
+    let Some(record) = partition.find(request.digest) else {
+        return Err(RecordOutcome::error(code::NOT_FOUND));
+    };
+    let metadata = metadata(record);
+    let read = check(namespace, request, record, now_ms)
+        .and_then(|()| ttl::read_touch(&namespace.config, request.record_ttl, record, now_ms))
+        .and_then(|touch| Ok((touch, bins(request, record, out)?)));
+    let (touch, n_ops) = read.map_err(|code| metadata.with(code))?;
+    if let Some(void_time) = touch {
+        if let Some(record) = partition.find_mut(request.digest) {
+            record.touch(void_time, now_ms);
+        }
+    }
+    Ok(RecordOutcome { n_ops, ..metadata })
+}
+
+/// Generation and void time of a record, as an answer carries them.
+pub(super) fn metadata(record: &Record) -> RecordOutcome {
+    RecordOutcome {
+        code: code::OK,
+        generation: u32::from(record.generation()),
+        void_time: record.void_time(),
+        n_ops: 0,
+    }
+}
+
+fn check(namespace: &Namespace, request: &RecordRequest<'_>, record: &Record, now_ms: u64) -> Result<(), u8> {
+    if record.is_expired(clock::seconds(now_ms)) {
+        return Err(code::NOT_FOUND);
+    }
+    write::set_matches(namespace, request, record)?;
+    filter::check(request.filter, record)?;
+    write::key_matches(request, record)
+}
+
+/// Appends what the request wants to see of the record; says how many operations that were.
+fn bins(request: &RecordRequest<'_>, record: &Record, out: &mut Vec<u8>) -> Result<u16, u8> {
+    if request.info1 & info1::NO_BIN_DATA != 0 {
+        return Ok(0);
+    }
+    if request.info1 & info1::GET_ALL != 0 {
+        out.extend_from_slice(record.raw_bins());
+        return Ok(record.n_bins());
+    }
+    if request.n_ops == 0 {
+        return Err(code::PARAMETER);
+    }
+    let index: Option<HashMap<&[u8], Bin<'_>>> = (usize::from(request.n_ops) * usize::from(record.n_bins())
+        >= INDEX_FROM)
+        .then(|| record.bins().map(|bin| (bin.name, bin)).collect());
+    let respond_all = request.info2 & info2::RESPOND_ALL_OPS != 0;
+    let mut n_ops = 0;
+    for op in request.ops.clone() {
+        match op.kind {
+            op::READ => {}
+            op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ => return Err(code::UNSUPPORTED),
+            _ => return Err(code::PARAMETER),
+        }
+        if op.name.len() > MAX_BIN_NAME {
+            return Err(code::BIN_NAME);
+        }
+        let bin = match &index {
+            Some(index) => index.get(op.name).copied(),
+            None => record.bin(op.name),
+        };
+        match bin {
+            Some(bin) => out.extend_from_slice(bin.raw),
+            None if respond_all => nil_answer(op.kind, op.name, out),
+            None => continue,
+        }
+        n_ops += 1;
+    }
+    Ok(n_ops)
+}
+
+/// Appends the answer of an operation that has nothing to say. `name` is at most [`MAX_BIN_NAME`] bytes.
+pub(super) fn nil_answer(kind: u8, name: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(4 + name.len() as u32).to_be_bytes());
+    out.extend_from_slice(&[kind, 0, 0, name.len() as u8]);
+    out.extend_from_slice(name);
+}

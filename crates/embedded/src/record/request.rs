@@ -1,0 +1,113 @@
+//! One record's part of a request, and what comes of it.
+
+use crate::code;
+use aerolane_wire::message::{Message, Ops, field, info4};
+
+/// One record's part of a request: a whole single-record message, or one row of a batch.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordRequest<'a> {
+    /// Read flags.
+    pub(crate) info1: u8,
+    /// Write flags.
+    pub(crate) info2: u8,
+    /// More flags.
+    pub(crate) info3: u8,
+    /// Generation word.
+    pub(crate) generation: u32,
+    /// TTL word (reads: read-touch percentage).
+    pub(crate) record_ttl: u32,
+    /// Set name; `None` if there is no such field.
+    pub(crate) set: Option<&'a [u8]>,
+    /// Digest.
+    pub(crate) digest: &'a [u8; 20],
+    /// User key with its type byte in front, if the request carries one.
+    pub(crate) key: Option<&'a [u8]>,
+    /// Filter expression.
+    pub(crate) filter: Option<&'a [u8]>,
+    /// The operations.
+    pub(crate) ops: Ops<'a>,
+    /// How many operations there are.
+    pub(crate) n_ops: u16,
+}
+
+/// What goes into the header of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct RecordOutcome {
+    /// Result code.
+    pub(crate) code: u8,
+    /// Generation word of the answer.
+    pub(crate) generation: u32,
+    /// Void time of the answer, seconds since 2010, 0 = never.
+    pub(crate) void_time: u32,
+    /// How many operations were appended.
+    pub(crate) n_ops: u16,
+}
+
+/// `Err` for results other than OK; what was appended for them is taken back.
+pub(super) type Outcome = Result<RecordOutcome, RecordOutcome>;
+
+impl RecordOutcome {
+    /// An error that was found before the record was looked at.
+    pub(crate) const fn error(code: u8) -> Self {
+        Self { code, generation: 0, void_time: 0, n_ops: 0 }
+    }
+
+    /// The same metadata with an error.
+    pub(super) const fn with(self, code: u8) -> Self {
+        Self { code, n_ops: 0, ..self }
+    }
+}
+
+impl<'a> RecordRequest<'a> {
+    /// Takes a single-record message apart. The error is a result code.
+    pub(crate) fn from_message(message: &Message<'a>) -> Result<Self, u8> {
+        let (mut set, mut digest, mut key, mut filter) = (None, None, None, None);
+        for field in message.fields() {
+            let slot = match field.kind {
+                field::SET => &mut set,
+                field::DIGEST => &mut digest,
+                field::KEY => &mut key,
+                field::FILTER => &mut filter,
+                other => {
+                    field_error(other).map_or(Ok(()), Err)?;
+                    continue;
+                }
+            };
+            // Of two fields of one type the first counts.
+            slot.get_or_insert(field.value);
+        }
+        let header = &message.header;
+        if header.info4 & info4::TXN_VERIFY_READ != 0 {
+            return Err(code::ENTERPRISE_ONLY);
+        }
+        // An empty key is as none: with it the digest alone is not enough (golden scenario `record/send-key`).
+        if key.is_some_and(<[u8]>::is_empty) {
+            return Err(code::UNSUPPORTED);
+        }
+        let Some(digest) = digest.and_then(|d| <&[u8; 20]>::try_from(d).ok()) else {
+            return Err(code::PARAMETER);
+        };
+        Ok(Self {
+            info1: header.info1,
+            info2: header.info2,
+            info3: header.info3,
+            generation: header.generation,
+            record_ttl: header.record_ttl,
+            set,
+            digest,
+            key,
+            filter,
+            ops: message.ops(),
+            n_ops: header.n_ops,
+        })
+    }
+}
+
+/// The result code that a field causes by its mere presence in a single-record request.
+pub(crate) const fn field_error(kind: u8) -> Option<u8> {
+    match kind {
+        field::MRT_ID => Some(code::ENTERPRISE_ONLY),
+        field::UDF_PACKAGE | field::UDF_FUNCTION | field::UDF_OPERATION => Some(code::UNSUPPORTED),
+        _ => None,
+    }
+}

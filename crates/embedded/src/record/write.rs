@@ -1,0 +1,240 @@
+//! Writing a record: put, add, append, prepend, touch, operate.
+
+use super::bin_set::BinSet;
+use super::read::{metadata, nil_answer};
+use super::request::{Outcome, RecordOutcome, RecordRequest};
+use super::scalar::{End, extend, incr};
+use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, filter, particle, ttl};
+use crate::store::{Namespace, Record, RecordParts, SetId};
+use crate::{clock, code};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::message::{info1, info2, info3, op};
+use aerolane_wire::particle::particle_type;
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+
+/// Generations are kept in 16 bits; 0 is not one.
+const MAX_GENERATION: u16 = u16::MAX;
+
+thread_local! {
+    /// Where a record is put together before it takes the place of the old one.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+/// Capacity that the scratch buffer may keep.
+const KEEP_SCRATCH: usize = 64 * 1024;
+
+/// Writes a record.
+pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64, out: &mut Vec<u8>) -> Outcome {
+    let touches = precheck(request).map_err(RecordOutcome::error)?;
+    let now = clock::seconds(now_ms);
+    let mut partition = namespace.partition(partition_id(request.digest));
+    let found = partition.find(request.digest);
+    // Errors tell the metadata of an expired record, but nothing else of it counts.
+    let told = found.map_or_else(RecordOutcome::default, metadata);
+    let current = found.filter(|record| !record.is_expired(now));
+    check_current(namespace, request, current, touches).map_err(|code| told.with(code))?;
+
+    let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
+    let mut bins = if replaces { BinSet::default() } else { current.map(BinSet::of).unwrap_or_default() };
+    let max_size = namespace.config.max_record_size.load(Ordering::Relaxed) as usize;
+    let n_ops = operate(request, &mut bins, max_size, out).map_err(|code| told.with(code))?;
+
+    if bins.is_empty() {
+        if current.is_none() {
+            return Err(told.with(code::NOT_FOUND));
+        }
+        if request.info2 & info2::DURABLE_DELETE != 0 {
+            return Err(told.with(code::ENTERPRISE_ONLY));
+        }
+        drop(bins);
+        partition.remove(&namespace.sets, request.digest);
+        return Ok(RecordOutcome { n_ops, ..RecordOutcome::default() });
+    }
+    if bins.len() > MAX_BINS {
+        return Err(told.with(code::PARAMETER));
+    }
+    let key = current.and_then(Record::key).or(request.key).unwrap_or_default();
+    if Record::size_of(key, bins.encoded_len()) > max_size {
+        return Err(told.with(code::RECORD_TOO_BIG));
+    }
+    let set_id = match current {
+        Some(record) => record.set_id(),
+        None => match namespace.sets.find_or_add(request.set.unwrap_or_default()) {
+            Some(id) => id,
+            None => return Err(told.with(code::PARAMETER)),
+        },
+    };
+    let parts = RecordParts {
+        digest: request.digest,
+        generation: current.map_or(1, |record| next_generation(record.generation())),
+        set_id,
+        void_time: ttl::void_time(&namespace.config, request.record_ttl, now, current.map(Record::void_time)),
+        last_update_ms: now_ms,
+        key,
+        n_bins: bins.len() as u16,
+    };
+    let mut scratch = SCRATCH.take();
+    scratch.clear();
+    Record::encode(&parts, &mut scratch);
+    bins.encode(&mut scratch);
+    let (generation, void_time) = (u32::from(parts.generation), parts.void_time);
+    drop(bins);
+    partition.put(&namespace.sets, request.digest, &scratch);
+    scratch.shrink_to(KEEP_SCRATCH);
+    SCRATCH.set(scratch);
+    Ok(RecordOutcome { code: code::OK, generation, void_time, n_ops })
+}
+
+fn next_generation(generation: u16) -> u16 {
+    if generation == MAX_GENERATION { 1 } else { generation + 1 }
+}
+
+/// What can be said without the record. Answers whether the request touches, so that the record has to exist.
+fn precheck(request: &RecordRequest<'_>) -> Result<bool, u8> {
+    if request.n_ops == 0 {
+        return Err(code::PARAMETER);
+    }
+    ttl::check(request.record_ttl)?;
+    if request.set.is_some_and(|set| set.len() > MAX_SET_NAME || set.contains(&0)) {
+        return Err(code::PARAMETER);
+    }
+    let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
+    let reads = request.info1 & info1::READ != 0;
+    let (mut touches, mut own_answers, mut read_alls) = (false, false, 0);
+    for op in request.ops.clone() {
+        let (changes, answers) = match op.kind {
+            op::WRITE => (op.particle_type == particle_type::NIL, false),
+            op::INCR | op::APPEND | op::PREPEND | op::DELETE => (true, false),
+            op::TOUCH => {
+                touches = true;
+                (true, false)
+            }
+            op::READ if op.name.is_empty() => {
+                read_alls += 1;
+                (false, false)
+            }
+            op::READ | op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ => (false, true),
+            op::CDT_MODIFY | op::BITS_MODIFY | op::HLL_MODIFY => (true, true),
+            // Expressions, and what is unknown, which fails when its turn comes.
+            _ => (false, false),
+        };
+        let is_read = matches!(op.kind, op::READ | op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ);
+        if (is_read && !reads) || (changes && replaces) {
+            return Err(code::PARAMETER);
+        }
+        if op.name.len() > MAX_BIN_NAME || (op.kind == op::WRITE && op.name.contains(&0)) {
+            return Err(code::BIN_NAME);
+        }
+        own_answers |= answers;
+    }
+    let get_all = request.info1 & info1::GET_ALL != 0;
+    if get_all && (read_alls != 1 || own_answers || request.info2 & info2::RESPOND_ALL_OPS != 0) {
+        return Err(code::PARAMETER);
+    }
+    Ok(touches)
+}
+
+/// What the record that is there (or is not) says to the request.
+fn check_current(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    current: Option<&Record>,
+    touches: bool,
+) -> Result<(), u8> {
+    let Some(record) = current else {
+        if touches || request.info3 & (info3::UPDATE_ONLY | info3::REPLACE_ONLY) != 0 {
+            return Err(code::NOT_FOUND);
+        }
+        return generation_matches(request, 0);
+    };
+    if request.info2 & info2::CREATE_ONLY != 0 {
+        return Err(code::RECORD_EXISTS);
+    }
+    set_matches(namespace, request, record)?;
+    generation_matches(request, u32::from(record.generation()))?;
+    filter::check(request.filter, record)?;
+    key_matches(request, record)
+}
+
+/// A request may name the record's set, or none.
+pub(super) fn set_matches(namespace: &Namespace, request: &RecordRequest<'_>, record: &Record) -> Result<(), u8> {
+    match request.set {
+        None | Some([]) => Ok(()),
+        Some(name) if record.set_id() != SetId::NONE && namespace.sets.name(record.set_id()) == name => Ok(()),
+        Some(_) => Err(code::PARAMETER),
+    }
+}
+
+/// All 32 bits of the request's word count. A missing record has generation 0.
+pub(super) fn generation_matches(request: &RecordRequest<'_>, generation: u32) -> Result<(), u8> {
+    let fits = if request.info2 & info2::GENERATION != 0 {
+        request.generation == generation
+    } else if request.info2 & info2::GENERATION_GT != 0 {
+        request.generation > generation
+    } else {
+        true
+    };
+    if fits { Ok(()) } else { Err(code::GENERATION) }
+}
+
+/// A key that is sent has to be the stored one, if one is stored.
+pub(super) fn key_matches(request: &RecordRequest<'_>, record: &Record) -> Result<(), u8> {
+    match (request.key, record.key()) {
+        (Some(sent), Some(stored)) if sent != stored => Err(code::KEY_MISMATCH),
+        _ => Ok(()),
+    }
+}
+
+/// Carries out the operations in order; says how many of them have answered.
+fn operate<'a>(
+    request: &RecordRequest<'a>,
+    bins: &mut BinSet<'a>,
+    max_size: usize,
+    out: &mut Vec<u8>,
+) -> Result<u16, u8> {
+    let respond_all = request.info2 & info2::RESPOND_ALL_OPS != 0;
+    let get_all = request.info1 & info1::GET_ALL != 0;
+    let mut n_ops = 0;
+    for op in request.ops.clone() {
+        let mut answer_name = op.name;
+        match op.kind {
+            op::WRITE if op.particle_type == particle_type::NIL => bins.remove(op.name),
+            op::WRITE => bins.set(op.name, op.particle_type, particle::checked(op.particle_type, op.value)?),
+            op::INCR => incr(bins, &op)?,
+            op::APPEND => extend(bins, &op, End::Back, max_size)?,
+            op::PREPEND => extend(bins, &op, End::Front, max_size)?,
+            op::DELETE => {
+                bins.clear();
+                answer_name = &[];
+            }
+            op::TOUCH => continue,
+            op::READ if get_all && op.name.is_empty() => {
+                bins.encode(out);
+                // Bounded by the bins of a stored record and the operations of one message; checked at the end.
+                n_ops += bins.len() as u16;
+                continue;
+            }
+            op::READ => {
+                if let Some(bin) = bins.get(op.name) {
+                    bin.encode(out);
+                    n_ops += 1;
+                    continue;
+                }
+            }
+            op::CDT_READ
+            | op::CDT_MODIFY
+            | op::BITS_READ
+            | op::BITS_MODIFY
+            | op::HLL_READ
+            | op::HLL_MODIFY
+            | op::EXP_READ
+            | op::EXP_MODIFY => return Err(code::UNSUPPORTED),
+            _ => return Err(code::PARAMETER),
+        }
+        if respond_all {
+            nil_answer(op.kind, answer_name, out);
+            n_ops += 1;
+        }
+    }
+    Ok(n_ops)
+}
