@@ -14,6 +14,7 @@ pub mod client_kind;
 pub mod conductor;
 pub mod doors;
 pub mod embedded;
+pub mod hot;
 pub mod measure;
 pub mod process;
 pub mod report;

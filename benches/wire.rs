@@ -1,0 +1,7 @@
+//! The wire codec: encode, decode, digest. No I/O.
+
+mod common;
+
+fn main() {
+    common::time_hot_paths("wire");
+}
