@@ -44,7 +44,7 @@ pub enum Particle<'a> {
     Blob(&'a [u8]),
     /// HyperLogLog.
     Hll(&'a [u8]),
-    /// GeoJSON text (cells, if any came, are skipped).
+    /// GeoJSON text. Cells, if any came, are skipped, and none are written, as clients do; a server uses [`GeoJson`].
     GeoJson(&'a [u8]),
     /// List as msgpack, see [`crate::msgpack`].
     List(&'a [u8]),
@@ -75,16 +75,7 @@ impl<'a> Particle<'a> {
             t::STRING => Self::String(value),
             t::BLOB => Self::Blob(value),
             t::HLL => Self::Hll(value),
-            t::GEOJSON => {
-                let [_flags, hi, lo, rest @ ..] = value else {
-                    return Err(WireError::truncated(3usize.saturating_sub(value.len()), value.len()));
-                };
-                let cells = usize::from(u16::from_be_bytes([*hi, *lo])) * 8;
-                match rest.get(cells..) {
-                    Some(text) => Self::GeoJson(text),
-                    None => return Err(WireError::truncated(cells - rest.len(), value.len())),
-                }
-            }
+            t::GEOJSON => Self::GeoJson(GeoJson::decode(value)?.text),
             t::LIST => Self::List(value),
             t::MAP => Self::Map(value),
             other => Self::Unknown(other, value),
@@ -118,10 +109,7 @@ impl<'a> Particle<'a> {
             Self::Integer(v) => out.extend_from_slice(&v.to_be_bytes()),
             Self::Float(v) => out.extend_from_slice(&v.to_be_bytes()),
             Self::Bool(v) => out.push(u8::from(v)),
-            Self::GeoJson(text) => {
-                out.extend_from_slice(&[0, 0, 0]);
-                out.extend_from_slice(text);
-            }
+            Self::GeoJson(text) => GeoJson { flags: 0, cells: &[], text }.encode(out),
             Self::String(v) | Self::Blob(v) | Self::Hll(v) | Self::List(v) | Self::Map(v) | Self::Unknown(_, v) => {
                 out.extend_from_slice(v);
             }
@@ -141,4 +129,67 @@ fn integer(value: &[u8]) -> WireResult<i64> {
         [a, b, c, d] => i64::from(u32::from_be_bytes([a, b, c, d])),
         _ => return Err(WireError::invalid("an integer has 1, 2, 4 or 8 bytes", 0)),
     })
+}
+
+/// A GeoJSON value with the cells that the server adds to it. Inside collections there is only the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GeoJson<'a> {
+    /// Flags; 1 in a server's answer if the value is a region, else 0.
+    pub flags: u8,
+    /// Ids of the cells that cover the value, 8 bytes each. Clients send none.
+    pub cells: &'a [u8],
+    /// The text.
+    pub text: &'a [u8],
+}
+
+impl<'a> GeoJson<'a> {
+    /// Takes the value of an operation apart.
+    pub fn decode(value: &'a [u8]) -> WireResult<Self> {
+        let [flags, hi, lo, rest @ ..] = value else {
+            return Err(WireError::truncated(3 - value.len(), value.len()));
+        };
+        let size = usize::from(u16::from_be_bytes([*hi, *lo])) * 8;
+        match rest.split_at_checked(size) {
+            Some((cells, text)) => Ok(Self { flags: *flags, cells, text }),
+            None => Err(WireError::truncated(size - rest.len(), value.len())),
+        }
+    }
+
+    /// Appends the value. What is in `cells` must be whole cells, at most 65,535.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        debug_assert_eq!(self.cells.len() % 8, 0);
+        out.push(self.flags);
+        out.extend_from_slice(&((self.cells.len() / 8) as u16).to_be_bytes());
+        out.extend_from_slice(self.cells);
+        out.extend_from_slice(self.text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geojson_keeps_its_cells_apart() {
+        let mut out = vec![];
+        GeoJson { flags: 1, cells: &[9; 16], text: b"{}" }.encode(&mut out);
+        assert_eq!(GeoJson::decode(&out), Ok(GeoJson { flags: 1, cells: &[9; 16], text: b"{}" }));
+        assert_eq!(Particle::decode(particle_type::GEOJSON, &out), Ok(Particle::GeoJson(b"{}")));
+        for cut in 0..out.len() - 2 {
+            assert!(GeoJson::decode(&out[..cut]).is_err());
+        }
+    }
+
+    #[test]
+    fn sizes_that_no_value_has_are_refused() {
+        let decode = |kind, size: usize| Particle::decode(kind, &[1; 17][..size]);
+        for size in 0..17 {
+            assert_eq!(decode(particle_type::INTEGER, size).is_ok(), [1, 2, 4, 8].contains(&size));
+            assert_eq!(decode(particle_type::FLOAT, size).is_ok(), size == 8);
+            assert_eq!(decode(particle_type::BOOL, size).is_ok(), size == 1);
+        }
+        assert!(Particle::decode(particle_type::BOOL, &[2]).is_err());
+        assert_eq!(Particle::decode(particle_type::INTEGER, &[0xff]), Ok(Particle::Integer(255)));
+        assert_eq!(Particle::decode(99, &[1]), Ok(Particle::Unknown(99, &[1])));
+    }
 }

@@ -1,4 +1,5 @@
 //! Reads the golden exchanges, for the tests of this crate.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
@@ -7,35 +8,37 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// One recorded exchange.
-pub struct Exchange {
+pub(crate) struct Exchange {
     /// Group and scenario.
-    pub scenario: String,
-    pub step: u64,
-    pub note: String,
+    pub(crate) scenario: String,
+    pub(crate) step: u64,
+    pub(crate) note: String,
     /// Who made the request: `c-client`, `rust-client`, or `raw` (by hand).
-    pub driver: String,
+    pub(crate) driver: String,
     /// How the answer ends.
-    pub end: String,
-    pub request: Vec<u8>,
-    pub response: Vec<u8>,
+    pub(crate) end: String,
+    /// Whether the server closed the connection after its answer.
+    pub(crate) closed_after: bool,
+    pub(crate) request: Vec<u8>,
+    pub(crate) response: Vec<u8>,
     /// The recorder's own reading of both, a list with an entry per frame.
-    pub decoded_request: Value,
-    pub decoded_response: Value,
+    pub(crate) decoded_request: Value,
+    pub(crate) decoded_response: Value,
 }
 
 impl Exchange {
     /// How to find it in the files.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         format!("{} step {} ({})", self.scenario, self.step, self.note)
     }
 }
 
-pub fn directory() -> PathBuf {
+pub(crate) fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
 /// All exchanges, in the order of the files' names.
-pub fn exchanges() -> Vec<Exchange> {
+pub(crate) fn exchanges() -> Vec<Exchange> {
     let mut files: Vec<_> = std::fs::read_dir(directory())
         .expect("tests/golden is there")
         .map(|entry| entry.unwrap().path())
@@ -65,6 +68,7 @@ fn exchange(mut line: Value) -> Exchange {
         note: text("note"),
         driver: text("driver"),
         end: text("end"),
+        closed_after: line["closed_after"].as_bool().unwrap_or_default(),
         request: bytes(&text("request")),
         response: bytes(&text("response")),
         decoded_request: line["decoded_request"].take(),
