@@ -1,15 +1,260 @@
 //! Opening connections to nodes: TCP, TLS, login.
+//!
+//! [`Connector::open`] gives a tokio stream, [`Connector::open_blocking`] a `std` one; both follow the same code, on
+//! one of two transports. All addresses of a node are tried in order. With security enabled, the first connection to a node logs in
+//! (one caller does, the others wait for its token), the others authenticate with the session token; when the token
+//! is refused or has expired, one of them logs in again.
 
+mod login;
+mod park;
+mod session;
+mod stream;
+mod tls;
+mod transport;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane_wire::admin;
 use aerospike_core::ClientPolicy;
 
-/// Whether the policy asks for TLS.
-#[must_use]
-pub fn tls_configured(policy: &ClientPolicy) -> bool {
-    #[cfg(feature = "tls")]
-    return policy.tls_policy.is_some();
-    #[cfg(not(feature = "tls"))]
-    {
-        let _ = policy;
-        false
+pub(crate) use login::Credentials;
+pub use park::{block_on, block_on_until};
+use session::{Session, SessionSlot, Sessions};
+pub use stream::{BlockingStream, Stream};
+use tls::TlsSetup;
+pub use tls::tls_configured;
+use transport::{Blocking, Tokio, Transport};
+
+use crate::error::{Error, Phase, Result};
+use crate::topology::NodeInfo;
+
+/// The largest answer to a login or authentication that is taken, in bytes.
+const MAX_ADMIN_ANSWER: usize = 64 * 1024;
+/// The largest answer to an info request while a seed is probed, in bytes.
+const MAX_INFO_ANSWER: usize = 1024 * 1024;
+
+/// Opens connections by one client policy. One per cluster: it holds the session tokens.
+#[derive(Debug)]
+pub struct Connector {
+    tls: TlsSetup,
+    credentials: Option<Credentials>,
+    connect_timeout: Duration,
+    login_timeout: Duration,
+    sessions: Sessions,
+}
+
+/// What a seed told about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Probe {
+    /// The node's name.
+    pub(crate) node: String,
+    /// The cluster's name, if it has one.
+    pub(crate) cluster_name: Option<String>,
+}
+
+impl Connector {
+    /// For a policy. Hashes the password (bcrypt: some 50 ms of CPU), so do this once.
+    ///
+    /// # Errors
+    /// `Client` when the password cannot be hashed.
+    pub fn new(policy: &ClientPolicy) -> Result<Self> {
+        let millis = |n: u32| Duration::from_millis(u64::from(n));
+        let connect_timeout =
+            if policy.connect_timeout > 0 { millis(policy.connect_timeout) } else { millis(policy.timeout) };
+        let login_timeout = if policy.login_timeout > 0 { millis(policy.login_timeout) } else { connect_timeout };
+        Ok(Self {
+            tls: TlsSetup::new(policy),
+            credentials: Credentials::from_policy(&policy.auth_mode)?,
+            connect_timeout,
+            login_timeout,
+            sessions: Sessions::default(),
+        })
+    }
+
+    /// The policy's limit for opening a connection, without the login.
+    #[must_use]
+    pub fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
+    }
+
+    /// The policy's limit for the login.
+    #[must_use]
+    pub fn login_timeout(&self) -> Duration {
+        self.login_timeout
+    }
+
+    /// Opens a connection that is ready for requests: connected, encrypted, authenticated.
+    ///
+    /// Needs a tokio runtime with I/O and time. Never takes longer than `timeout`.
+    ///
+    /// # Errors
+    /// `Connection` naming every address and its reason, `CredentialsRefused`, or `InvalidNode` without an address.
+    pub async fn open(&self, node: &NodeInfo, timeout: Duration) -> Result<Stream> {
+        self.open_on::<Tokio>(node, timeout).await.map(Tokio::into_stream)
+    }
+
+    /// [`open`](Self::open) for threads: blocks the calling thread, and needs no runtime. The stream has no timeouts
+    /// set.
+    pub fn open_blocking(&self, node: &NodeInfo, timeout: Duration) -> Result<BlockingStream> {
+        // The blocking transport's futures are ready at once; only waiting for another caller's login parks.
+        block_on(self.open_on::<Blocking>(node, timeout)).and_then(Blocking::into_stream)
+    }
+
+    /// Forgets the session token of a node, for instance after an answer "not authenticated".
+    pub fn forget_session(&self, node: &NodeInfo) {
+        self.sessions.slot(node.id()).forget(None);
+    }
+
+    async fn open_on<T: Transport>(&self, node: &NodeInfo, timeout: Duration) -> Result<T> {
+        let deadline = Instant::now() + timeout;
+        let result = self.open_authenticated(node, deadline).await;
+        result.map_err(|e| e.with_node(Arc::clone(node.label())).with_phase(Phase::Connecting))
+    }
+
+    async fn open_authenticated<T: Transport>(&self, node: &NodeInfo, deadline: Instant) -> Result<T> {
+        let Some(credentials) = &self.credentials else {
+            return self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await;
+        };
+        let slot = self.sessions.slot(node.id());
+        let mut refused = None;
+        // The second round is for a token that was still good here and not any more at the node.
+        for _ in 0..2 {
+            let mut stream: T =
+                self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await?;
+            let session = match slot.current() {
+                Some(session) => session,
+                None => match self.log_in(&slot, credentials, node, &mut stream, deadline).await? {
+                    // Logging in has authenticated this connection, too.
+                    LoggedIn::OnThisConnection => return Ok(stream),
+                    LoggedIn::Elsewhere(session) => session,
+                },
+            };
+            let Some(token) = session.token() else { return Ok(stream) };
+            let rc = authenticate(credentials, token, &mut stream, deadline).await?;
+            if rc.is_ok() || rc == aerolane_wire::ResultCode::SECURITY_NOT_ENABLED {
+                return Ok(stream);
+            }
+            slot.forget(Some(&session));
+            refused = Some(rc);
+        }
+        let rc = refused.map_or(0, |rc| rc.0);
+        Err(Error::credentials_refused(rc, credentials.user(), node.label()))
+    }
+
+    /// Gets a session token: logs in, or waits for the caller who does.
+    async fn log_in<T: Transport>(
+        &self,
+        slot: &SessionSlot,
+        credentials: &Credentials,
+        node: &NodeInfo,
+        stream: &mut T,
+        deadline: Instant,
+    ) -> Result<LoggedIn> {
+        let _turn = T::until(deadline, slot.turn())
+            .await
+            .ok_or_else(|| Error::connection("no turn to log in came within the time: the node's login is slow"))?;
+        if let Some(session) = slot.current() {
+            return Ok(LoggedIn::Elsewhere(session));
+        }
+        if let Some(error) = slot.recent_refusal() {
+            return Err(error);
+        }
+        let login_deadline = deadline.min(Instant::now() + self.login_timeout);
+        let result = if self.tls.login_only() {
+            // Credentials travel over TLS alone; the connection for requests stays as it is.
+            let mut secure: T = self.connect_any(node.login_addresses(), node.tls_name(), true, login_deadline).await?;
+            login(credentials, node.label(), &mut secure, login_deadline).await
+        } else {
+            login(credentials, node.label(), stream, login_deadline).await
+        };
+        match result {
+            Ok(session) => {
+                let session = slot.set(session);
+                Ok(if self.tls.login_only() { LoggedIn::Elsewhere(session) } else { LoggedIn::OnThisConnection })
+            }
+            Err(error) => {
+                slot.note_failure(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// The first address that takes a connection.
+    async fn connect_any<T: Transport>(
+        &self,
+        addresses: &[SocketAddr],
+        tls_name: Option<&str>,
+        secure: bool,
+        deadline: Instant,
+    ) -> Result<T> {
+        let mut failures: Vec<(SocketAddr, Error)> = Vec::new();
+        for (i, address) in addresses.iter().enumerate() {
+            // A silent address must not eat the time of those behind it.
+            let now = Instant::now();
+            let share = deadline.saturating_duration_since(now) / (addresses.len() - i) as u32;
+            let tls = if secure { self.tls.for_server(tls_name)? } else { None };
+            match T::connect(*address, tls, now + share.min(self.connect_timeout)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failures.push((*address, error)),
+            }
+        }
+        Err(match failures.len() {
+            0 => Error::invalid_node("the node has no address to connect to"),
+            1 => failures.remove(0).1,
+            _ => {
+                let list: Vec<String> = failures.iter().map(|(a, e)| format!("{a}: {}", e.base_message())).collect();
+                Error::connection(format!("no address of the node could be reached: {}", list.join("; ")))
+            }
+        })
+    }
+
+    /// Connects to one address of a seed, logs in if the policy says so, and asks who it is. Every step is bounded by
+    /// the policy's timeouts.
+    pub(crate) async fn probe(&self, address: SocketAddr, tls_name: Option<&str>, label: &Arc<str>) -> Result<Probe> {
+        let tls = self.tls.for_server(tls_name)?;
+        let mut stream = Tokio::connect(address, tls, Instant::now() + self.connect_timeout).await?;
+        if let Some(credentials) = &self.credentials {
+            login(credentials, label, &mut stream, Instant::now() + self.login_timeout).await?;
+        }
+        let mut request = Vec::new();
+        aerolane_wire::info::encode_request(&mut request, [&b"node"[..], b"cluster-name"])?;
+        let deadline = Instant::now() + self.connect_timeout;
+        let body = stream.exchange(&request, MAX_INFO_ANSWER, deadline).await?;
+        login::read_probe(&body, label)
     }
 }
+
+/// How a session came about.
+enum LoggedIn {
+    OnThisConnection,
+    Elsewhere(Arc<Session>),
+}
+
+async fn login<T: Transport>(
+    credentials: &Credentials,
+    label: &Arc<str>,
+    stream: &mut T,
+    deadline: Instant,
+) -> Result<Session> {
+    let mut request = Vec::new();
+    credentials.encode_login(&mut request)?;
+    let body = stream.exchange(&request, MAX_ADMIN_ANSWER, deadline).await?;
+    login::read_session(&body, credentials, label)
+}
+
+async fn authenticate<T: Transport>(
+    credentials: &Credentials,
+    token: &[u8],
+    stream: &mut T,
+    deadline: Instant,
+) -> Result<aerolane_wire::ResultCode> {
+    let mut request = Vec::new();
+    admin::encode_authenticate(&mut request, credentials.user().map(str::as_bytes), token)?;
+    let body = stream.exchange(&request, MAX_ADMIN_ANSWER, deadline).await?;
+    Ok(admin::AdminMessage::decode_prefix(&body)?.0.header.result_code)
+}
+
+#[cfg(test)]
+mod tests;
