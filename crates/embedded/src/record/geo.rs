@@ -1,7 +1,150 @@
 //! GeoJSON values: checked, and stored with the S2 cell of a point.
+//!
+//! A GeoJSON particle is flags (1 byte), a number of cells (2 bytes), the cells (8 bytes each) and the text. Clients
+//! send none of the cells; the server adds the leaf cell of a point, and a covering for a region (flags 1).
+//! The covering is not computed here: regions are stored with no cells.
+
+use aerolane_wire::particle::{Particle, particle_type};
+use serde_json::Value;
+
+const POINT_FLAGS: u8 = 0;
+const REGION_FLAGS: u8 = 1;
 
 /// The particle to be stored; `None` if it is no GeoJSON that the server takes.
 pub(super) fn stored(value: &[u8]) -> Option<Vec<u8>> {
-    let _ = value;
-    None
+    let Ok(Particle::GeoJson(text)) = Particle::decode(particle_type::GEOJSON, value) else {
+        return None;
+    };
+    let cell = match shape(&serde_json::from_slice(text).ok()?)? {
+        Shape::Point { lng, lat } => Some(leaf_cell(lng, lat)),
+        Shape::Region => None,
+    };
+    let mut out = Vec::with_capacity(11 + text.len());
+    out.push(if cell.is_some() { POINT_FLAGS } else { REGION_FLAGS });
+    out.extend_from_slice(&u16::from(cell.is_some()).to_be_bytes());
+    out.extend(cell.iter().flat_map(|id| id.to_be_bytes()));
+    out.extend_from_slice(text);
+    Some(out)
+}
+
+enum Shape {
+    Point { lng: f64, lat: f64 },
+    Region,
+}
+
+fn shape(json: &Value) -> Option<Shape> {
+    let kind = json.get("type")?.as_str()?;
+    if kind == "Feature" {
+        let geometry = json.get("geometry")?;
+        // A feature in a feature is none; this also bounds the recursion.
+        return (geometry.get("type")?.as_str()? != "Feature").then(|| shape(geometry))?;
+    }
+    let coordinates = json.get("coordinates")?;
+    match kind {
+        "Point" => position(coordinates).map(|(lng, lat)| Shape::Point { lng, lat }),
+        "Polygon" => is_polygon(coordinates).then_some(Shape::Region),
+        "MultiPolygon" => {
+            let polygons = coordinates.as_array()?;
+            (!polygons.is_empty() && polygons.iter().all(is_polygon)).then_some(Shape::Region)
+        }
+        "AeroCircle" => match coordinates.as_array()?.as_slice() {
+            [center, radius] => {
+                position(center)?;
+                (radius.as_f64()? >= 0.0).then_some(Shape::Region)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Longitude and latitude in degrees.
+fn position(json: &Value) -> Option<(f64, f64)> {
+    let [lng, lat] = json.as_array()?.as_slice() else { return None };
+    let (lng, lat) = (lng.as_f64()?, lat.as_f64()?);
+    ((-180.0..=180.0).contains(&lng) && (-90.0..=90.0).contains(&lat)).then_some((lng, lat))
+}
+
+/// Closed rings of at least three corners.
+fn is_polygon(json: &Value) -> bool {
+    let Some(rings) = json.as_array() else { return false };
+    let is_ring = |ring: &Value| {
+        let Some(corners) = ring.as_array() else { return false };
+        corners.len() >= 4 && corners.first() == corners.last() && corners.iter().all(|c| position(c).is_some())
+    };
+    !rings.is_empty() && rings.iter().all(is_ring)
+}
+
+/// Levels of S2 cells.
+const LEVELS: u32 = 30;
+
+/// Position on the curve of each quadrant (i bit, j bit), for each orientation.
+const POSITION: [[u64; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
+/// How the orientation changes on the way into each position.
+const TURN: [usize; 4] = [1, 0, 0, 3];
+
+/// The S2 cell id of a point: the face of a cube around the sphere, then the place on the Hilbert curve of that face.
+fn leaf_cell(lng: f64, lat: f64) -> u64 {
+    let (phi, theta) = (lat.to_radians(), lng.to_radians());
+    let (x, y, z) = (phi.cos() * theta.cos(), phi.cos() * theta.sin(), phi.sin());
+    let (face, u, v) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        if x >= 0.0 { (0, y / x, z / x) } else { (3, z / x, y / x) }
+    } else if y.abs() >= z.abs() {
+        if y >= 0.0 { (1, -x / y, z / y) } else { (4, z / y, -x / y) }
+    } else if z >= 0.0 {
+        (2, -x / z, -y / z)
+    } else {
+        (5, -y / z, -x / z)
+    };
+    let (i, j) = (grid(u), grid(v));
+    let mut orientation = (face & 1) as usize;
+    let mut place = 0;
+    for level in (0..LEVELS).rev() {
+        let quadrant = ((i >> level & 1) << 1 | (j >> level & 1)) as usize;
+        let position = POSITION[orientation][quadrant];
+        orientation ^= TURN[position as usize];
+        place = place << 2 | position;
+    }
+    face << 61 | place << 1 | 1
+}
+
+/// The row or column of the grid on a face, from a coordinate between -1 and 1 (quadratic projection).
+fn grid(u: f64) -> u64 {
+    let s = if u >= 0.0 { 0.5 * (1.0 + 3.0 * u).sqrt() } else { 1.0 - 0.5 * (1.0 - 3.0 * u).sqrt() };
+    let size = 1_u64 << LEVELS;
+    ((s * size as f64) as u64).min(size - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored_text(text: &str) -> Option<Vec<u8>> {
+        stored(&[&[0, 0, 0], text.as_bytes()].concat())
+    }
+
+    /// From the golden scenario `record/value-geo-point`.
+    #[test]
+    fn a_point_gets_its_cell() {
+        let text = r#"{"type": "Point", "coordinates": [-122.0, 37.4]}"#;
+        let expected = [&[0, 0, 1, 0x80, 0x8f, 0xb6, 0x2c, 0xf5, 0x22, 0x8e, 0xf5][..], text.as_bytes()].concat();
+        assert_eq!(stored_text(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_no_geometry_is_refused() {
+        for bad in [
+            "not json",
+            r#"{"type": "Nonsense", "x": 1}"#,
+            r#"{"type": "Point", "coordinates": [-1220.0, 37.4]}"#,
+            r#"{"type": "Polygon", "coordinates": [[[0,0],[1,0],[1,1]]]}"#,
+            r#"{"type": "AeroCircle", "coordinates": [[0,0], -1]}"#,
+            r#"{"type": "Feature", "geometry": {"type": "Feature"}}"#,
+        ] {
+            assert!(stored_text(bad).is_none(), "{bad}");
+        }
+        assert!(stored(&[]).is_none() && stored(&[0]).is_none());
+        assert!(stored_text(r#"{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}}"#).is_some());
+        assert!(stored_text(&"[".repeat(100_000)).is_none(), "deep nesting ends in an error");
+    }
 }

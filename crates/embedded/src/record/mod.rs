@@ -20,8 +20,10 @@ mod write;
 pub(crate) use request::{RecordOutcome, RecordRequest, field_error};
 
 use crate::code;
+use crate::faults::RequestKind;
 use crate::service::{Request, error_answer};
 use crate::store::Namespace;
+use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
 use aerolane_wire::proto::{self, FrameType};
 use request::Outcome;
@@ -60,11 +62,14 @@ pub(crate) fn execute(
 }
 
 /// Answers a single-record message with one frame.
-pub(crate) fn answer(request: &Request<'_>, namespace: &Namespace, message: &Message<'_>, out: &mut Vec<u8>) {
+pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: &Message<'_>, out: &mut Vec<u8>) {
     let record = match RecordRequest::from_message(message) {
         Ok(record) => record,
         Err(code) => return error_answer(out, code),
     };
+    if request.node.faults.armed() && refused(request, namespace, &record) {
+        return error_answer(out, code::UNAVAILABLE);
+    }
     let frame = proto::begin_frame(out, FrameType::Message);
     let start = out.len();
     out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
@@ -82,10 +87,14 @@ pub(crate) fn answer(request: &Request<'_>, namespace: &Namespace, message: &Mes
         out.truncate(frame);
         error_answer(out, code::RECORD_TOO_BIG);
     }
-    count(request, &record, outcome);
+    request.session.records += 1;
 }
 
-/// Counts the request for the statistics of the node.
-fn count(request: &Request<'_>, record: &RecordRequest<'_>, outcome: RecordOutcome) {
-    let _ = (request, record, outcome);
+/// Whether a fault rule refuses requests for partitions that the node does not own. Otherwise they are answered, as a
+/// server answers them that proxies to the owner: the store is shared.
+#[cold]
+fn refused(request: &Request<'_>, namespace: &Namespace, record: &RecordRequest<'_>) -> bool {
+    let kind = if record.info2 & info2::WRITE == 0 { RequestKind::Read } else { RequestKind::Write };
+    let node = request.node;
+    node.faults.rejects_unowned(kind) && !node.cluster.owns(node, namespace, partition_id(record.digest))
 }

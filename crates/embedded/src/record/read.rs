@@ -23,9 +23,7 @@ pub(super) fn read(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u
         .and_then(|touch| Ok((touch, bins(request, record, out)?)));
     let (touch, n_ops) = read.map_err(|code| metadata.with(code))?;
     if let Some(void_time) = touch {
-        if let Some(record) = partition.find_mut(request.digest) {
-            record.touch(void_time, now_ms);
-        }
+        partition.touch(request.digest, void_time, now_ms);
     }
     Ok(RecordOutcome { n_ops, ..metadata })
 }

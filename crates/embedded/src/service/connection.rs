@@ -8,7 +8,7 @@ use super::dispatch::{coded_answer, dispatch, request_kind};
 use super::outbox::Outbox;
 use super::request::{Answered, Producer, Request, Session, error_answer};
 use super::transport::Transport;
-use crate::cluster::Node;
+use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::faults::RequestFault;
 use aerolane_wire::WireErrorKind;
@@ -100,7 +100,8 @@ impl Connection {
         transport: Option<Box<dyn Transport>>,
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        let session = Session { peer, local: stream.local_addr()?, user: None, user_agent_set: false };
+        Counters::add(&node.counters.connections_opened, 1);
+        let session = Session { peer, local: stream.local_addr()?, user: None, user_agent_set: false, records: 0 };
         Ok(Self {
             listener,
             node,
@@ -150,7 +151,12 @@ impl Connection {
     /// Does what can be done now.
     pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
         self.queued = false;
-        self.advance(now_ms, buffer).unwrap_or(Turn::Close)
+        let turn = self.advance(now_ms, buffer).unwrap_or(Turn::Close);
+        // Once per turn, as all threads share the counter.
+        if self.session.records > 0 {
+            Counters::add(&self.node.counters.records, std::mem::take(&mut self.session.records));
+        }
+        turn
     }
 
     fn advance(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<Turn> {
@@ -427,5 +433,11 @@ impl Connection {
         if close {
             self.state = State::Closing { reset: false };
         }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        Counters::add(&self.node.counters.connections_closed, 1);
     }
 }

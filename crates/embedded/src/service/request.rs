@@ -16,6 +16,8 @@ pub(crate) struct Session {
     pub(crate) user: Option<String>,
     /// Whether the client has told its user agent.
     pub(crate) user_agent_set: bool,
+    /// Single-record messages since they were last added to the node's counters.
+    pub(crate) records: u64,
 }
 
 /// One frame to be answered.

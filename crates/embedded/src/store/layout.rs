@@ -66,6 +66,11 @@ impl Record {
         Self { bytes: bytes.into() }
     }
 
+    /// The void time in the bytes of a record.
+    pub(super) fn void_time_of(bytes: &[u8]) -> u32 {
+        bytes.get(24..28).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+    }
+
     /// Takes the bytes of another version over; `false` if they do not fit in place.
     pub(super) fn overwrite(&mut self, bytes: &[u8]) -> bool {
         let fits = self.bytes.len() == bytes.len();

@@ -5,11 +5,13 @@
 //! [`Namespace::drop_partition`].
 
 mod config;
+mod expiry;
 mod layout;
 mod partition;
 mod sets;
 
 pub(crate) use config::NamespaceConfig;
+pub(crate) use expiry::Reaper;
 pub(crate) use layout::{BIN_HEADER, Bin, Bins, Record, RecordParts};
 pub(crate) use partition::Partition;
 pub(crate) use sets::{SetId, Sets};
@@ -68,5 +70,10 @@ impl Namespace {
                 .lock()
                 .retain(&self.sets, |r| r.last_update_ms() >= before_ms || set.is_some_and(|set| r.set_id() != set));
         }
+    }
+
+    /// Removes the records that have expired by `now` (seconds since 2010); says how many.
+    pub(crate) fn reap(&self, now: u32) -> u64 {
+        self.partitions.iter().map(|partition| partition.lock().reap(&self.sets, now)).sum()
     }
 }

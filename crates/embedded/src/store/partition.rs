@@ -8,6 +8,8 @@ use hashbrown::HashTable;
 pub(crate) struct Partition {
     table: HashTable<Record>,
     bytes: u64,
+    /// No record has a void time before this one; 0 = none expires.
+    earliest_void: u32,
 }
 
 /// The partition is chosen by the first bytes of the digest, so the table looks at others. Clients may send any digest,
@@ -35,15 +37,10 @@ impl Partition {
         self.table.find(hash(digest), |r| r.digest() == digest)
     }
 
-    /// The record with this digest, to be changed in place without changing its size or set.
-    #[inline]
-    pub(crate) fn find_mut(&mut self, digest: &[u8; 20]) -> Option<&mut Record> {
-        self.table.find_mut(hash(digest), |r| r.digest() == digest)
-    }
-
     /// Puts a record in (the bytes of [`Record::encode`] and the bins), in place of the one with the same digest.
     pub(crate) fn put(&mut self, sets: &Sets, digest: &[u8; 20], bytes: &[u8]) {
         let hashed = hash(digest);
+        self.note_void_time(Record::void_time_of(bytes));
         if let Some(record) = self.table.find_mut(hashed, |r| r.digest() == digest) {
             let (old_set, old_size) = (record.set_id(), record.size());
             if !record.overwrite(bytes) {
@@ -62,6 +59,30 @@ impl Partition {
             sets.count(record.set_id(), 1, bytes.len() as i64);
             self.table.insert_unique(hashed, record, |r| hash(r.digest()));
         }
+    }
+
+    /// Gives a record a new void time (a read that touches); its generation stays.
+    pub(crate) fn touch(&mut self, digest: &[u8; 20], void_time: u32, now_ms: u64) {
+        self.note_void_time(void_time);
+        if let Some(record) = self.table.find_mut(hash(digest), |r| r.digest() == digest) {
+            record.touch(void_time, now_ms);
+        }
+    }
+
+    fn note_void_time(&mut self, void_time: u32) {
+        if void_time != 0 && (self.earliest_void == 0 || void_time < self.earliest_void) {
+            self.earliest_void = void_time;
+        }
+    }
+
+    /// Removes the records that have expired by `now`; says how many.
+    pub(crate) fn reap(&mut self, sets: &Sets, now: u32) -> u64 {
+        if self.earliest_void == 0 || self.earliest_void >= now {
+            return 0;
+        }
+        let removed = self.retain(sets, |record| !record.is_expired(now));
+        self.earliest_void = self.table.iter().map(Record::void_time).filter(|at| *at != 0).min().unwrap_or(0);
+        removed
     }
 
     /// Takes a record out.

@@ -1,0 +1,5 @@
+//! Replays the golden exchanges.
+
+pub mod client;
+pub mod compare;
+pub mod line;
