@@ -14,7 +14,7 @@ use super::{BatchKind, BatchOperation};
 use crate::command::encode::{self as single, scalar_of};
 use crate::command::value;
 use crate::command::{check, encode::frame};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::operations::{Operation, Scalar};
 
 /// Appends one frame with the rows `rows` of `operations`, in that order; the wire's index of a row is its place in
@@ -54,11 +54,7 @@ pub fn encode(
 #[cold]
 fn name_row(row: u32, e: Error) -> Error {
     match e.kind() {
-        crate::error::ErrorKind::InvalidArgument => {
-            let text = e.base_message();
-            let text = text.strip_prefix("Invalid argument: ").unwrap_or(&text);
-            Error::invalid_argument(format!("batch row {row}: {text}"))
-        }
+        ErrorKind::InvalidArgument => Error::invalid_argument(format!("batch row {row}: {}", e.base_message())),
         _ => e,
     }
 }

@@ -1,16 +1,9 @@
-//! Compressed frames (Enterprise Edition): zlib behind the size of the plain frame.
+//! Compressed frames (Enterprise Edition): when a request becomes one, and what an answer holds.
 
-use std::io::{Read, Write};
-
-use aerolane_wire::proto::{self, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, PROTO_VERSION, ProtoHeader};
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
+use aerolane_wire::compress::{compress, decompress};
+use aerolane_wire::proto::{self, Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE};
 
 use crate::error::{Error, Result};
-
-/// Proto header and size word in front of the compressed bytes.
-const PREFIX: usize = PROTO_HEADER_SIZE + 8;
 
 /// Compresses the frame that starts at `start` and reaches to the end, if it has more than `threshold` bytes and
 /// becomes smaller by it.
@@ -19,53 +12,30 @@ pub(crate) fn request(out: &mut Vec<u8>, start: usize, threshold: usize) {
     if plain <= threshold {
         return;
     }
-    let mut encoder = ZlibEncoder::new(Vec::with_capacity(plain / 2), Compression::fast());
-    // Writing to a vector cannot fail; if it did, the plain frame goes out, which every server takes.
-    let Ok(compressed) = encoder.write_all(&out[start..]).and_then(|()| encoder.finish()) else { return };
-    if PREFIX + compressed.len() >= plain {
-        return;
+    let mut packed = Vec::with_capacity(plain / 2);
+    // If the compressor should fail, the plain frame goes out: every server takes it.
+    if compress(&mut packed, &out[start..]).is_ok() && packed.len() < plain {
+        out.truncate(start);
+        out.extend_from_slice(&packed);
     }
-    let header = ProtoHeader {
-        version: PROTO_VERSION,
-        frame_type: FrameType::CompressedMessage,
-        body_size: compressed.len() + 8,
-    };
-    out.truncate(start);
-    out.extend_from_slice(&header.encode());
-    out.extend_from_slice(&(plain as u64).to_be_bytes());
-    out.extend_from_slice(&compressed);
-}
-
-/// The body of the message frame inside the body of a compressed frame.
-///
-/// Fails if the announced size is beyond the bound of a frame, or not the size that comes out.
-pub fn inflate(body: &[u8]) -> Result<Vec<u8>> {
-    let Some((size, compressed)) = body.split_first_chunk::<8>() else {
-        return Err(Error::bad_response("a compressed frame without its size"));
-    };
-    let size = u64::from_be_bytes(*size);
-    let Some(inner) = size.checked_sub(PROTO_HEADER_SIZE as u64).filter(|inner| *inner <= MAX_BODY_SIZE as u64) else {
-        return Err(Error::bad_response(format!("a compressed frame that announces {size} bytes")));
-    };
-    let mut decoder = ZlibDecoder::new(compressed).take(size + 1);
-    let mut head = [0; PROTO_HEADER_SIZE];
-    let mut plain = Vec::new();
-    let read = decoder.read_exact(&mut head).and_then(|()| decoder.read_to_end(&mut plain));
-    read.map_err(|e| Error::bad_response(format!("a compressed frame that cannot be inflated: {e}")))?;
-    let header = ProtoHeader::decode(&head, MAX_BODY_SIZE)?;
-    if plain.len() as u64 != inner || header.body_size != plain.len() || header.frame_type != FrameType::Message {
-        return Err(Error::bad_response("a compressed frame that does not hold one message of the announced size"));
-    }
-    Ok(plain)
 }
 
 /// The body of a message frame, inflated if it came compressed. `scratch` keeps the inflated bytes.
-pub fn message_body<'a>(frame: &proto::Frame<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+///
+/// Fails if the announced size is beyond the bound of a frame or not the size that comes out, or if the inflated
+/// bytes are not one message frame.
+pub fn message_body<'a>(frame: &Frame<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
     match frame.header.frame_type {
         FrameType::Message => Ok(frame.body),
         FrameType::CompressedMessage => {
-            *scratch = inflate(frame.body)?;
-            Ok(scratch)
+            scratch.clear();
+            decompress(scratch, frame.body, PROTO_HEADER_SIZE + MAX_BODY_SIZE)?;
+            match proto::split_frame(scratch, MAX_BODY_SIZE)? {
+                Some((inner, size)) if inner.header.frame_type == FrameType::Message && size == scratch.len() => {
+                    Ok(inner.body)
+                }
+                _ => Err(Error::bad_response("a compressed frame that does not hold exactly one message frame")),
+            }
         }
         other => Err(Error::bad_response(format!("a frame of type {other:?} where a message was expected"))),
     }
@@ -101,7 +71,15 @@ mod tests {
         let mut out = small.clone();
         request(&mut out, 1, 128);
         assert_eq!(out, small);
-        let noise: Vec<u8> = (0u32..500).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        })
+        .take(500)
+        .collect();
         let dense = frame(&noise);
         let mut out = dense.clone();
         request(&mut out, 1, 0);
@@ -110,18 +88,35 @@ mod tests {
 
     #[test]
     fn wrong_sizes_and_garbage_are_errors() {
-        let mut out = frame(&[7; 1000]);
-        request(&mut out, 1, 0);
-        let body = out[9..].to_vec();
-        assert_eq!(inflate(&body).unwrap().len(), 1000);
+        let mut packed = frame(&[7; 1000]);
+        request(&mut packed, 1, 0);
+        let open = |bytes: &[u8]| {
+            let mut whole = vec![2, 4, 0, 0, 0, 0, 0, 0];
+            whole.extend_from_slice(bytes);
+            proto::end_frame(&mut whole, 0).unwrap();
+            let (frame, _) = proto::split_frame(&whole, MAX_BODY_SIZE).unwrap().unwrap();
+            message_body(&frame, &mut vec![]).map(<[u8]>::len)
+        };
+        let body = &packed[9..];
+        assert_eq!(open(body).unwrap(), 1000);
         for cut in 0..body.len() {
-            assert!(inflate(&body[..cut]).is_err(), "{cut}");
+            assert!(open(&body[..cut]).is_err(), "{cut}");
         }
         for announced in [0u64, 7, 1007, 1009, u64::MAX, 200 << 20] {
-            let mut wrong = body.clone();
+            let mut wrong = body.to_vec();
             wrong[..8].copy_from_slice(&announced.to_be_bytes());
-            assert!(inflate(&wrong).is_err(), "{announced}");
+            assert!(open(&wrong).is_err(), "{announced}");
         }
-        assert!(inflate(&[&1008u64.to_be_bytes()[..], &[0x55; 40]].concat()).is_err());
+        for inner in [&b"2"[..], &[2, 3, 0, 0, 0, 0, 0, 1], &[2, 1, 0, 0, 0, 0, 0, 0], &[2, 3, 0, 0, 0, 0, 0, 0, 9]] {
+            let mut wrong = vec![];
+            compress(&mut wrong, inner).unwrap();
+            assert!(open(&wrong[8..]).is_err(), "{inner:?}");
+        }
+    }
+
+    #[test]
+    fn other_frames_are_no_answers() {
+        let (frame, _) = proto::split_frame(&[2, 1, 0, 0, 0, 0, 0, 0], MAX_BODY_SIZE).unwrap().unwrap();
+        assert!(message_body(&frame, &mut vec![]).unwrap_err().to_string().contains("Info"));
     }
 }

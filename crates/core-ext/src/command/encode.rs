@@ -1,7 +1,7 @@
 //! Requests for one record, each appended to a buffer as one whole frame, in one pass and without an allocation of
 //! their own (a filter expression costs one, for its text form is the only way to its bytes).
 //!
-//! Flags and fields per policy setting are those that aerospike-core 3.0.0 sends; `tests/core_bytes.rs` compares them
+//! Flags and fields per policy setting are those that aerospike-core 3.0.0 sends; `tests/against_core` compares them
 //! with a recording of that client. One difference is on purpose: the read mode for strong consistency is sent in
 //! plain reads too, where aerospike-core 3.0.0 loses it (it clears the byte again).
 //!
