@@ -34,3 +34,7 @@ pub(crate) const FILTERED_OUT: u8 = 27;
 pub(crate) const GEO_INVALID: u8 = 160;
 /// Security is not supported by this server.
 pub(crate) const SECURITY_NOT_SUPPORTED: u8 = 51;
+/// Not allowed at this time.
+pub(crate) const FORBIDDEN: u8 = 22;
+/// A UDF failed.
+pub(crate) const UDF_EXECUTION: u8 = 100;

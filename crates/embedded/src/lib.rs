@@ -22,5 +22,9 @@ mod record;
 mod scan;
 mod service;
 mod store;
+#[cfg(feature = "tls")]
+mod tls;
 
-pub use cluster::EmbeddedCluster;
+pub use cluster::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, NodeStats};
+#[cfg(feature = "tls")]
+pub use tls::TlsOptions;

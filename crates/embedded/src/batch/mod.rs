@@ -1,12 +1,106 @@
 //! Answers to batch requests.
+//!
+//! Rows are executed and answered in order. Rows travel in frames of at most 128 KiB, the final message in a frame of its
+//! own (golden group `batch`). A batch that is long, or whose answer is, goes on as a stream, so that no connection waits
+//! for another one's batch.
 
+mod rows;
+
+use crate::cluster::Counters;
 use crate::code;
-use crate::service::{Answered, Request, error_answer};
-use aerolane_wire::message::Message;
+use crate::faults::RequestKind;
+use crate::record;
+use crate::service::{Answered, Producer, Request};
+use aerolane_wire::batch::BatchRows;
+use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3};
+use rows::Run;
+use std::sync::Arc;
+
+/// The older type of the batch field; the server takes it too.
+const BATCH_WITH_SET: u8 = 42;
 
 /// Appends the answer to the frame in `request`.
 pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) -> Answered {
-    let _ = (request, message);
-    error_answer(out, code::UNSUPPORTED);
-    Answered::Done
+    let node = request.node;
+    Counters::add(&node.counters.batches, 1);
+    let field = message.fields().find(|f| f.kind == field::BATCH || f.kind == BATCH_WITH_SET).map(|f| f.value);
+    let filter = message.field(field::FILTER);
+    let count = match check(request, field, filter) {
+        Ok(count) => count,
+        Err(code) => {
+            finish(out, code);
+            return Answered::Done;
+        }
+    };
+    // `check` has found the field.
+    let value = field.unwrap_or_default();
+    Counters::add(&node.counters.batch_rows, count.into());
+    let mut run = Run::new(Arc::clone(node), value, node.faults.rejects_unowned(RequestKind::Batch));
+    if run.proceed(value, filter, request.now_ms, out) {
+        return Answered::Done;
+    }
+    Answered::Stream(Box::new(Rest { value: value.to_vec(), filter: filter.map(<[u8]>::to_vec), run }))
+}
+
+/// A batch that goes on.
+struct Rest {
+    value: Vec<u8>,
+    filter: Option<Vec<u8>>,
+    run: Run,
+}
+
+impl Producer for Rest {
+    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+        self.run.proceed(&self.value, self.filter.as_deref(), now_ms, out)
+    }
+}
+
+/// Looks through all rows before the first one is executed: a batch with a malformed row or an unknown namespace is
+/// refused as a whole. Answers the number of rows.
+fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> Result<u32, u8> {
+    let value = field.ok_or(code::PARAMETER)?;
+    let rows = BatchRows::decode(value).map_err(|_| code::PARAMETER)?;
+    let count = rows.count;
+    if count == 0 || filter.is_some_and(|filter| aerolane_wire::msgpack::validate(filter).is_err()) {
+        return Err(code::PARAMETER);
+    }
+    for row in rows {
+        let row = row.map_err(|_| code::PARAMETER)?;
+        if row.repeat {
+            continue;
+        }
+        let namespace = row.field(field::NAMESPACE).ok_or(code::PARAMETER)?;
+        if request.node.cluster.namespace(namespace).is_none() {
+            return Err(code::PARAMETER);
+        }
+    }
+    Ok(count)
+}
+
+/// Appends the message that ends the answer.
+fn finish(out: &mut Vec<u8>, result_code: u8) {
+    let header = MessageHeader { result_code, info3: info3::LAST, ..MessageHeader::default() };
+    let finished = MessageWriter::frame(out, &header).finish();
+    debug_assert!(finished.is_ok(), "a message without fields and operations is never too large");
+}
+
+/// Whether a result counts as an error of the whole batch: "not found" and "filtered out" never do.
+const fn is_failure(code: u8) -> bool {
+    !matches!(code, code::OK | code::NOT_FOUND | code::FILTERED_OUT)
+}
+
+/// The answer of a UDF row: there are no modules, so it is the server's answer for a missing one.
+fn missing_udf(generation: u32, out: &mut Vec<u8>) -> record::RecordOutcome {
+    const NAME: &[u8] = b"FAILURE";
+    const TEXT: &[u8] = b"UDF: Execution Error 1";
+    out.extend_from_slice(&((4 + NAME.len() + TEXT.len()) as u32).to_be_bytes());
+    out.extend_from_slice(&[
+        aerolane_wire::message::op::READ,
+        aerolane_wire::particle::particle_type::STRING,
+        0,
+        NAME.len() as u8,
+    ]);
+    out.extend_from_slice(NAME);
+    out.extend_from_slice(TEXT);
+    record::RecordOutcome { code: code::UDF_EXECUTION, generation, void_time: 0, n_ops: 1 }
 }

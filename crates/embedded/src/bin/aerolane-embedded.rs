@@ -1,6 +1,166 @@
-//! The embedded cluster as a program.
+//! The embedded cluster as a program: prints its seeds, then runs until it is told to stop.
 
-fn main() {
-    eprintln!("aerolane-embedded: the command line is not there yet");
-    std::process::exit(2);
+use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
+use clap::Parser;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::ExitCode;
+use std::sync::mpsc;
+
+/// An Aerospike-compatible cluster in memory, for tests and for trying things out. Never for production.
+#[derive(Debug, Parser)]
+#[command(name = "aerolane-embedded", version)]
+struct Arguments {
+    /// How many nodes.
+    #[arg(long, default_value_t = 1)]
+    nodes: usize,
+    /// Port of the first node; the others follow. 0: any free ports.
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    /// Address to listen on.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// Name of a namespace; may be given several times.
+    #[arg(long = "namespace", default_value = "test")]
+    namespaces: Vec<String>,
+    /// How many nodes hold each partition.
+    #[arg(long, default_value_t = 2)]
+    replication_factor: usize,
+    /// Seconds after which records written with the default TTL expire. 0: never.
+    #[arg(long, default_value_t = 0)]
+    default_ttl: u32,
+    /// The cluster's name.
+    #[arg(long)]
+    cluster_name: Option<String>,
+    /// Threads that serve all nodes together. Default: one per core, at most 4.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Users, as `name:password`, separated by commas. With any, every connection has to log in.
+    #[arg(long, value_delimiter = ',')]
+    users: Vec<String>,
+    /// Listen with TLS, too, with a certificate for this name that is made on the spot.
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "NAME")]
+    tls_name: Option<String>,
+    /// TLS port of the first node; the others follow. 0: any free ports.
+    #[cfg(feature = "tls")]
+    #[arg(long, default_value_t = 0)]
+    tls_port: u16,
+    /// Where to write the certificate that clients have to trust (PEM).
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "FILE")]
+    tls_certificate: Option<std::path::PathBuf>,
+    /// Print one JSON object in place of the plain seed list.
+    #[arg(long)]
+    json: bool,
+    /// Stop when standard input is closed, so that the cluster does not outlive the process that started it.
+    #[arg(long)]
+    stdin: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Before anything runs, so that no signal is missed.
+    let stop = match wait_for_stop(arguments.stdin) {
+        Ok(stop) => stop,
+        Err(error) => return fail(&error),
+    };
+    let cluster = match start(&arguments) {
+        Ok(cluster) => cluster,
+        Err(error) => return fail(&error),
+    };
+    #[cfg(feature = "tls")]
+    if let (Some(file), Some(pem)) = (&arguments.tls_certificate, cluster.certificate_pem())
+        && let Err(error) = std::fs::write(file, pem)
+    {
+        eprintln!("aerolane-embedded: cannot write {}: {error}", file.display());
+        return ExitCode::FAILURE;
+    }
+    if let Err(error) = announce(&arguments, &cluster) {
+        return fail(&error);
+    }
+    // Every sender is gone only if the threads that wait for the end have failed; that is an end, too.
+    let _ = stop.recv();
+    cluster.shutdown();
+    ExitCode::SUCCESS
+}
+
+fn fail(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("aerolane-embedded: {error}");
+    ExitCode::FAILURE
+}
+
+fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
+    let mut builder: Builder = EmbeddedCluster::builder()
+        .nodes(arguments.nodes)
+        .host(arguments.host)
+        .port(arguments.port)
+        .replication_factor(arguments.replication_factor);
+    for name in &arguments.namespaces {
+        builder = builder.namespace_with(NamespaceOptions::new(name).default_ttl(arguments.default_ttl));
+    }
+    if let Some(name) = &arguments.cluster_name {
+        builder = builder.cluster_name(name);
+    }
+    if let Some(threads) = arguments.threads {
+        builder = builder.service_threads(threads);
+    }
+    for user in &arguments.users {
+        let Some((name, password)) = user.split_once(':') else {
+            return Err(ClusterError::Setting(format!("user {user:?}: name:password expected")));
+        };
+        builder = builder.user(name, password);
+    }
+    #[cfg(feature = "tls")]
+    if let Some(name) = &arguments.tls_name {
+        builder = builder.tls(aerolane_embedded::TlsOptions::self_signed(name)).tls_port(arguments.tls_port);
+    }
+    builder.start()
+}
+
+/// Prints where the nodes listen: one line, flushed, so that whoever started the program can wait for it.
+fn announce(arguments: &Arguments, cluster: &EmbeddedCluster) -> std::io::Result<()> {
+    let mut line = cluster.seeds();
+    if arguments.json {
+        // Ids and addresses hold nothing that JSON would want escaped.
+        let nodes: Vec<String> = cluster
+            .nodes()
+            .iter()
+            .map(|node| {
+                let tls = node.tls_address.map_or_else(|| "null".to_owned(), |a| format!("\"{a}\""));
+                format!("{{\"id\":\"{}\",\"address\":\"{}\",\"tls_address\":{tls}}}", node.id, node.address)
+            })
+            .collect();
+        let (seeds, tls_seeds, pid) = (cluster.seeds(), cluster.tls_seeds(), std::process::id());
+        line = format!(
+            "{{\"seeds\":\"{seeds}\",\"tls_seeds\":\"{tls_seeds}\",\"pid\":{pid},\"nodes\":[{}]}}",
+            nodes.join(",")
+        );
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+/// Something arrives here on SIGINT, on SIGTERM and, if `stdin`, when standard input ends.
+fn wait_for_stop(stdin: bool) -> std::io::Result<mpsc::Receiver<()>> {
+    let (stop, stopped) = mpsc::channel();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let on_signal = stop.clone();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if signals.forever().next().is_some() {
+            // The receiver is gone only when the program ends anyway.
+            let _ = on_signal.send(());
+        }
+    })?;
+    if stdin {
+        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+            let mut chunk = [0; 1024];
+            while std::io::stdin().read(&mut chunk).is_ok_and(|n| n > 0) {}
+            let _ = stop.send(());
+        })?;
+    }
+    Ok(stopped)
 }

@@ -9,7 +9,11 @@
 //!
 //! When no rule is installed, the hooks cost one relaxed atomic load.
 
+mod command;
 mod rules;
+
+pub(crate) use command::handle as handle_command;
+pub use rules::{FaultAction, FaultRule, RuleId};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,6 +36,31 @@ pub enum RequestKind {
     Query,
     /// Anything else.
     Other,
+    /// The admin command for faults. No rule strikes it, so that rules can always be taken back.
+    Control,
+}
+
+impl RequestKind {
+    /// The name that the admin command uses.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Admin => "admin",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Batch => "batch",
+            Self::Query => "query",
+            Self::Other => "other",
+            Self::Control => "control",
+        }
+    }
+
+    /// The kind with this name; the admin command itself is none.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Info, Self::Admin, Self::Read, Self::Write, Self::Batch, Self::Query, Self::Other]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
 }
 
 /// What is to happen to one request. The default is: nothing unusual.
@@ -87,5 +116,41 @@ impl Faults {
     /// Whether a connection that was just accepted is to be reset.
     pub(crate) fn refuses_connections(&self) -> bool {
         self.armed() && self.rules.refuses_connections()
+    }
+
+    /// Whether a request of this kind, for a partition that the node does not own, is to be answered with "partition
+    /// unavailable".
+    pub(crate) fn rejects_unowned(&self, kind: RequestKind) -> bool {
+        self.armed() && self.rules.rejects_unowned(kind)
+    }
+
+    /// Adds a rule; `None` if there are too many.
+    pub(crate) fn install(&self, rule: FaultRule) -> Option<RuleId> {
+        let id = self.rules.install(rule)?;
+        self.armed.store(true, Ordering::Relaxed);
+        Some(id)
+    }
+
+    /// Takes a rule away; `false` if there is none with this id. Stalled connections go on when the last one goes.
+    pub(crate) fn remove(&self, id: RuleId) -> bool {
+        match self.rules.remove(id) {
+            (removed, 0) => {
+                self.clear();
+                removed
+            }
+            (removed, _) => removed,
+        }
+    }
+
+    /// Removes all rules.
+    pub(crate) fn clear(&self) {
+        self.armed.store(false, Ordering::Relaxed);
+        self.rules.clear();
+        self.clears.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The rules, as the admin command shows them.
+    pub(crate) fn list(&self) -> Vec<String> {
+        self.rules.list()
     }
 }

@@ -1,11 +1,147 @@
 //! Answers to info text.
+//!
+//! Every command of the golden groups `info` and `connect` is here; commands of the Enterprise Edition answer as in the
+//! Community Edition, unknown ones with "unrecognized command".
 
-use crate::code;
-use crate::service::{Answered, Request, error_answer};
+mod configuration;
+mod fixed;
+mod members;
+mod params;
+mod sindex;
+mod statistics;
+mod truncate;
+
+pub(crate) use sindex::SecondaryIndexes;
+
+use crate::cluster::{Counters, Node};
+use crate::faults;
+use crate::service::{Answered, Request, Session};
+use aerolane_wire::info::Lines;
+use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
+use params::CommandLine;
+use std::sync::Arc;
+
+/// The version that the cluster passes itself off as: the one that its behaviour was recorded from.
+pub(crate) const BUILD: &str = "8.1.2.0";
+/// What the server shows for edition.
+const EDITION: &str = "Aerospike Community Edition";
+/// What an empty request asks for.
+const SUMMARY: &[&str] = &[
+    "features",
+    "node",
+    "compatibility-id",
+    "edition",
+    "build_ee_sha",
+    "build_sha",
+    "build_arch",
+    "build_time",
+    "build_os",
+    "build",
+    "version",
+    "statistics",
+    "services-alumni",
+    "services",
+    "partition-generation",
+];
+
+/// An error answer.
+pub(crate) fn error(code: u8, text: &str) -> String {
+    format!("ERROR:{code}:{text}")
+}
+
+/// The answer for a namespace that is not there.
+fn no_namespace() -> String {
+    error(20, "namespace not found on node")
+}
+
+/// The answer for what only the Enterprise Edition has.
+fn enterprise_only() -> String {
+    error(25, "enterprise only")
+}
 
 /// Appends the answer to the frame in `request`.
 pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
-    let _ = request;
-    error_answer(out, code::UNSUPPORTED);
+    Counters::add(&request.node.counters.infos, 1);
+    let start = begin_frame(out, FrameType::Info);
+    if request.body.is_empty() {
+        for command in SUMMARY {
+            line(request.node, request.session, command.as_bytes(), out);
+        }
+    }
+    for command in Lines::new(request.body) {
+        // The server sees a C string: it ends at the first zero byte, in the echo, too.
+        let end = command.iter().position(|b| *b == 0).unwrap_or(command.len());
+        line(request.node, request.session, &command[..end], out);
+        if out.len() - start > MAX_ANSWER {
+            break;
+        }
+    }
+    if end_frame(out, start).is_err() {
+        out.truncate(start);
+        return Answered::Close;
+    }
     Answered::Done
 }
+
+/// Above this many bytes the rest of a request's commands is not answered: it would be more than a frame may hold.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Appends one command and its answer.
+fn line(node: &Arc<Node>, session: &mut Session, command: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(command);
+    out.push(b'\t');
+    let answer = match std::str::from_utf8(command) {
+        Ok(text) => answer(node, session, text),
+        Err(_) => unrecognized(),
+    };
+    out.extend_from_slice(answer.as_bytes());
+    out.push(b'\n');
+}
+
+fn unrecognized() -> String {
+    error(4, "unrecognized command")
+}
+
+/// Answers one command.
+fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
+    let command = CommandLine::parse(text);
+    let known = |name: &str| node.cluster.namespace(name.as_bytes()).is_some();
+    let indexes = &node.cluster.indexes;
+    match command.name {
+        "sindex-create" => indexes.create(&command, known),
+        "sindex-delete" => indexes.delete(&command),
+        "sindex-list" => indexes.list(&command, known),
+        "sindex-exists" => indexes.exists_command(&command, known),
+        "sindex" if command.path().next().is_none() => indexes.list(&command, known),
+        "sindex" | "sindex-stat" => indexes.stat(&command, known),
+        "truncate" => truncate::set(node, &command),
+        "truncate-namespace" => truncate::namespace(node, &command),
+        "truncate-undo" | "truncate-namespace-undo" => truncate::undo(&command),
+        "query-show" | "query-abort" | "query-abort-all" => crate::scan::command(node, &command),
+        "user-agent-set" => user_agent(session, &command),
+        "aerolane-fault" => faults::handle_command(node, text.split_once(':').map_or("", |(_, rest)| rest)),
+        _ => members::answer(node, &command)
+            .or_else(|| statistics::answer(node, &command))
+            .or_else(|| configuration::answer(node, &command))
+            .or_else(|| fixed::answer(node, &command))
+            .unwrap_or_else(unrecognized),
+    }
+}
+
+/// The client says what it is, once per connection: base64 of `1,<client>-<version>,<application>`.
+fn user_agent(session: &mut Session, command: &CommandLine<'_>) -> String {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    if session.user_agent_set {
+        return error(4, "already set");
+    }
+    match command.get_bounded("value", 1024) {
+        Err(e) => e.answer("value"),
+        Ok(value) if STANDARD.decode(value).is_err() => error(4, "bad 'value'"),
+        Ok(_) => {
+            session.user_agent_set = true;
+            "ok".to_owned()
+        }
+    }
+}
+
+pub(crate) use params::CommandLine as Command;

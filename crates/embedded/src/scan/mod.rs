@@ -1,12 +1,68 @@
-//! Answers to queries over the primary index.
+//! Answers to queries over the primary index, and to background jobs over it.
+//!
+//! A query names partitions, or digests to go on after. Records of a partition come in falling order of digest. It needs
+//! the partition-done bit (golden group `scan`). Partitions that the node does not hold are answered with "unavailable",
+//! as a real node does not forward queries. Queries over secondary indexes, aggregation and UDFs are not implemented and
+//! answered with "unsupported".
 
+mod background;
+mod query;
+mod registry;
+mod request;
+
+pub(crate) use registry::{Queries, command};
+
+use crate::cluster::Counters;
 use crate::code;
 use crate::service::{Answered, Request, error_answer};
-use aerolane_wire::message::Message;
+use aerolane_wire::message::{Message, MessageHeader, MessageWriter, info3};
+use query::Run;
+use request::{Kind, QueryRequest};
+use std::sync::Arc;
 
 /// Appends the answer to the frame in `request`.
 pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) -> Answered {
-    let _ = (request, message);
-    error_answer(out, code::UNSUPPORTED);
-    Answered::Done
+    let node = request.node;
+    Counters::add(&node.counters.queries, 1);
+    let started = QueryRequest::parse(node, message).and_then(|query| {
+        let entry = Queries::enter(node, &query, request.session.peer)?;
+        Ok((query, entry))
+    });
+    let (query, entry) = match started {
+        Ok(started) => started,
+        Err(code) => {
+            error_answer(out, code);
+            return Answered::Done;
+        }
+    };
+    match query.kind {
+        Kind::Foreground => {
+            let mut run = Run::new(Arc::clone(node), query, entry);
+            if run.proceed(request.now_ms, out) { Answered::Done } else { Answered::Stream(Box::new(run)) }
+        }
+        Kind::Background => {
+            let code = background::start(Arc::clone(node), query, entry, request.body);
+            finish(out, code);
+            Answered::Done
+        }
+    }
+}
+
+/// Appends the message that ends the answer.
+fn finish(out: &mut Vec<u8>, result_code: u8) {
+    let header = MessageHeader { result_code, info3: info3::LAST, ..MessageHeader::default() };
+    let finished = MessageWriter::frame(out, &header).finish();
+    debug_assert!(finished.is_ok(), "a message without fields and operations is never too large");
+}
+
+/// A partition that the node cannot answer for.
+fn unavailable(out: &mut Vec<u8>, pid: u16) {
+    let header = MessageHeader {
+        result_code: code::UNAVAILABLE,
+        info3: info3::PARTITION_DONE,
+        generation: pid.into(),
+        ..MessageHeader::default()
+    };
+    let finished = MessageWriter::frame(out, &header).finish();
+    debug_assert!(finished.is_ok(), "a message without fields and operations is never too large");
 }

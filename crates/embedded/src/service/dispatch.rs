@@ -2,12 +2,17 @@
 
 use super::request::{Answered, Request, error_answer};
 use crate::faults::RequestKind;
+use crate::store::Namespace;
 use crate::{admin, batch, code, info, record, scan};
+use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::proto::{self, Frame, FrameType};
 
 /// Appends the answer to one frame.
 pub(crate) fn dispatch(frame_type: FrameType, request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
+    if admin::refuses(frame_type, request, out) {
+        return Answered::Done;
+    }
     match frame_type {
         FrameType::Info => info::handle(request, out),
         FrameType::Admin => admin::handle(request, out),
@@ -34,8 +39,12 @@ fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         error_answer(out, code::NAMESPACE);
         return Answered::Done;
     };
-    if message.field(field::DIGEST).is_some() {
-        record::answer(request, namespace, &message, out);
+    if let Some(digest) = message.field(field::DIGEST) {
+        if rejects_unowned(request, namespace, &message, digest) {
+            error_answer(out, code::UNAVAILABLE);
+        } else {
+            record::answer(request, namespace, &message, out);
+        }
         return Answered::Done;
     }
     if message.field(field::KEY).is_some() {
@@ -45,9 +54,23 @@ fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     scan::handle(request, &message, out)
 }
 
+/// Whether a fault rule wants requests for partitions of other nodes to be refused, and this is one.
+#[inline]
+fn rejects_unowned(request: &Request<'_>, namespace: &Namespace, message: &Message<'_>, digest: &[u8]) -> bool {
+    let node = request.node;
+    if !node.faults.armed() {
+        return false;
+    }
+    let write = message.header.info2 & info2::WRITE != 0;
+    let kind = if write { RequestKind::Write } else { RequestKind::Read };
+    let owned = digest.try_into().is_ok_and(|digest| node.cluster.owns(node, namespace, partition_id(digest), write));
+    !owned && node.faults.rejects_unowned(kind)
+}
+
 /// What kind of request a frame holds, as fault rules tell them apart.
 pub(super) fn request_kind(frame: Frame<'_>) -> RequestKind {
     match frame.header.frame_type {
+        FrameType::Info if frame.body.starts_with(b"aerolane-fault") => RequestKind::Control,
         FrameType::Info => RequestKind::Info,
         FrameType::Admin => RequestKind::Admin,
         FrameType::CompressedMessage => RequestKind::Other,
@@ -64,7 +87,7 @@ pub(super) fn request_kind(frame: Frame<'_>) -> RequestKind {
 /// Appends an answer with a result code in the form that requests of this kind get.
 pub(super) fn coded_answer(out: &mut Vec<u8>, kind: RequestKind, result_code: u8) {
     match kind {
-        RequestKind::Info => {
+        RequestKind::Info | RequestKind::Control => {
             let start = proto::begin_frame(out, FrameType::Info);
             out.extend_from_slice(format!("ERROR:{result_code}:fault\n").as_bytes());
             // Far below the largest frame.

@@ -1,0 +1,189 @@
+//! Executing the rows of a batch, some at a time.
+
+use super::{finish, is_failure, missing_udf};
+use crate::clock;
+use crate::cluster::Node;
+use crate::code;
+use crate::record::{self, RecordOutcome, RecordRequest};
+use crate::store::Namespace;
+use aerolane_wire::batch::{BatchRow, BatchRows, flags};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2};
+use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
+use std::sync::Arc;
+
+/// Rows of an answer share a frame up to this size.
+const FRAME_BYTES: usize = 128 * 1024;
+/// Bytes after which the rest is left to the next call.
+const BYTES_PER_CALL: usize = 256 * 1024;
+/// Rows after which the rest is left to the next call.
+const ROWS_PER_CALL: u32 = 4096;
+
+/// A batch that is being executed.
+pub(super) struct Run {
+    node: Arc<Node>,
+    flags: u8,
+    /// Rows of partitions that the node does not own are answered with "unavailable" (a fault).
+    rejects_unowned: bool,
+    done: u32,
+    /// The first error of a row, unless rows with errors are asked for without that.
+    error: Option<u8>,
+}
+
+impl Run {
+    pub(super) fn new(node: Arc<Node>, value: &[u8], rejects_unowned: bool) -> Self {
+        let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
+        Self { node, flags, rejects_unowned, done: 0, error: None }
+    }
+
+    /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
+    pub(super) fn proceed(&mut self, value: &[u8], filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> bool {
+        let first = out.len();
+        let mut frame = Frame::new(out);
+        // Rows may repeat earlier ones, so every call reads from the start; that costs a fraction of executing them.
+        let Ok(rows) = BatchRows::decode(value) else {
+            finish(out, code::PARAMETER);
+            return true;
+        };
+        let mut left = rows.count.saturating_sub(self.done);
+        let mut budget = ROWS_PER_CALL;
+        for row in rows.skip(self.done as usize).flatten() {
+            if budget == 0 || frame.out.len() - first > BYTES_PER_CALL {
+                frame.close();
+                return false;
+            }
+            budget -= 1;
+            self.done += 1;
+            left -= 1;
+            let start = frame.begin_message();
+            let outcome = self.execute(&row, filter, now_ms, frame.out);
+            if is_failure(outcome.code) && self.flags & flags::RESPOND_ALL_KEYS == 0 {
+                self.error.get_or_insert(outcome.code);
+            }
+            if self.error.is_some() && self.flags & flags::REPORT_ERROR_RECORDS == 0 {
+                // Nothing but the error is answered from here on; rows of frames that are complete have gone out.
+                frame.drop_rows();
+            } else {
+                frame.end_message(start, &outcome, row.index);
+            }
+        }
+        debug_assert_eq!(left, 0, "all rows were checked before the first was executed");
+        frame.close();
+        finish(out, self.error.unwrap_or(code::OK));
+        true
+    }
+
+    /// Executes one row; appends the operations of its answer.
+    fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> RecordOutcome {
+        let (mut namespace, mut set, mut key, mut digest, mut own_filter, mut udf) = (None, None, None, None, None, None);
+        for field in row.fields() {
+            let slot = match field.kind {
+                field::NAMESPACE => &mut namespace,
+                field::SET => &mut set,
+                field::KEY => &mut key,
+                field::DIGEST => &mut digest,
+                field::FILTER => &mut own_filter,
+                field::UDF_PACKAGE => &mut udf,
+                field::UDF_FUNCTION => continue,
+                other => match record::field_error(other) {
+                    None => continue,
+                    Some(code) => return RecordOutcome::error(code),
+                },
+            };
+            // Of two fields of one type the first counts.
+            slot.get_or_insert(field.value);
+        }
+        let digest: &[u8; 20] = match digest.map(TryInto::try_into) {
+            None => row.digest,
+            Some(Ok(digest)) => digest,
+            Some(Err(_)) => return RecordOutcome::error(code::PARAMETER),
+        };
+        let Some(namespace) = namespace.and_then(|name| self.node.cluster.namespace(name)) else {
+            return RecordOutcome::error(code::PARAMETER);
+        };
+        let write = row.header.info2 & info2::WRITE != 0;
+        if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
+            return RecordOutcome::error(code::UNAVAILABLE);
+        }
+        if udf.is_some() {
+            return missing_udf(generation(namespace, digest, now_ms), out);
+        }
+        let request = RecordRequest {
+            info1: row.header.info1,
+            info2: row.header.info2,
+            info3: row.header.info3,
+            generation: row.header.generation.into(),
+            record_ttl: row.header.ttl,
+            set,
+            digest,
+            key,
+            filter: own_filter.or(filter),
+            ops: row.ops(),
+            n_ops: row.n_ops(),
+        };
+        record::execute(namespace, &request, now_ms, out)
+    }
+}
+
+/// The generation of a record, 0 if there is none.
+fn generation(namespace: &Namespace, digest: &[u8; 20], now_ms: u64) -> u32 {
+    let partition = namespace.partition(partition_id(digest));
+    let record = partition.find(digest).filter(|r| !r.is_expired(clock::seconds(now_ms)));
+    record.map_or(0, |r| r.generation().into())
+}
+
+/// A frame of rows that is being filled.
+struct Frame<'o> {
+    out: &'o mut Vec<u8>,
+    start: Option<usize>,
+}
+
+impl<'o> Frame<'o> {
+    fn new(out: &'o mut Vec<u8>) -> Self {
+        Self { out, start: None }
+    }
+
+    /// Makes room for a message's header; answers where it stands.
+    fn begin_message(&mut self) -> usize {
+        if self.start.is_none() {
+            self.start = Some(begin_frame(self.out, FrameType::Message));
+        }
+        let start = self.out.len();
+        self.out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
+        start
+    }
+
+    /// Fills in the header of the message at `start`. A message that is too much for the frame goes into a new one.
+    fn end_message(&mut self, start: usize, outcome: &RecordOutcome, index: u32) {
+        let header = MessageHeader {
+            result_code: outcome.code,
+            generation: outcome.generation,
+            record_ttl: outcome.void_time,
+            transaction_ttl: index,
+            n_ops: outcome.n_ops,
+            ..MessageHeader::default()
+        };
+        self.out[start..start + MESSAGE_HEADER_SIZE].copy_from_slice(&header.encode());
+        let frame = self.start.unwrap_or(start);
+        if self.out.len() - frame > FRAME_BYTES && start > frame + PROTO_HEADER_SIZE {
+            let message = self.out.split_off(start);
+            self.close();
+            self.start = Some(begin_frame(self.out, FrameType::Message));
+            self.out.extend_from_slice(&message);
+        }
+    }
+
+    /// Takes back the rows of this frame.
+    fn drop_rows(&mut self) {
+        if let Some(start) = self.start.take() {
+            self.out.truncate(start);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(start) = self.start.take() {
+            let ended = end_frame(self.out, start);
+            debug_assert!(ended.is_ok(), "a frame holds at most 128 KiB, or one record");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! How a cluster is set up before it starts.
+
+use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId};
+use crate::admin::{SESSION_TTL, Security};
+use crate::store::Namespace;
+#[cfg(feature = "tls")]
+use crate::tls::TlsOptions;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::Ordering;
+
+/// Most nodes of a cluster.
+pub(super) const MAX_NODES: usize = 128;
+/// The first node's id if nothing else is said.
+const FIRST_NODE_ID: u64 = 0xA0AE_0000_0000_0001;
+/// Longest TTL that the server takes: ten years, in seconds.
+const MAX_TTL: u32 = 315_360_000;
+
+/// Settings of a cluster to be started. Made by [`EmbeddedCluster::builder`].
+///
+/// ```
+/// let cluster = aerolane_embedded::EmbeddedCluster::builder().nodes(3).namespace("test").start()?;
+/// assert_eq!(cluster.nodes().len(), 3);
+/// println!("seeds: {}", cluster.seeds());
+/// # Ok::<(), aerolane_embedded::ClusterError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing runs before `start`"]
+pub struct Builder {
+    pub(super) nodes: usize,
+    replication_factor: usize,
+    namespaces: Vec<NamespaceOptions>,
+    pub(super) host: IpAddr,
+    pub(super) port: u16,
+    pub(super) tls_port: u16,
+    cluster_name: Option<String>,
+    pub(super) first_id: u64,
+    pub(super) threads: Option<usize>,
+    users: Vec<(String, String)>,
+    session_ttl: u32,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<TlsOptions>,
+}
+
+/// Settings of one namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct NamespaceOptions {
+    name: String,
+    replication_factor: Option<usize>,
+    default_ttl: u32,
+    max_record_size: u32,
+    reap_period: u32,
+}
+
+impl NamespaceOptions {
+    /// A namespace with default settings: the cluster's replication factor, records that never expire, records of at
+    /// most 1 MiB, expired ones reaped every second.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self { name, replication_factor: None, default_ttl: 0, max_record_size: 1024 * 1024, reap_period: 1 }
+    }
+
+    /// How many nodes hold each partition. Default: what the cluster says.
+    pub fn replication_factor(mut self, factor: usize) -> Self {
+        self.replication_factor = Some(factor);
+        self
+    }
+
+    /// TTL in seconds of records that are written with the namespace's default TTL. Default 0: they never expire. At
+    /// most 315,360,000 (ten years).
+    pub fn default_ttl(mut self, seconds: u32) -> Self {
+        self.default_ttl = seconds;
+        self
+    }
+
+    /// Largest record in bytes. Default 1 MiB, at most 8 MiB.
+    pub fn max_record_size(mut self, bytes: u32) -> Self {
+        self.max_record_size = bytes;
+        self
+    }
+
+    /// Seconds between two searches for expired records. Default 1; 0 = never, and then only records that are asked for
+    /// turn out to have expired.
+    pub fn reap_period(mut self, seconds: u32) -> Self {
+        self.reap_period = seconds;
+        self
+    }
+
+    fn check(&self, nodes: usize) -> Result<(), ClusterError> {
+        let name = &self.name;
+        let printable = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if name.is_empty() || name.len() > 31 || !printable {
+            let text = format!("namespace name {name:?}: 1 to 31 letters, digits, '_' or '-' expected");
+            return Err(ClusterError::Setting(text));
+        }
+        if self.default_ttl > MAX_TTL {
+            let text = format!("default TTL {} of namespace {name}: at most {MAX_TTL} seconds", self.default_ttl);
+            return Err(ClusterError::Setting(text));
+        }
+        if !(1024..=8 * 1024 * 1024).contains(&self.max_record_size) {
+            let text = format!("max record size {} of namespace {name}: 1 KiB to 8 MiB", self.max_record_size);
+            return Err(ClusterError::Setting(text));
+        }
+        check_replication(self.replication_factor.unwrap_or(1), nodes)
+    }
+
+    fn build(&self) -> Namespace {
+        let namespace = Namespace::new(&self.name);
+        namespace.config.default_ttl.store(self.default_ttl, Ordering::Relaxed);
+        namespace.config.max_record_size.store(self.max_record_size, Ordering::Relaxed);
+        namespace.config.nsup_period.store(self.reap_period, Ordering::Relaxed);
+        namespace
+    }
+}
+
+fn check_replication(factor: usize, nodes: usize) -> Result<(), ClusterError> {
+    if factor == 0 || factor > MAX_NODES {
+        let text = format!("replication factor {factor}: 1 to {MAX_NODES} expected (with {nodes} nodes)");
+        return Err(ClusterError::Setting(text));
+    }
+    Ok(())
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            nodes: 1,
+            replication_factor: 2,
+            namespaces: Vec::new(),
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
+            tls_port: 0,
+            cluster_name: None,
+            first_id: FIRST_NODE_ID,
+            threads: None,
+            users: Vec::new(),
+            session_ttl: SESSION_TTL,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+}
+
+impl Builder {
+    /// How many nodes. Default 1, at most 128.
+    pub fn nodes(mut self, nodes: usize) -> Self {
+        self.nodes = nodes;
+        self
+    }
+
+    /// How many nodes hold each partition, in namespaces that do not say it themselves. Default 2; with fewer nodes, all
+    /// of them.
+    pub fn replication_factor(mut self, factor: usize) -> Self {
+        self.replication_factor = factor;
+        self
+    }
+
+    /// Adds a namespace with default settings. Without any, there is one namespace, `test`.
+    pub fn namespace(self, name: impl Into<String>) -> Self {
+        self.namespace_with(NamespaceOptions::new(name))
+    }
+
+    /// Adds a namespace with settings of its own.
+    pub fn namespace_with(mut self, options: NamespaceOptions) -> Self {
+        self.namespaces.push(options);
+        self
+    }
+
+    /// Sets the default TTL of all namespaces added so far; see [`NamespaceOptions::default_ttl`].
+    pub fn default_ttl(mut self, seconds: u32) -> Self {
+        if self.namespaces.is_empty() {
+            self = self.namespace("test");
+        }
+        for namespace in &mut self.namespaces {
+            namespace.default_ttl = seconds;
+        }
+        self
+    }
+
+    /// The port of the first node; node `n` (from 0) listens on `port + n`. Default 0: any free ports, different ones at
+    /// every start.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// The address that nodes listen on and tell clients. Default `127.0.0.1`; it should stay a loopback address, as
+    /// the cluster has no protection worth the name.
+    pub fn host(mut self, host: IpAddr) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// The cluster's name. Default none, which the server shows as `null`.
+    pub fn cluster_name(mut self, name: impl Into<String>) -> Self {
+        self.cluster_name = Some(name.into());
+        self
+    }
+
+    /// The id of the first node, which is not 0; the next ones count up. Default `A0AE000000000001`.
+    pub fn first_node_id(mut self, id: u64) -> Self {
+        self.first_id = id;
+        self
+    }
+
+    /// How many threads serve all nodes together. Default: as many as the machine has cores, at most 4.
+    pub fn service_threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Adds a user, which turns security on: every connection has to log in. Users may do everything; roles are not
+    /// kept. Passwords are hashed the way clients do it (bcrypt), which takes some 50 ms each.
+    pub fn user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
+        self.users.push((name.into(), password.into()));
+        self
+    }
+
+    /// How long the session of a login lasts, in seconds. Default 86,400 (a day).
+    pub fn session_ttl(mut self, seconds: u32) -> Self {
+        self.session_ttl = seconds;
+        self
+    }
+
+    /// Lets every node listen with TLS too, on a second port.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, options: TlsOptions) -> Self {
+        self.tls = Some(options);
+        self
+    }
+
+    /// The TLS port of the first node, as [`Builder::port`]. Default 0: any free ports.
+    #[cfg(feature = "tls")]
+    pub fn tls_port(mut self, port: u16) -> Self {
+        self.tls_port = port;
+        self
+    }
+
+    /// Starts the cluster: when this returns, all nodes listen and know each other.
+    ///
+    /// # Errors
+    /// [`ClusterError::Setting`] for settings out of range, [`ClusterError::Bind`] for a port in use,
+    /// [`ClusterError::Io`] if the system refuses a thread, [`ClusterError::Tls`] for a certificate that does not work.
+    pub fn start(self) -> Result<EmbeddedCluster, ClusterError> {
+        EmbeddedCluster::start(self)
+    }
+
+    /// The ids of the nodes that the cluster starts with.
+    pub(super) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let first = self.first_id;
+        (0..self.nodes as u64).map(move |n| NodeId(first.wrapping_add(n)))
+    }
+
+    /// Checks the settings and makes what nodes share.
+    pub(super) fn parts(&self) -> Result<ClusterParts, ClusterError> {
+        let setting = |text: String| Err(ClusterError::Setting(text));
+        if self.nodes == 0 || self.nodes > MAX_NODES {
+            return setting(format!("{} nodes: 1 to {MAX_NODES} expected", self.nodes));
+        }
+        if self.first_id == 0 || self.first_id.checked_add(MAX_NODES as u64).is_none() {
+            return setting(format!("node id {:X} is out of range", self.first_id));
+        }
+        for port in [self.port, self.tls_port] {
+            if port != 0 && usize::from(port) + self.nodes - 1 > usize::from(u16::MAX) {
+                return setting(format!("{} nodes do not fit above port {port}", self.nodes));
+            }
+        }
+        check_replication(self.replication_factor, self.nodes)?;
+        let cluster_name = self.cluster_name.as_deref().unwrap_or("null");
+        if cluster_name.is_empty() || cluster_name.len() > 63 || cluster_name.contains(['\n', '\t', ';']) {
+            return setting(format!("cluster name {cluster_name:?}: 1 to 63 bytes, no line ends, tabs or ';'"));
+        }
+        let default = [NamespaceOptions::new("test")];
+        let wanted = if self.namespaces.is_empty() { &default[..] } else { &self.namespaces };
+        if wanted.len() > 32 {
+            return setting(format!("{} namespaces: at most 32", wanted.len()));
+        }
+        let mut namespaces: Vec<(Namespace, usize)> = Vec::with_capacity(wanted.len());
+        for options in wanted {
+            options.check(self.nodes)?;
+            if namespaces.iter().any(|(ns, _)| ns.name == options.name) {
+                return setting(format!("namespace {} is there twice", options.name));
+            }
+            namespaces.push((options.build(), options.replication_factor.unwrap_or(self.replication_factor)));
+        }
+        let security = if self.users.is_empty() { None } else { Some(Security::new(&self.users, self.session_ttl)?) };
+        #[cfg(feature = "tls")]
+        let tls_name = self.tls.as_ref().map(|tls| tls.name().to_owned());
+        #[cfg(not(feature = "tls"))]
+        let tls_name = None;
+        Ok(ClusterParts { namespaces, cluster_name: cluster_name.to_owned(), security, tls_name })
+    }
+}

@@ -1,0 +1,383 @@
+//! The running cluster: its nodes, and what can be done to them.
+
+use super::builder::{Builder, MAX_NODES};
+use super::{ClusterError, ClusterState, Node, NodeId};
+use crate::faults::{FaultRule, RuleId};
+use crate::service::{ListenerId, Service, TransportFactory, default_threads};
+use crate::store::Reaper;
+use parking_lot::Mutex;
+use socket2::{Domain, Socket, Type};
+use std::fmt::Write as _;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A running cluster. Dropping it stops all nodes; their records are gone then.
+///
+/// All methods may be called from any thread. None of them waits for clients.
+pub struct EmbeddedCluster {
+    state: Arc<ClusterState>,
+    service: Service,
+    transport: Option<TransportFactory>,
+    settings: Builder,
+    nodes: Mutex<Vec<Entry>>,
+    /// Removes expired records until the cluster goes.
+    _reaper: Reaper,
+    #[cfg(feature = "tls")]
+    certificate: Option<String>,
+}
+
+/// A node and what it listens through while it is live.
+struct Entry {
+    node: Arc<Node>,
+    listeners: Vec<ListenerId>,
+}
+
+/// A node of a cluster, as [`EmbeddedCluster::nodes`] shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeInfo {
+    /// Identity.
+    pub id: NodeId,
+    /// Where the node listens (or did, if it is stopped; it will be the same when it is started again).
+    pub address: SocketAddr,
+    /// The same with TLS, if the cluster has it.
+    pub tls_address: Option<SocketAddr>,
+    /// Whether the node runs.
+    pub live: bool,
+}
+
+/// Counts of one node since the cluster was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeStats {
+    /// Connections accepted.
+    pub connections_opened: u64,
+    /// Connections closed, by either side.
+    pub connections_closed: u64,
+    /// Frames with info text.
+    pub infos: u64,
+    /// Frames with LOGIN, AUTHENTICATE and the like.
+    pub logins: u64,
+    /// Single-record messages.
+    pub records: u64,
+    /// Batch messages.
+    pub batches: u64,
+    /// Rows of batch messages.
+    pub batch_rows: u64,
+    /// Queries.
+    pub queries: u64,
+    /// Records that queries have answered.
+    pub query_records: u64,
+}
+
+impl std::fmt::Debug for EmbeddedCluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EmbeddedCluster").field("nodes", &self.nodes()).finish_non_exhaustive()
+    }
+}
+
+impl EmbeddedCluster {
+    /// Settings of a new cluster.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(super) fn start(settings: Builder) -> Result<Self, ClusterError> {
+        let state = Arc::new(ClusterState::new(settings.parts()?));
+        #[cfg(feature = "tls")]
+        let (transport, certificate) = match &settings.tls {
+            Some(options) => {
+                let (factory, certificate) = options.transport().map_err(ClusterError::Tls)?;
+                (Some(factory), Some(certificate))
+            }
+            None => (None, None),
+        };
+        #[cfg(not(feature = "tls"))]
+        let transport = None;
+        let service = Service::start(settings.threads.unwrap_or_else(default_threads))?;
+        let ids = settings.ids();
+        let reaper = Reaper::start(state.namespaces.clone())?;
+        let cluster = Self {
+            state,
+            service,
+            transport,
+            settings,
+            nodes: Mutex::default(),
+            _reaper: reaper,
+            #[cfg(feature = "tls")]
+            certificate,
+        };
+        {
+            let mut nodes = cluster.nodes.lock();
+            // All ports first: no client may see a node before all are there.
+            let mut bound = Vec::new();
+            for (index, id) in ids.enumerate() {
+                let (node, sockets) = cluster.bind(id, index)?;
+                bound.push(sockets);
+                nodes.push(Entry { node, listeners: Vec::new() });
+            }
+            for entry in nodes.iter() {
+                entry.node.set_live(true);
+            }
+            cluster.publish(&nodes);
+            for (entry, sockets) in nodes.iter_mut().zip(bound) {
+                entry.listeners = cluster.listen(&entry.node, sockets)?;
+            }
+        }
+        Ok(cluster)
+    }
+
+    /// Seeds of all live nodes, as clients take them: `127.0.0.1:3000,127.0.0.1:3001`.
+    #[must_use]
+    pub fn seeds(&self) -> String {
+        join(self.nodes().iter().filter(|node| node.live).map(|node| node.address))
+    }
+
+    /// The same for TLS; empty if the cluster has no TLS.
+    #[must_use]
+    pub fn tls_seeds(&self) -> String {
+        join(self.nodes().iter().filter(|node| node.live).filter_map(|node| node.tls_address))
+    }
+
+    /// The certificate (PEM) that clients have to trust; `None` without TLS.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn certificate_pem(&self) -> Option<&str> {
+        self.certificate.as_deref()
+    }
+
+    /// All nodes, stopped ones included, in the order they were added.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeInfo> {
+        let info = |node: &Node| NodeInfo {
+            id: node.id,
+            address: node.address,
+            tls_address: node.tls_address,
+            live: node.is_live(),
+        };
+        self.nodes.lock().iter().map(|entry| info(&entry.node)).collect()
+    }
+
+    /// The master of a partition; `None` if no node runs.
+    #[must_use]
+    pub fn master(&self, partition: u16) -> Option<NodeId> {
+        self.state.view().ownership.master(partition)
+    }
+
+    /// Stops a node: its connections are closed and its port too, and its partitions move to the others at once. Records
+    /// of partitions that no other node holds are lost. Stopping a stopped node does nothing.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`].
+    pub fn stop_node(&self, id: NodeId) -> Result<(), ClusterError> {
+        self.stop_nodes(&[id])
+    }
+
+    /// Stops several nodes at once: partitions all of whose owners are among them lose their records.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; then none is stopped.
+    pub fn stop_nodes(&self, ids: &[NodeId]) -> Result<(), ClusterError> {
+        let mut nodes = self.nodes.lock();
+        if let Some(id) = ids.iter().find(|id| !nodes.iter().any(|entry| entry.node.id == **id)) {
+            return Err(ClusterError::UnknownNode(*id));
+        }
+        let mut changed = false;
+        for entry in nodes.iter_mut().filter(|entry| ids.contains(&entry.node.id) && entry.node.is_live()) {
+            for listener in entry.listeners.drain(..) {
+                self.service.close(listener);
+            }
+            entry.node.set_live(false);
+            changed = true;
+        }
+        if changed {
+            self.publish(&nodes);
+        }
+        Ok(())
+    }
+
+    /// Starts a stopped node on its old port; its share of the partitions moves to it at once. Starting a running node
+    /// does nothing.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Bind`] if something else has taken the port.
+    pub fn start_node(&self, id: NodeId) -> Result<(), ClusterError> {
+        let mut nodes = self.nodes.lock();
+        let Some(at) = nodes.iter().position(|entry| entry.node.id == id) else {
+            return Err(ClusterError::UnknownNode(id));
+        };
+        let node = Arc::clone(&nodes[at].node);
+        if node.is_live() {
+            return Ok(());
+        }
+        let mut sockets = vec![bind(node.address)?];
+        if let Some(address) = node.tls_address {
+            sockets.push(bind(address)?);
+        }
+        node.set_live(true);
+        self.publish(&nodes);
+        nodes[at].listeners = self.listen(&node, sockets)?;
+        Ok(())
+    }
+
+    /// Adds a node and starts it. Its id is the highest so far plus 1; its port, if ports are given, too.
+    ///
+    /// # Errors
+    /// [`ClusterError::Setting`] above 128 nodes; [`ClusterError::Bind`] if the port is in use.
+    pub fn add_node(&self) -> Result<NodeInfo, ClusterError> {
+        let mut nodes = self.nodes.lock();
+        if nodes.len() >= MAX_NODES {
+            return Err(ClusterError::Setting(format!("the cluster has {MAX_NODES} nodes already")));
+        }
+        let id = NodeId(self.settings.first_id + nodes.len() as u64);
+        let (node, sockets) = self.bind(id, nodes.len())?;
+        node.set_live(true);
+        nodes.push(Entry { node: Arc::clone(&node), listeners: Vec::new() });
+        self.publish(&nodes);
+        if let Some(entry) = nodes.last_mut() {
+            entry.listeners = self.listen(&node, sockets)?;
+        }
+        Ok(NodeInfo { id, address: node.address, tls_address: node.tls_address, live: true })
+    }
+
+    /// Makes a node the master of a partition for as long as it lives; `None` gives the partition back. Clients learn it
+    /// by the partition generation, as of any other move.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for a partition above 4095.
+    pub fn set_master(&self, partition: u16, node: Option<NodeId>) -> Result<(), ClusterError> {
+        if usize::from(partition) >= super::PARTITIONS {
+            return Err(ClusterError::Setting(format!("partition {partition}: 0 to 4095 expected")));
+        }
+        if let Some(id) = node.filter(|id| !self.nodes.lock().iter().any(|entry| entry.node.id == *id)) {
+            return Err(ClusterError::UnknownNode(id));
+        }
+        self.state.force_master(partition, node);
+        Ok(())
+    }
+
+    /// Installs a fault on a node (running or not), or on all nodes (`None`).
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] if the node has 64 rules already.
+    pub fn set_fault(&self, node: Option<NodeId>, rule: &FaultRule) -> Result<Vec<RuleId>, ClusterError> {
+        let nodes = self.nodes.lock();
+        if let Some(id) = node.filter(|id| !nodes.iter().any(|entry| entry.node.id == *id)) {
+            return Err(ClusterError::UnknownNode(id));
+        }
+        let chosen = nodes.iter().filter(|entry| node.is_none_or(|id| entry.node.id == id));
+        let full = || ClusterError::Setting("the node has too many fault rules".to_owned());
+        chosen.map(|entry| entry.node.faults.install(rule.clone()).ok_or_else(full)).collect()
+    }
+
+    /// Removes all faults from all nodes and gives partitions back that were moved by hand.
+    pub fn clear_faults(&self) {
+        for entry in self.nodes.lock().iter() {
+            entry.node.faults.clear();
+        }
+        self.state.unforce_masters();
+    }
+
+    /// What a node has done since the cluster was started; `None` if there is no such node.
+    #[must_use]
+    pub fn stats(&self, node: NodeId) -> Option<NodeStats> {
+        let nodes = self.nodes.lock();
+        let counters = &nodes.iter().find(|entry| entry.node.id == node)?.node.counters;
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Some(NodeStats {
+            connections_opened: get(&counters.connections_opened),
+            connections_closed: get(&counters.connections_closed),
+            infos: get(&counters.infos),
+            logins: get(&counters.logins),
+            records: get(&counters.records),
+            batches: get(&counters.batches),
+            batch_rows: get(&counters.batch_rows),
+            queries: get(&counters.queries),
+            query_records: get(&counters.query_records),
+        })
+    }
+
+    /// Number of records of a namespace (each counted once, whatever the replication factor); `None` if there is no such
+    /// namespace.
+    #[must_use]
+    pub fn record_count(&self, namespace: &str) -> Option<u64> {
+        self.state.namespace(namespace.as_bytes()).map(|ns| ns.record_count())
+    }
+
+    /// Stops all nodes and threads. Dropping the cluster does the same.
+    pub fn shutdown(self) {
+        drop(self);
+    }
+
+    /// Makes the live nodes the members of the cluster.
+    fn publish(&self, nodes: &[Entry]) {
+        let live: Vec<_> = nodes.iter().filter(|e| e.node.is_live()).map(|e| Arc::clone(&e.node)).collect();
+        self.state.set_members(&live);
+    }
+
+    /// Binds the ports of a new node.
+    fn bind(&self, id: NodeId, index: usize) -> Result<(Arc<Node>, Vec<TcpListener>), ClusterError> {
+        let address = |base: u16| -> Result<SocketAddr, ClusterError> {
+            let port = match base {
+                0 => 0,
+                base => u16::try_from(usize::from(base) + index)
+                    .map_err(|_| ClusterError::Setting(format!("there is no port for node number {index}")))?,
+            };
+            Ok(SocketAddr::new(self.settings.host, port))
+        };
+        let plain = bind(address(self.settings.port)?)?;
+        let plain_address = plain.local_addr()?;
+        let mut sockets = vec![plain];
+        let mut tls_address = None;
+        if self.transport.is_some() {
+            let socket = bind(address(self.settings.tls_port)?)?;
+            tls_address = Some(socket.local_addr()?);
+            sockets.push(socket);
+        }
+        Ok((Arc::new(Node::new(Arc::clone(&self.state), id, plain_address, tls_address)), sockets))
+    }
+
+    /// Lets a node listen on bound sockets: the first one is plain, the second one has TLS.
+    fn listen(&self, node: &Arc<Node>, sockets: Vec<TcpListener>) -> Result<Vec<ListenerId>, ClusterError> {
+        let mut listeners = Vec::with_capacity(sockets.len());
+        for (index, socket) in sockets.into_iter().enumerate() {
+            let transport = if index == 0 { None } else { self.transport.clone() };
+            listeners.push(self.service.listen(Arc::clone(node), socket, transport)?);
+        }
+        Ok(listeners)
+    }
+}
+
+impl Drop for EmbeddedCluster {
+    fn drop(&mut self) {
+        // Background jobs end when their node is not live any more.
+        for entry in self.nodes.lock().iter() {
+            entry.node.set_live(false);
+        }
+        self.service.stop();
+    }
+}
+
+/// A listening socket. `SO_REUSEADDR`, so that a node can be started again while old connections linger.
+fn bind(address: SocketAddr) -> Result<TcpListener, ClusterError> {
+    let open = || {
+        let domain = if matches!(address.ip(), IpAddr::V4(_)) { Domain::IPV4 } else { Domain::IPV6 };
+        let socket = Socket::new(domain, Type::STREAM, None)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(1024)?;
+        Ok(socket.into())
+    };
+    open().map_err(|error| ClusterError::Bind { address, error })
+}
+
+fn join(addresses: impl Iterator<Item = SocketAddr>) -> String {
+    let mut text = String::new();
+    for address in addresses {
+        let comma = if text.is_empty() { "" } else { "," };
+        let written = write!(text, "{comma}{address}");
+        debug_assert!(written.is_ok(), "writing to a string does not fail");
+    }
+    text
+}

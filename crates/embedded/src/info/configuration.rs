@@ -1,0 +1,96 @@
+//! Settings of namespaces, shown and changed.
+
+use super::params::{self, CommandLine};
+use super::statistics::overlay;
+use super::{error, no_namespace};
+use crate::cluster::Node;
+use crate::store::Namespace;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// All names of a namespace's configuration, with their defaults.
+const NAMESPACE: &str = include_str!("namespace_config.txt");
+/// Longest TTL, in seconds.
+const MAX_TTL: u64 = 315_360_000;
+
+/// Answers a command about settings; `None` if it is none.
+pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
+    match command.name {
+        "get-config" => Some(get(node, command)),
+        "set-config" => Some(set(node, command)),
+        _ => None,
+    }
+}
+
+/// The settings of a namespace as `name=value;..`.
+pub(super) fn of_namespace(node: &Node, namespace: &Namespace) -> String {
+    let config = &namespace.config;
+    let get = |value: &AtomicU32| value.load(Ordering::Relaxed).to_string();
+    let values = HashMap::from([
+        ("default-ttl", get(&config.default_ttl)),
+        ("nsup-period", get(&config.nsup_period)),
+        ("default-read-touch-ttl-pct", get(&config.default_read_touch_ttl_pct)),
+        ("max-record-size", get(&config.max_record_size)),
+        ("replication-factor", node.cluster.replication_factor(namespace, usize::MAX).to_string()),
+    ]);
+    overlay(NAMESPACE, &values)
+}
+
+fn get(node: &Node, command: &CommandLine<'_>) -> String {
+    match command.get("context") {
+        Err(e) => e.answer("context"),
+        Ok("namespace") => match command.namespace() {
+            Err(e) => error(20, &e.text("namespace")),
+            Ok(name) => match node.cluster.namespace(name.as_bytes()) {
+                None => no_namespace(),
+                Some(namespace) => of_namespace(node, namespace),
+            },
+        },
+        Ok(_) => error(4, "invalid context"),
+    }
+}
+
+fn set(node: &Node, command: &CommandLine<'_>) -> String {
+    match command.get("context") {
+        Err(e) => return e.answer("context"),
+        Ok("namespace") => {}
+        Ok(_) => return error(4, "invalid context"),
+    }
+    let namespace = match command.namespace() {
+        Err(e) => return error(20, &e.text("namespace")),
+        Ok(name) => match node.cluster.namespace(name.as_bytes()) {
+            None => return no_namespace(),
+            Some(namespace) => namespace,
+        },
+    };
+    let changes: Option<Vec<_>> = command
+        .pairs()
+        .filter(|(name, _)| !matches!(*name, "context" | "namespace" | "ns" | "id"))
+        .map(|(name, value)| change(namespace, name, value))
+        .collect();
+    match changes {
+        // Nothing is changed unless everything can be.
+        Some(changes) if !changes.is_empty() => {
+            for (setting, value) in changes {
+                setting.store(value, Ordering::Relaxed);
+            }
+            "ok".to_owned()
+        }
+        _ => error(4, "invalid set-config parameter"),
+    }
+}
+
+/// Which setting becomes what; `None` if there is no such setting, or it cannot be changed to this.
+fn change<'a>(namespace: &'a Namespace, name: &str, value: &str) -> Option<(&'a AtomicU32, u32)> {
+    let config = &namespace.config;
+    let (setting, max) = match name {
+        "default-ttl" => (&config.default_ttl, MAX_TTL),
+        "nsup-period" => (&config.nsup_period, 86_400 * 365),
+        "default-read-touch-ttl-pct" => (&config.default_read_touch_ttl_pct, 100),
+        "max-record-size" => (&config.max_record_size, 8 * 1024 * 1024),
+        _ => return None,
+    };
+    let value = params::seconds(value).filter(|value| *value <= max)?;
+    Some((setting, value as u32))
+}

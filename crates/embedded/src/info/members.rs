@@ -1,0 +1,124 @@
+//! What clients ask to find the nodes and the owners of partitions.
+
+use super::params::{CommandLine, ParameterError};
+use super::{enterprise_only, error, no_namespace};
+use crate::cluster::{Node, View};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The port that the lists name as the default; every address in them names its own.
+const DEFAULT_PORT: u16 = 3000;
+
+/// Answers a command about the members of the cluster; `None` if it is none.
+pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
+    let plain = |n: &Node| Some(n.address);
+    let tls = |n: &Node| n.tls_address;
+    Some(match command.name {
+        "node" | "name" => node.name.clone(),
+        "cluster-name" => node.cluster.cluster_name.clone(),
+        "partition-generation" => node.generations.partition().to_string(),
+        "rebalance-generation" => node.generations.rebalance().to_string(),
+        "peers-generation" => node.generations.peers().to_string(),
+        // Alternate addresses are the same loopback addresses, so that clients may ask for either.
+        "service" | "service-clear-std" | "service-clear-alt" => node.address.to_string(),
+        "service-tls-std" | "service-tls-alt" => {
+            node.tls_address.map_or_else(enterprise_only, |address| address.to_string())
+        }
+        "peers-clear-std" | "peers-clear-alt" => peers(node, "", plain),
+        "peers-tls-std" | "peers-tls-alt" if node.tls_address.is_some() => {
+            peers(node, node.cluster.tls_name.as_deref().unwrap_or_default(), tls)
+        }
+        "alumni-clear-std" | "alumni-clear-alt" => peers(node, "", plain),
+        "peers-tls-std" | "peers-tls-alt" | "alumni-tls-std" | "alumni-tls-alt" => enterprise_only(),
+        "services" | "services-alternate" | "services-alumni" => {
+            let others = others(node).iter().map(|peer| peer.address.to_string()).collect::<Vec<_>>();
+            others.join(";")
+        }
+        "services-alumni-reset" => "ok".to_owned(),
+        "get-sl" => node.name.clone(),
+        "mesh" => {
+            let view = node.cluster.view();
+            view.members().map(|member| member.address.to_string()).collect::<Vec<_>>().join(";")
+        }
+        "mcast" => error(4, "heartbeat is in multicast mode"),
+        "replicas" => replicas(node, command),
+        "replicas-all" => maps(node, |factor, bitmaps| format!("{factor},{}", bitmaps.join(","))),
+        "replicas-master" => maps(node, |_, bitmaps| bitmaps.first().cloned().unwrap_or_default()),
+        "cluster-stable" => cluster_stable(node, command),
+        _ => return None,
+    })
+}
+
+/// The other live nodes, by rising id.
+fn others(node: &Node) -> Vec<Arc<Node>> {
+    let mut list: Vec<_> = node.cluster.view().members().filter(|member| member.id != node.id).collect();
+    list.reverse();
+    list
+}
+
+/// `generation,default port,[[node,tls name,[address]],...]`
+fn peers(node: &Node, tls_name: &str, address: impl Fn(&Node) -> Option<SocketAddr>) -> String {
+    // The generation first: a change in between makes clients ask again, not miss it.
+    let generation = node.generations.peers();
+    let mut text = format!("{generation},{DEFAULT_PORT},[");
+    for (at, peer) in others(node).iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        let addresses = address(peer).map(|a| a.to_string()).unwrap_or_default();
+        let written = write!(text, "{comma}[{},{tls_name},[{addresses}]]", peer.name);
+        debug_assert!(written.is_ok(), "writing to a string does not fail");
+    }
+    text.push(']');
+    text
+}
+
+/// `namespace:regime,factor,bitmap of masters,bitmap of first replicas...`, with at most `max` bitmaps if `max` says so.
+fn replicas(node: &Node, command: &CommandLine<'_>) -> String {
+    let max = command.get("max").ok().and_then(|text| text.parse::<usize>().ok()).filter(|max| *max > 0);
+    maps(node, |factor, bitmaps| {
+        let shown = max.unwrap_or(factor).min(factor);
+        format!("0,{shown},{}", bitmaps[..shown].join(","))
+    })
+}
+
+/// One item per namespace, from its replication factor and that many bitmaps.
+fn maps(node: &Node, item: impl Fn(usize, &[String]) -> String) -> String {
+    let view = node.cluster.view();
+    let items = node.cluster.namespaces.iter().map(|namespace| {
+        let factor = node.cluster.replication_factor(namespace, view.size());
+        let bitmaps: Vec<String> = (0..factor).map(|r| BASE64.encode(view.ownership.bitmap(node.id, r))).collect();
+        format!("{}:{}", namespace.name, item(factor, &bitmaps))
+    });
+    items.collect::<Vec<_>>().join(";")
+}
+
+/// The cluster key as the server shows it.
+pub(super) fn cluster_key(view: &View) -> String {
+    format!("{:X}", view.cluster_key)
+}
+
+fn cluster_stable(node: &Node, command: &CommandLine<'_>) -> String {
+    let view = node.cluster.view();
+    match command.get("size") {
+        Err(ParameterError::Missing) => {}
+        Err(e) => return e.answer("size"),
+        Ok(text) => match text.parse::<usize>() {
+            Err(_) => return error(4, "bad size"),
+            Ok(size) if size != view.size() => return error(7, "cluster not specified size"),
+            Ok(_) => {}
+        },
+    }
+    match command.get("ignore-migrations") {
+        Err(ParameterError::Missing) | Ok("true" | "false") => {}
+        Err(e) => return e.answer("ignore-migrations"),
+        Ok(_) => return error(4, "bad ignore migrations"),
+    }
+    match command.namespace() {
+        Err(ParameterError::Missing) => {}
+        Err(e) => return e.answer("namespace"),
+        Ok(name) if node.cluster.namespace(name.as_bytes()).is_none() => return no_namespace(),
+        Ok(_) => {}
+    }
+    cluster_key(&view)
+}

@@ -1,0 +1,310 @@
+//! The secondary-index commands of the info protocol: definitions are kept, shown and removed as the server does it.
+//!
+//! The index itself is not built yet: a query that names one is answered with "unsupported feature".
+
+use aerolane_wire::msgpack;
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use parking_lot::RwLock;
+
+use super::error;
+use super::params::{CommandLine, ParameterError};
+
+const MAX_INDEX_NAME: usize = 63;
+const MAX_SET_NAME: usize = 63;
+const MAX_BIN_NAME: usize = 15;
+/// More definitions than a real namespace takes; a bound for what a client can make us keep.
+const MAX_INDEXES: usize = 256;
+const MAX_EXPRESSION: usize = 16 * 1024;
+
+/// One index definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Definition {
+    namespace: String,
+    name: String,
+    set: Option<String>,
+    /// What is indexed; `None` for an index of a whole set.
+    on: Option<Indexed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Indexed {
+    /// `None` if an expression is indexed.
+    bin: Option<String>,
+    value_type: String,
+    collection: String,
+    /// Base64 text, as it came.
+    context: Option<String>,
+    /// Base64 text, as it came.
+    expression: Option<String>,
+}
+
+/// The definitions of all namespaces of a cluster.
+#[derive(Debug, Default)]
+pub(crate) struct SecondaryIndexes {
+    list: RwLock<Vec<Definition>>,
+}
+
+impl SecondaryIndexes {
+    /// Whether an index with this name exists.
+    pub(crate) fn exists(&self, namespace: &str, name: &str) -> bool {
+        self.list.read().iter().any(|d| d.namespace == namespace && d.name == name)
+    }
+
+    /// How many definitions the namespace has (for a set: how many of that set).
+    pub(crate) fn count(&self, namespace: &str, set: Option<&str>) -> usize {
+        let of_set = |d: &&Definition| set.is_none() || d.set.as_deref() == set;
+        self.list.read().iter().filter(|d| d.namespace == namespace).filter(of_set).count()
+    }
+
+    /// `sindex-create`. `known` says whether a namespace exists: an unknown one is "ok" and has no effect, as in the
+    /// server, which hands the command to its metadata service.
+    pub(crate) fn create(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+        let definition = match parse_definition(line) {
+            Ok(definition) => definition,
+            Err(answer) => return answer,
+        };
+        if !known(&definition.namespace) {
+            return "ok".to_owned();
+        }
+        let mut list = self.list.write();
+        let same_name = list.iter().find(|d| d.namespace == definition.namespace && d.name == definition.name);
+        match same_name {
+            Some(old) if *old == definition => return "ok".to_owned(),
+            Some(_) => return error(200, "'indexname' already exists with different definition"),
+            None => {}
+        }
+        if list.len() >= MAX_INDEXES {
+            return error(205, "too many indexes");
+        }
+        // The same definition under another name renames the index.
+        match list.iter_mut().find(|d| d.namespace == definition.namespace && d.set == definition.set && d.on == definition.on) {
+            Some(old) => old.name = definition.name,
+            None => list.push(definition),
+        }
+        "ok".to_owned()
+    }
+
+    /// `sindex-delete`. Removing what is not there is "ok"; the second text after a missing name is the server's own.
+    pub(crate) fn delete(&self, line: &CommandLine<'_>) -> String {
+        let name = match line.get_bounded("indexname", MAX_INDEX_NAME) {
+            Ok(name) => Ok(name),
+            Err(e) => Err(e.answer("indexname")),
+        };
+        let namespace = match line.namespace() {
+            Ok(namespace) => namespace,
+            Err(e) => return name.err().unwrap_or_default() + &error(20, &e.text("namespace")),
+        };
+        match name {
+            Ok(name) => {
+                self.list.write().retain(|d| d.namespace != namespace || d.name != name);
+                "ok".to_owned()
+            }
+            Err(text) => text + "ok",
+        }
+    }
+
+    /// `sindex-list`: value indexes first, set indexes behind them.
+    pub(crate) fn list(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+        let namespace = match line.namespace() {
+            Ok(namespace) if !known(namespace) => {
+                let text = error(20, "namespace not found on node");
+                return format!("{text};{text}");
+            }
+            Ok(namespace) => Some(namespace),
+            Err(_) => None,
+        };
+        let bad_flag = !matches!(line.get("b64"), Err(ParameterError::Missing) | Ok("true" | "false"));
+        let list = self.list.read();
+        let wanted = list.iter().filter(|d| namespace.is_none_or(|n| d.namespace == n));
+        let (sets, values): (Vec<_>, Vec<_>) = wanted.partition(|d| d.on.is_none());
+        let mut rows = Vec::new();
+        if bad_flag {
+            rows.push(error(4, "bad b64"));
+        } else {
+            rows.extend(values.into_iter().map(Definition::row));
+        }
+        rows.extend(sets.into_iter().map(Definition::row));
+        rows.join(";")
+    }
+
+    /// `sindex-exists`.
+    pub(crate) fn exists_command(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+        let name = line.get_bounded("indexname", MAX_INDEX_NAME);
+        let missing = name.map_or_else(|e| e.answer("indexname"), |_| String::new());
+        match line.namespace() {
+            Err(e) => missing + &error(20, &e.text("namespace")),
+            Ok(namespace) if !known(namespace) => missing + &error(20, "namespace not found on node"),
+            Ok(namespace) => missing + &name.is_ok_and(|name| self.exists(namespace, name)).to_string(),
+        }
+    }
+
+    /// `sindex-stat:...` and `sindex/<namespace>/<index>`; `sindex` alone is [`SecondaryIndexes::list`].
+    pub(crate) fn stat(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+        let mut path = line.path();
+        if let Some(namespace) = path.next() {
+            return if known(namespace) {
+                self.statistics(namespace, path.next().unwrap_or_default())
+            } else {
+                "ns_type=unknown".to_owned()
+            };
+        }
+        let name = line.get_bounded("indexname", MAX_INDEX_NAME);
+        let missing = name.map_or_else(|e| e.answer("indexname"), |_| String::new());
+        match line.namespace() {
+            Err(e) => missing + &error(20, &e.text("namespace")),
+            Ok(namespace) if !known(namespace) => missing + &error(20, "namespace not found on node"),
+            Ok(namespace) => missing + &self.statistics(namespace, name.unwrap_or_default()),
+        }
+    }
+
+    fn statistics(&self, namespace: &str, name: &str) -> String {
+        let list = self.list.read();
+        match list.iter().find(|d| d.namespace == namespace && d.name == name) {
+            None => error(201, "no index"),
+            Some(Definition { on: None, .. }) => "entries=0;used_bytes=0;load_pct=100".to_owned(),
+            Some(_) => "entries=0;used_bytes=0;entries_per_bval=0;entries_per_rec=0;load_pct=100;load_time=0;\
+                        stat_gc_recs=0"
+                .to_owned(),
+        }
+    }
+}
+
+impl Definition {
+    fn row(&self) -> String {
+        let set = self.set.as_deref().unwrap_or("null");
+        let head = format!("ns={}:indexname={}:set={set}", self.namespace, self.name);
+        match &self.on {
+            None => format!("{head}:indextype=set"),
+            Some(on) => format!(
+                "{head}:bin={}:type={}:indextype={}:context={}:exp={}:state=RW",
+                on.bin.as_deref().unwrap_or("null"),
+                on.value_type,
+                on.collection,
+                on.context.as_deref().unwrap_or("null"),
+                on.expression.as_deref().unwrap_or("null"),
+            ),
+        }
+    }
+}
+
+/// Checks in the server's order (golden scenario `info/sindex`).
+fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
+    let bad = |name: &'static str| move |e: ParameterError| e.answer(name);
+    let name = line.get_bounded("indexname", MAX_INDEX_NAME).map_err(bad("indexname"))?;
+    let namespace = line.namespace().map_err(|e| error(20, &e.text("namespace")))?;
+    let set = line.optional("set", MAX_SET_NAME).map_err(bad("set"))?;
+    let collection = line.optional("indextype", 32).map_err(bad("indextype"))?.unwrap_or("default").to_lowercase();
+    let definition =
+        |on| Definition { namespace: namespace.to_owned(), name: name.to_owned(), set: set.map(str::to_owned), on };
+    if collection == "set" {
+        for name in ["bin", "exp", "context", "type"] {
+            if line.get(name) != Err(ParameterError::Missing) {
+                return Err(error(4, &format!("{name} parameter is not supported for set index")));
+            }
+        }
+        return if set.is_none() { Err(error(4, "missing 'set'")) } else { Ok(definition(None)) };
+    }
+    if !matches!(collection.as_str(), "default" | "list" | "mapkeys" | "mapvalues") {
+        return Err(error(4, "bad 'indextype' - must be one of 'default', 'list', 'mapkeys', 'mapvalues'"));
+    }
+    let context = line.optional("context", MAX_EXPRESSION).map_err(bad("context"))?;
+    let expression = line.optional("exp", MAX_EXPRESSION).map_err(bad("exp"))?;
+    if context.is_some() && expression.is_some() {
+        return Err(error(4, "both 'context' and 'exp' are specified"));
+    }
+    if let Some(text) = context {
+        let bytes = BASE64.decode(text).map_err(|_| error(4, "'context' invalid base64"))?;
+        msgpack::validate(&bytes).map_err(|_| error(4, "'context' invalid cdt context"))?;
+    }
+    if let Some(text) = expression {
+        let bytes = BASE64.decode(text).map_err(|_| error(4, "bad 'exp'"))?;
+        msgpack::validate(&bytes).map_err(|_| error(4, "bad 'exp'"))?;
+    }
+    let (bin, value_type) = bin_and_type(line, expression.is_some())?;
+    Ok(definition(Some(Indexed {
+        bin: bin.map(str::to_owned),
+        value_type,
+        collection,
+        context: context.map(str::to_owned),
+        expression: expression.map(str::to_owned),
+    })))
+}
+
+/// The bin and the type, from `bin=` and `type=` or from the old `indexdata=bin,type`.
+fn bin_and_type<'a>(line: &CommandLine<'a>, has_expression: bool) -> Result<(Option<&'a str>, String), String> {
+    let bin = line.optional("bin", MAX_BIN_NAME).map_err(|e| e.answer("bin"))?;
+    let data = line.optional("indexdata", 128).map_err(|e| e.answer("indexdata"))?;
+    let value_type = line.optional("type", 32).map_err(|e| e.answer("type"))?;
+    if bin.is_some() && has_expression {
+        return Err(error(4, "both 'bin' and 'exp' are specified"));
+    }
+    let known = |t: &str| matches!(t, "numeric" | "string" | "blob" | "geo2dsphere");
+    if let Some(value_type) = value_type {
+        if bin.is_none() && !has_expression {
+            return Err(error(4, "both 'bin' and 'exp' are missing"));
+        }
+        let value_type = value_type.to_lowercase();
+        if !known(&value_type) {
+            let text = "bad 'type' - must be one of 'numeric', 'string', 'blob', 'geo2dsphere'";
+            return Err(error(4, text));
+        }
+        return Ok((bin, value_type));
+    }
+    let Some(data) = data else {
+        return Err(error(4, "both 'indexdata' and 'type' are missing"));
+    };
+    let Some((bin, value_type)) = data.split_once(',') else {
+        return Err(error(4, "'indexdata' missing bin type"));
+    };
+    if bin.is_empty() {
+        return Err(error(4, "'indexdata' missing bin name"));
+    }
+    if bin.len() > MAX_BIN_NAME {
+        return Err(error(4, "'indexdata' bin name too long"));
+    }
+    let value_type = value_type.to_lowercase();
+    if !known(&value_type) {
+        let text = "bad 'indexdata' bin type - must be one of 'numeric', 'string', 'blob', 'geo2dsphere'";
+        return Err(error(4, text));
+    }
+    Ok((Some(bin), value_type))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create(indexes: &SecondaryIndexes, text: &str) -> String {
+        indexes.create(&CommandLine::parse(&format!("sindex-create:{text}")), |ns| ns == "test")
+    }
+
+    #[test]
+    fn an_index_is_created_once_renamed_and_removed() {
+        let indexes = SecondaryIndexes::default();
+        assert_eq!(create(&indexes, "ns=test;set=q;indexname=i1;bin=n;type=numeric"), "ok");
+        assert_eq!(create(&indexes, "ns=test;set=q;indexname=i1;bin=n;type=NUMERIC"), "ok");
+        assert!(create(&indexes, "ns=test;set=q;indexname=i1;bin=o;type=numeric").starts_with("ERROR:200:"));
+        assert_eq!(create(&indexes, "ns=test;set=q;indexname=other;bin=n;type=numeric"), "ok");
+        assert!(!indexes.exists("test", "i1") && indexes.exists("test", "other"));
+        assert_eq!(indexes.delete(&CommandLine::parse("sindex-delete:ns=test;indexname=other")), "ok");
+        assert_eq!(indexes.count("test", None), 0);
+    }
+
+    #[test]
+    fn definitions_are_bounded_and_checked() {
+        let indexes = SecondaryIndexes::default();
+        let long = "x".repeat(64);
+        for (text, end) in [
+            (format!("ns=test;indexname={long};bin=a;type=numeric"), "'indexname' value too long"),
+            ("ns=test;indexname=i;bin=a".to_owned(), "both 'indexdata' and 'type' are missing"),
+            ("ns=test;indexname=i;bin=a;type=numeric;context=@@".to_owned(), "'context' invalid base64"),
+            ("ns=test;indexname=i;bin=a;type=numeric;context=wQ==".to_owned(), "'context' invalid cdt context"),
+        ] {
+            assert!(create(&indexes, &text).ends_with(end), "{text}");
+        }
+        for i in 0..MAX_INDEXES {
+            assert_eq!(create(&indexes, &format!("ns=test;indexname=i{i};bin=b{i};type=numeric")), "ok");
+        }
+        assert!(create(&indexes, "ns=test;indexname=z;bin=z;type=numeric").starts_with("ERROR:205:"));
+    }
+}

@@ -1,0 +1,217 @@
+//! Counts: of the node, of namespaces, of sets.
+//!
+//! The names are those of the server; what an embedded cluster has no notion of (memory of devices, migrations, rates)
+//! is shown as in an idle server.
+
+use super::members::cluster_key;
+use super::params::CommandLine;
+use super::{error, no_namespace};
+use crate::clock;
+use crate::cluster::{Node, PARTITIONS, View};
+use crate::store::{Namespace, SetId};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// All names of `statistics`, with what an idle node shows.
+const NODE: &str = include_str!("node_stats.txt");
+/// All names of `namespace/..` in front of the configuration, with what an empty namespace shows.
+const NAMESPACE: &str = include_str!("namespace_stats.txt");
+/// Index bytes that the server needs per record.
+const INDEX_ENTRY: u64 = 64;
+
+/// Answers a command about counts; `None` if it is none.
+pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
+    Some(match command.name {
+        "statistics" => of_node(node),
+        "namespaces" => node.cluster.namespaces.iter().map(|ns| ns.name.as_str()).collect::<Vec<_>>().join(";"),
+        "namespace" => match command.path().next().and_then(|name| node.cluster.namespace(name.as_bytes())) {
+            Some(namespace) => of_namespace(node, namespace),
+            None => "type=unknown".to_owned(),
+        },
+        "sets" => sets(node, command),
+        "objects" => {
+            let view = node.cluster.view();
+            node.cluster.namespaces.iter().map(|ns| Held::count(node, &view, ns).masters).sum::<u64>().to_string()
+        }
+        "get-stats" => error(4, "unknown context"),
+        "latencies" => latencies(node, command),
+        "histogram" => histogram(node, command),
+        "health-stats" | "health-outliers" => String::new(),
+        "index-pressure" => {
+            let rows = node.cluster.namespaces.iter().map(|ns| format!("{}:0:0", ns.name));
+            rows.collect::<Vec<_>>().join(";")
+        }
+        _ => return None,
+    })
+}
+
+/// Replaces values of a list of `name=value` lines and joins it with `;`.
+pub(super) fn overlay(template: &str, values: &HashMap<&str, String>) -> String {
+    let lines = template.lines().map(|line| {
+        let name = line.split_once('=').map_or(line, |(name, _)| name);
+        values.get(name).map_or_else(|| line.to_owned(), |value| format!("{name}={value}"))
+    });
+    lines.collect::<Vec<_>>().join(";")
+}
+
+/// How many records of a namespace a node holds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    masters: u64,
+    replicas: u64,
+    bytes: u64,
+}
+
+impl Held {
+    fn count(node: &Node, view: &View, namespace: &Namespace) -> Self {
+        let factor = node.cluster.replication_factor(namespace, view.size());
+        let mut held = Self::default();
+        for pid in 0..PARTITIONS as u16 {
+            let Some(replica) = view.ownership.owners(pid, factor).position(|owner| owner == node.id) else {
+                continue;
+            };
+            let partition = namespace.partition(pid);
+            let records = partition.len() as u64;
+            held.bytes += partition.bytes();
+            *if replica == 0 { &mut held.masters } else { &mut held.replicas } += records;
+        }
+        held
+    }
+
+    const fn records(self) -> u64 {
+        self.masters + self.replicas
+    }
+}
+
+fn of_node(node: &Node) -> String {
+    let view = node.cluster.view();
+    let objects: u64 = node.cluster.namespaces.iter().map(|ns| Held::count(node, &view, ns).records()).sum();
+    let counters = &node.counters;
+    let opened = counters.connections_opened.load(Ordering::Relaxed);
+    let closed = counters.connections_closed.load(Ordering::Relaxed);
+    let principal = view.principal().map_or_else(|| "0".to_owned(), |id| id.to_string());
+    let values = HashMap::from([
+        ("cluster_size", view.size().to_string()),
+        ("cluster_key", cluster_key(&view)),
+        ("cluster_generation", node.generations.cluster().to_string()),
+        ("cluster_principal", principal.clone()),
+        ("paxos_principal", principal),
+        ("uptime", node.uptime().to_string()),
+        ("time_since_rebalance", view.rebalanced.elapsed().as_secs().to_string()),
+        ("objects", objects.to_string()),
+        ("client_connections", opened.saturating_sub(closed).to_string()),
+        ("client_connections_opened", opened.to_string()),
+        ("client_connections_closed", closed.to_string()),
+        ("info_complete", counters.infos.load(Ordering::Relaxed).to_string()),
+        ("batch_index_initiate", counters.batches.load(Ordering::Relaxed).to_string()),
+        ("batch_index_complete", counters.batches.load(Ordering::Relaxed).to_string()),
+        ("long_queries_active", node.cluster.queries.active(node.id).to_string()),
+    ]);
+    overlay(NODE, &values)
+}
+
+fn of_namespace(node: &Node, namespace: &Namespace) -> String {
+    let view = node.cluster.view();
+    let held = Held::count(node, &view, namespace);
+    let factor = node.cluster.replication_factor(namespace, view.size());
+    let values = HashMap::from([
+        ("ns_cluster_size", view.size().to_string()),
+        ("effective_replication_factor", factor.to_string()),
+        ("objects", held.records().to_string()),
+        ("master_objects", held.masters.to_string()),
+        ("prole_objects", held.replicas.to_string()),
+        ("current_time", clock::seconds(clock::now_ms()).to_string()),
+        ("index_used_bytes", (held.records() * INDEX_ENTRY).to_string()),
+        ("data_used_bytes", held.bytes.to_string()),
+        ("migrate_fresh_partitions", PARTITIONS.to_string()),
+    ]);
+    let stats = overlay(NAMESPACE, &values);
+    format!("{stats};{}", super::configuration::of_namespace(node, namespace))
+}
+
+fn sets(node: &Node, command: &CommandLine<'_>) -> String {
+    let mut path = command.path();
+    let namespaces: Vec<_> = match path.next() {
+        // The server takes what stands behind a colon for the name of a namespace.
+        None if command.pairs().next().is_some() => return "ns_type=unknown".to_owned(),
+        None => node.cluster.namespaces.iter().collect(),
+        Some(name) => match node.cluster.namespace(name.as_bytes()) {
+            Some(namespace) => vec![namespace],
+            None => return "ns_type=unknown".to_owned(),
+        },
+    };
+    let wanted = path.next();
+    let mut text = String::new();
+    for namespace in namespaces {
+        let counts = set_counts(node, namespace);
+        for (index, set) in namespace.sets.iter().enumerate() {
+            let name = String::from_utf8_lossy(&set.name);
+            match wanted {
+                Some(wanted) if wanted != name => continue,
+                Some(_) => {}
+                None => text += &format!("ns={}:set={name}:", namespace.name),
+            }
+            let (objects, bytes) = counts.as_ref().map_or((set.objects(), set.bytes()), |counts| counts[index]);
+            let indexes = node.cluster.indexes.count(&namespace.name, Some(&name));
+            text += &format!(
+                "objects={objects}:tombstones=0:data_used_bytes={bytes}:truncate_lut=0:sindexes={indexes}:\
+                 index_populating=false:truncating=false:default-read-touch-ttl-pct=0:default-ttl=0:\
+                 disable-eviction=false:enable-index=false:stop-writes-count=0:stop-writes-size=0;"
+            );
+        }
+    }
+    text
+}
+
+/// Records and bytes of each set that this node holds; `None` if it holds everything, so that the totals do.
+fn set_counts(node: &Node, namespace: &Namespace) -> Option<Vec<(u64, u64)>> {
+    let view = node.cluster.view();
+    let factor = node.cluster.replication_factor(namespace, view.size());
+    if factor >= view.size() {
+        return None;
+    }
+    let mut counts = vec![(0, 0); namespace.sets.iter().count()];
+    for pid in (0..PARTITIONS as u16).filter(|pid| view.ownership.is_owner(node.id, *pid, factor)) {
+        for record in namespace.partition(pid).iter() {
+            let SetId(id) = record.set_id();
+            // Sets only grow: one that was added since the count began is missed, like any later record.
+            if let Some(count) = usize::from(id).checked_sub(1).and_then(|at| counts.get_mut(at)) {
+                *count = (count.0 + 1, count.1 + record.size() as u64);
+            }
+        }
+    }
+    Some(counts)
+}
+
+const HISTOGRAMS: &[&str] =
+    &["read", "write", "udf", "batch-sub-read", "batch-sub-write", "batch-sub-udf", "pi-query", "si-query"];
+
+/// No latencies are measured: the histograms are there and empty.
+fn latencies(node: &Node, command: &CommandLine<'_>) -> String {
+    let mut names = vec!["batch-index".to_owned()];
+    for namespace in &node.cluster.namespaces {
+        names.extend(HISTOGRAMS.iter().map(|kind| format!("{{{}}}-{kind}", namespace.name)));
+    }
+    if let Ok(wanted) = command.get("hist") {
+        names.retain(|name| name == wanted);
+        if names.is_empty() {
+            return error(4, "bad hist name");
+        }
+    }
+    names.iter().map(|name| format!("{name}:")).collect::<Vec<_>>().join(";")
+}
+
+fn histogram(node: &Node, command: &CommandLine<'_>) -> String {
+    match command.namespace() {
+        Err(e) => return error(20, &e.text("namespace")),
+        Ok(name) if node.cluster.namespace(name.as_bytes()).is_none() => return no_namespace(),
+        Ok(_) => {}
+    }
+    match command.get("type") {
+        Err(e) => e.answer("type"),
+        Ok("ttl" | "object-size" | "object-size-linear") if command.get("set").is_ok() => "hist-unavailable".to_owned(),
+        Ok("ttl" | "object-size" | "object-size-linear") => String::new(),
+        Ok(_) => error(4, "unknown hist name"),
+    }
+}

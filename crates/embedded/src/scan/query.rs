@@ -1,0 +1,216 @@
+//! Walking through partitions and answering their records, some at a time.
+
+use super::registry::Entry;
+use super::request::QueryRequest;
+use super::{finish, unavailable};
+use crate::clock;
+use crate::cluster::{Counters, Node};
+use crate::code;
+use crate::service::Producer;
+use crate::store::{Namespace, Record, SetId};
+use aerolane_wire::ResultCode;
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info1};
+use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
+use std::sync::Arc;
+
+/// Records share a frame up to this size.
+const FRAME_BYTES: usize = 128 * 1024;
+/// Bytes after which the rest is left to the next call.
+const BYTES_PER_CALL: usize = 128 * 1024;
+/// Records that are looked at before the rest is left to the next call.
+const RECORDS_PER_CALL: usize = 20_000;
+/// Records that are copied under one lock.
+const RECORDS_PER_LOCK: usize = 64;
+
+/// A query that is being answered.
+pub(super) struct Run {
+    node: Arc<Node>,
+    query: QueryRequest,
+    entry: Entry,
+    /// Which of the query's partitions comes next.
+    next: usize,
+    /// Digests of the present partition that are still to be answered, the next one last.
+    digests: Vec<[u8; 20]>,
+    /// Records that may still be answered.
+    left: u64,
+    /// The set was unknown when it was looked for; nothing can be in it.
+    set: Option<Option<SetId>>,
+}
+
+impl Run {
+    pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry) -> Self {
+        let set = query.set.as_ref().map(|name| query.namespace.sets.find(name));
+        let left = query.max_records.unwrap_or(u64::MAX);
+        Self { node, query, entry, next: 0, digests: Vec::new(), left, set }
+    }
+
+    /// Appends more of the answer; `true`: that was all.
+    pub(super) fn proceed(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+        let now = clock::seconds(now_ms);
+        let start = out.len();
+        let mut looked_at = 0;
+        let mut frame = None;
+        loop {
+            if self.entry.is_aborted() {
+                close(&mut frame, out);
+                finish(out, ResultCode::SCAN_ABORT.0);
+                return true;
+            }
+            if self.left == 0 {
+                break;
+            }
+            if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL {
+                close(&mut frame, out);
+                return false;
+            }
+            if self.digests.is_empty() {
+                let Some((pid, after)) = self.query.partitions.get(self.next).copied() else {
+                    break;
+                };
+                self.next += 1;
+                self.entry.progress(self.next);
+                if !self.node.cluster.owns(&self.node, &self.query.namespace, pid, false) {
+                    close(&mut frame, out);
+                    unavailable(out, pid);
+                    continue;
+                }
+                looked_at += self.enter_partition(pid, after.as_ref(), now);
+            } else {
+                looked_at += RECORDS_PER_LOCK;
+                self.answer_some(now, &mut frame, out);
+            }
+        }
+        close(&mut frame, out);
+        finish(out, code::OK);
+        true
+    }
+
+    /// Takes note of the partition's digests; answers how many records were looked at.
+    fn enter_partition(&mut self, pid: u16, after: Option<&[u8; 20]>, now: u32) -> usize {
+        let set = match self.set {
+            Some(None) => return 0,
+            Some(set) => set,
+            None => None,
+        };
+        let partition = self.query.namespace.partition(pid);
+        let wanted = |r: &&Record| {
+            set.is_none_or(|set| r.set_id() == set) && !r.is_expired(now) && after.is_none_or(|after| r.digest() < after)
+        };
+        self.digests.extend(partition.iter().filter(wanted).map(|r| *r.digest()));
+        let looked_at = partition.len();
+        drop(partition);
+        // The next one is taken from the end: the greatest first.
+        self.digests.sort_unstable();
+        looked_at
+    }
+
+    /// Answers some records of the present partition under one lock.
+    fn answer_some(&mut self, now: u32, frame: &mut Option<usize>, out: &mut Vec<u8>) {
+        let Some(last) = self.digests.last() else { return };
+        let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(last));
+        let start = out.len();
+        let mut answered = 0;
+        for _ in 0..RECORDS_PER_LOCK {
+            if self.left == 0 || out.len() - start > BYTES_PER_CALL {
+                break;
+            }
+            let Some(digest) = self.digests.pop() else { break };
+            // A record that has gone since is left out.
+            let Some(record) = partition.find(&digest).filter(|r| !r.is_expired(now)) else { continue };
+            let message = begin(frame, out);
+            if write_record(&self.query, &self.query.namespace, record, out) {
+                end(frame, message, out);
+                self.left -= 1;
+                answered += 1;
+            } else {
+                out.truncate(message);
+            }
+        }
+        Counters::add(&self.node.counters.query_records, answered);
+        self.entry.answered(answered);
+    }
+}
+
+impl Producer for Run {
+    fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
+        self.proceed(now_ms, out)
+    }
+}
+
+/// Opens a frame if none is open; answers where the next message stands.
+fn begin(frame: &mut Option<usize>, out: &mut Vec<u8>) -> usize {
+    if frame.is_none() {
+        *frame = Some(begin_frame(out, FrameType::Message));
+    }
+    out.len()
+}
+
+/// Ends a message; one that is too much for the frame goes into a new one.
+fn end(frame: &mut Option<usize>, message: usize, out: &mut Vec<u8>) {
+    let start = frame.unwrap_or(message);
+    if out.len() - start > FRAME_BYTES && message > start + PROTO_HEADER_SIZE {
+        let tail = out.split_off(message);
+        close(frame, out);
+        *frame = Some(begin_frame(out, FrameType::Message));
+        out.extend_from_slice(&tail);
+    }
+}
+
+/// Closes the frame; one without a message is taken back.
+fn close(frame: &mut Option<usize>, out: &mut Vec<u8>) {
+    let Some(start) = frame.take() else { return };
+    if out.len() == start + PROTO_HEADER_SIZE {
+        out.truncate(start);
+        return;
+    }
+    let ended = end_frame(out, start);
+    debug_assert!(ended.is_ok(), "a frame holds at most 128 KiB, or one record");
+}
+
+/// Appends a record's message; `false` if none of the wanted bins is there, and then it is to be taken back.
+fn write_record(query: &QueryRequest, namespace: &Namespace, record: &Record, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
+    let mut n_fields = 2;
+    write_field(out, field::NAMESPACE, namespace.name.as_bytes());
+    write_field(out, field::DIGEST, record.digest());
+    let set = namespace.sets.name(record.set_id());
+    if !set.is_empty() {
+        write_field(out, field::SET, set);
+        n_fields += 1;
+    }
+    if let Some(key) = record.key() {
+        write_field(out, field::KEY, key);
+        n_fields += 1;
+    }
+    let mut n_ops = 0;
+    if query.no_bin_data {
+    } else if query.bins.is_empty() {
+        out.extend_from_slice(record.raw_bins());
+        n_ops = record.n_bins();
+    } else {
+        for bin in query.bins.iter().filter_map(|name| record.bin(name)) {
+            out.extend_from_slice(bin.raw);
+            n_ops += 1;
+        }
+        if n_ops == 0 {
+            return false;
+        }
+    }
+    let header = MessageHeader {
+        info1: if query.no_bin_data { info1::NO_BIN_DATA } else { 0 },
+        generation: record.generation().into(),
+        record_ttl: record.void_time(),
+        n_fields,
+        n_ops,
+        ..MessageHeader::default()
+    };
+    out[start..start + MESSAGE_HEADER_SIZE].copy_from_slice(&header.encode());
+    true
+}
+
+fn write_field(out: &mut Vec<u8>, kind: u8, value: &[u8]) {
+    out.extend_from_slice(&(value.len() as u32 + 1).to_be_bytes());
+    out.push(kind);
+    out.extend_from_slice(value);
+}
