@@ -94,7 +94,9 @@ pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: 
 /// server answers them that proxies to the owner: the store is shared.
 #[cold]
 fn refused(request: &Request<'_>, namespace: &Namespace, record: &RecordRequest<'_>) -> bool {
-    let kind = if record.info2 & info2::WRITE == 0 { RequestKind::Read } else { RequestKind::Write };
+    let write = record.info2 & info2::WRITE != 0;
+    let kind = if write { RequestKind::Write } else { RequestKind::Read };
     let node = request.node;
-    node.faults.rejects_unowned(kind) && !node.cluster.owns(node, namespace, partition_id(record.digest))
+    // Only requests for partitions of other nodes count for the rule.
+    !node.cluster.owns(node, namespace, partition_id(record.digest), write) && node.faults.rejects_unowned(kind)
 }

@@ -2,9 +2,7 @@
 
 use super::request::{Answered, Request, error_answer};
 use crate::faults::RequestKind;
-use crate::store::Namespace;
 use crate::{admin, batch, code, info, record, scan};
-use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::proto::{self, Frame, FrameType};
 
@@ -39,12 +37,8 @@ fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         error_answer(out, code::NAMESPACE);
         return Answered::Done;
     };
-    if let Some(digest) = message.field(field::DIGEST) {
-        if rejects_unowned(request, namespace, &message, digest) {
-            error_answer(out, code::UNAVAILABLE);
-        } else {
-            record::answer(request, namespace, &message, out);
-        }
+    if message.field(field::DIGEST).is_some() {
+        record::answer(request, namespace, &message, out);
         return Answered::Done;
     }
     if message.field(field::KEY).is_some() {
@@ -52,19 +46,6 @@ fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         return Answered::Done;
     }
     scan::handle(request, &message, out)
-}
-
-/// Whether a fault rule wants requests for partitions of other nodes to be refused, and this is one.
-#[inline]
-fn rejects_unowned(request: &Request<'_>, namespace: &Namespace, message: &Message<'_>, digest: &[u8]) -> bool {
-    let node = request.node;
-    if !node.faults.armed() {
-        return false;
-    }
-    let write = message.header.info2 & info2::WRITE != 0;
-    let kind = if write { RequestKind::Write } else { RequestKind::Read };
-    let owned = digest.try_into().is_ok_and(|digest| node.cluster.owns(node, namespace, partition_id(digest), write));
-    !owned && node.faults.rejects_unowned(kind)
 }
 
 /// What kind of request a frame holds, as fault rules tell them apart.
