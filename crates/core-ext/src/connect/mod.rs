@@ -221,7 +221,7 @@ impl Connector {
         let mut request = Vec::new();
         aerolane_wire::info::encode_request(&mut request, [&b"node"[..], b"cluster-name"])?;
         let deadline = Instant::now() + self.connect_timeout;
-        let body = stream.exchange(&request, MAX_INFO_ANSWER, deadline).await?;
+        let body = stream.exchange("ask the node for its name", &request, MAX_INFO_ANSWER, deadline).await?;
         login::read_probe(&body, label)
     }
 }
@@ -240,7 +240,7 @@ async fn login<T: Transport>(
 ) -> Result<Session> {
     let mut request = Vec::new();
     credentials.encode_login(&mut request)?;
-    let body = stream.exchange(&request, MAX_ADMIN_ANSWER, deadline).await?;
+    let body = stream.exchange("log in", &request, MAX_ADMIN_ANSWER, deadline).await?;
     login::read_session(&body, credentials, label)
 }
 
@@ -252,7 +252,7 @@ async fn authenticate<T: Transport>(
 ) -> Result<aerolane_wire::ResultCode> {
     let mut request = Vec::new();
     admin::encode_authenticate(&mut request, credentials.user().map(str::as_bytes), token)?;
-    let body = stream.exchange(&request, MAX_ADMIN_ANSWER, deadline).await?;
+    let body = stream.exchange("log in", &request, MAX_ADMIN_ANSWER, deadline).await?;
     Ok(admin::AdminMessage::decode_prefix(&body)?.0.header.result_code)
 }
 

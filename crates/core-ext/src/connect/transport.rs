@@ -22,9 +22,10 @@ pub(super) trait Transport: Sized + Send {
         deadline: Instant,
     ) -> impl Future<Output = Result<Self>> + Send;
 
-    /// Sends a frame and receives the body of the frame that answers it.
+    /// Sends a frame and receives the body of the frame that answers it; `doing` says what for, in errors.
     fn exchange(
         &mut self,
+        doing: &str,
         request: &[u8],
         max_body: usize,
         deadline: Instant,
@@ -68,9 +69,9 @@ impl Transport for Tokio {
         .await
     }
 
-    async fn exchange(&mut self, request: &[u8], max_body: usize, deadline: Instant) -> Result<Vec<u8>> {
+    async fn exchange(&mut self, doing: &str, request: &[u8], max_body: usize, deadline: Instant) -> Result<Vec<u8>> {
         let mut head = [0; PROTO_HEADER_SIZE];
-        within(deadline, "log in", async {
+        within(deadline, doing, async {
             self.0.write_all(request).await?;
             self.0.flush().await?;
             self.0.read_exact(&mut head).await
@@ -78,7 +79,7 @@ impl Transport for Tokio {
         .await?;
         let size = ProtoHeader::decode(&head, max_body)?.body_size;
         let mut body = vec![0; size];
-        within(deadline, "log in", self.0.read_exact(&mut body)).await?;
+        within(deadline, doing, self.0.read_exact(&mut body)).await?;
         Ok(body)
     }
 
@@ -139,7 +140,7 @@ impl Transport for Blocking {
         Self::connect_now(address, tls, deadline).map_err(|e| blocking_error("connect", e))
     }
 
-    async fn exchange(&mut self, request: &[u8], max_body: usize, deadline: Instant) -> Result<Vec<u8>> {
+    async fn exchange(&mut self, doing: &str, request: &[u8], max_body: usize, deadline: Instant) -> Result<Vec<u8>> {
         let mut head = [0; PROTO_HEADER_SIZE];
         // A login is far smaller than a socket buffer: one timeout covers its write.
         left(deadline)
@@ -147,10 +148,10 @@ impl Transport for Blocking {
             .and_then(|()| self.0.write_all(request))
             .and_then(|()| self.0.flush())
             .and_then(|()| self.read_exactly(&mut head, deadline))
-            .map_err(|e| blocking_error("log in", e))?;
+            .map_err(|e| blocking_error(doing, e))?;
         let size = ProtoHeader::decode(&head, max_body)?.body_size;
         let mut body = vec![0; size];
-        self.read_exactly(&mut body, deadline).map_err(|e| blocking_error("log in", e))?;
+        self.read_exactly(&mut body, deadline).map_err(|e| blocking_error(doing, e))?;
         Ok(body)
     }
 

@@ -1,0 +1,109 @@
+//! Asking nodes what they own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aerospike_core::{AdminPolicy, ClientPolicy, Node, ToHosts};
+use tokio::task::JoinSet;
+
+use super::seeds;
+use crate::error::{Error, Result};
+use crate::topology::{NamespaceClaim, NodeId, parse_replicas};
+
+/// The most addresses of a node that are kept.
+const MAX_ADDRESSES: usize = 16;
+
+/// What a node said.
+#[derive(Debug)]
+pub(super) struct Ownership {
+    /// Changes whenever the claims do.
+    pub(super) generation: isize,
+    pub(super) claims: Vec<NamespaceClaim>,
+}
+
+/// Asks these nodes, all at once. One entry per node, in the order in which they answer.
+pub(super) async fn ownership(nodes: Vec<(NodeId, Arc<Node>)>, timeout: Duration) -> Vec<(NodeId, Result<Ownership>)> {
+    let mut asked = JoinSet::new();
+    for (id, node) in nodes {
+        asked.spawn(async move { (id, one(&node, timeout).await) });
+    }
+    let mut answers = Vec::with_capacity(asked.len());
+    while let Some(answer) = asked.join_next().await {
+        match answer {
+            Ok(answer) => answers.push(answer),
+            // The node has no entry then, and is asked again.
+            Err(e) => log::error!("asking a node for its partitions failed: {e}"),
+        }
+    }
+    answers
+}
+
+async fn one(node: &Node, timeout: Duration) -> Result<Ownership> {
+    let answers = info(node, &["replicas", "partition-generation"], timeout).await?;
+    let field = |name: &str| {
+        answers
+            .iter()
+            .find(|(command, _)| command == name)
+            .map(|(_, text)| text.as_str())
+            .ok_or_else(|| Error::bad_response(format!("the node did not answer the info command {name:?}")))
+    };
+    let generation = field("partition-generation")?.trim();
+    let generation = generation.parse().map_err(|_| {
+        Error::bad_response(format!("partition-generation is {:?}", generation.chars().take(40).collect::<String>()))
+    })?;
+    Ok(Ownership { generation, claims: parse_replicas(field("replicas")?)? })
+}
+
+async fn info(node: &Node, commands: &[&str], timeout: Duration) -> Result<Vec<(String, String)>> {
+    let policy = AdminPolicy { timeout: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX) };
+    // aerospike-core bounds each step of it; this bounds the whole, with room for opening a connection.
+    match tokio::time::timeout(timeout * 4, node.info(&policy, commands)).await {
+        Ok(answers) => Ok(answers?.into_iter().collect()),
+        Err(_) => Err(Error::timeout("the node did not answer an info command in time")),
+    }
+}
+
+/// Where a node listens, the address that aerospike-core uses first.
+pub(super) async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr> {
+    let mut found: Vec<SocketAddr> = Vec::new();
+    for host in std::iter::once(node.host()).chain(node.aliases()) {
+        match seeds::resolve(&host.name, host.port, timeout).await {
+            Ok(list) => {
+                for address in list {
+                    if !found.contains(&address) && found.len() < MAX_ADDRESSES {
+                        found.push(address);
+                    }
+                }
+            }
+            Err(error) => log::warn!("node {}: {error}", node.name()),
+        }
+    }
+    found
+}
+
+/// Where to log in over TLS, when aerospike-core itself talks to the node in clear.
+pub(super) async fn login_addresses(node: &Node, policy: &ClientPolicy, timeout: Duration) -> Vec<SocketAddr> {
+    let command = if policy.use_services_alternate { "service-tls-alt" } else { "service-tls-std" };
+    let answers = match info(node, &[command], timeout).await {
+        Ok(answers) => answers,
+        Err(error) => {
+            log::warn!("node {} did not tell its TLS address: {error}", node.name());
+            return Vec::new();
+        }
+    };
+    let mut found = Vec::new();
+    for entry in answers.iter().flat_map(|(_, text)| text.split([';', ','])).map(str::trim).filter(|e| !e.is_empty()) {
+        for mut host in entry.to_hosts().unwrap_or_default() {
+            if let Some(mapped) = policy.ip_map.as_ref().and_then(|map| map.get(&host.name)) {
+                host.name.clone_from(mapped);
+            }
+            found.extend(seeds::resolve(&host.name, host.port, timeout).await.unwrap_or_default());
+        }
+        if found.len() >= MAX_ADDRESSES {
+            break;
+        }
+    }
+    found.truncate(MAX_ADDRESSES);
+    found
+}

@@ -1,0 +1,334 @@
+//! The control plane: one per cluster and process, whatever the number of lanes.
+//!
+//! [`Cluster::connect`] starts one thread, `aerolane-ctl`, with a tokio runtime of its own. On it live the
+//! `aerospike_core::Client` (discovery, tend, and all operations that are not ours) and the worker that follows the
+//! nodes' partition maps and publishes [`Topology`] snapshots. Data paths read snapshots, ask for a refresh when an
+//! answer shows that theirs is old, and are told of new ones. Nothing of it outlives the [`Cluster`].
+
+mod fetch;
+mod listeners;
+mod seeds;
+mod thread;
+mod worker;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use aerospike_core::{Client, ClientPolicy, ToHosts};
+use arc_swap::{ArcSwap, Cache};
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
+
+use listeners::Listeners;
+pub use listeners::Subscription;
+use worker::RefreshRequests;
+
+use crate::config::ClientConfig;
+use crate::connect::{self, Connector};
+use crate::error::{Error, Result};
+use crate::topology::Topology;
+
+/// A connected cluster: its topology, its login sessions, and aerospike-core's client.
+///
+/// Dropping it closes everything and waits for the control thread to end (some milliseconds). Use
+/// [`close`](Self::close) where a thread must not be blocked.
+pub struct Cluster {
+    shared: Arc<Shared>,
+    core: Client,
+    runtime: Handle,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    thread_id: std::thread::ThreadId,
+}
+
+/// What the control thread and the users of the cluster share.
+#[derive(Debug)]
+struct Shared {
+    policy: Arc<ClientPolicy>,
+    connector: Connector,
+    topology: Arc<ArcSwap<Topology>>,
+    listeners: Listeners,
+    refresh: RefreshRequests,
+    life: watch::Sender<Life>,
+    /// Threads within [`Cluster::block_on`], which use the runtime's reactor.
+    visitors: AtomicUsize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Life {
+    Open,
+    Closing,
+    Closed,
+}
+
+/// What the control thread hands over when it is up.
+struct Started {
+    core: Client,
+    runtime: Handle,
+}
+
+impl Cluster {
+    /// Connects: tries all seeds, checks the cluster's name, logs in, discovers the nodes, and waits for the first
+    /// partition map. Runs on a thread of its own, so any executor may await it; dropping the future stops it.
+    ///
+    /// # Errors
+    /// * `InvalidArgument`: an impossible policy, or seeds that are no addresses; before anything is sent
+    /// * `ConnectFailed`: no seed could be used; lists every address with its reason
+    /// * `ClusterNameMismatch`, `CredentialsRefused`
+    /// * `Connection`: the nodes answered, and no partition map came together
+    pub async fn connect(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
+        let (thread, shared, started) = Self::launch(policy, hosts)?;
+        let started = started.await;
+        Self::assemble(thread, shared, started)
+    }
+
+    /// [`connect`](Self::connect) for threads: blocks the calling one.
+    pub fn connect_blocking(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
+        let (thread, shared, started) = Self::launch(policy, hosts)?;
+        let started = connect::block_on(started);
+        Self::assemble(thread, shared, started)
+    }
+
+    #[allow(clippy::type_complexity)] // used twice, right above
+    fn launch(
+        policy: &ClientPolicy,
+        hosts: &(dyn ToHosts + Send + Sync),
+    ) -> Result<(JoinHandle<()>, Arc<Shared>, oneshot::Receiver<Result<Started>>)> {
+        ClientConfig::from(policy.clone()).validate()?;
+        let hosts = seeds::parse(hosts)?;
+        let policy = Arc::new(policy.clone());
+        let shared = Arc::new(Shared {
+            connector: Connector::new(&policy)?,
+            policy,
+            topology: Arc::new(ArcSwap::from_pointee(Topology::default())),
+            listeners: Listeners::default(),
+            refresh: RefreshRequests::default(),
+            life: watch::Sender::new(Life::Open),
+            visitors: AtomicUsize::new(0),
+        });
+        let (sender, receiver) = oneshot::channel();
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("aerolane-ctl".into())
+            .spawn(move || thread::main(&for_thread, hosts, sender))
+            .map_err(|e| Error::client_error(format!("the control thread cannot be started: {e}")))?;
+        Ok((thread, shared, receiver))
+    }
+
+    fn assemble(
+        thread: JoinHandle<()>,
+        shared: Arc<Shared>,
+        started: std::result::Result<Result<Started>, oneshot::error::RecvError>,
+    ) -> Result<Arc<Self>> {
+        let started = started.unwrap_or_else(|_| Err(Error::client_error("the control thread ended unexpectedly")));
+        match started {
+            Ok(Started { core, runtime }) => {
+                let thread_id = thread.thread().id();
+                Ok(Arc::new(Self { shared, core, runtime, thread: Mutex::new(Some(thread)), thread_id }))
+            }
+            Err(error) => {
+                // It has nothing left to do but to end.
+                let _ = thread.join();
+                Err(error)
+            }
+        }
+    }
+
+    /// aerospike-core's client, for everything that is not ours.
+    ///
+    /// Its sockets belong to the runtime that opened them: run its operations with [`run`](Self::run) or
+    /// [`block_on`](Self::block_on), so that they outlive no runtime of the caller.
+    #[must_use]
+    pub fn core(&self) -> &Client {
+        &self.core
+    }
+
+    /// The policy that the cluster was connected with.
+    #[must_use]
+    pub fn policy(&self) -> &Arc<ClientPolicy> {
+        &self.shared.policy
+    }
+
+    /// Opens connections to the cluster's nodes.
+    #[must_use]
+    pub fn connector(&self) -> &Connector {
+        &self.shared.connector
+    }
+
+    /// The present snapshot.
+    #[must_use]
+    pub fn topology(&self) -> Arc<Topology> {
+        self.shared.topology.load_full()
+    }
+
+    /// A view for one lane or thread, which keeps the snapshot it saw last: looking costs one relaxed load as long as
+    /// nothing changed.
+    #[must_use]
+    pub fn topology_view(&self) -> TopologyView {
+        TopologyView(Cache::new(Arc::clone(&self.shared.topology)))
+    }
+
+    /// Calls back after each new snapshot, on the control thread, until the subscription is dropped. The callback must
+    /// not block; a panic in it is logged, and it is not called again.
+    #[must_use = "the subscription ends when it is dropped"]
+    pub fn on_change(&self, callback: impl Fn(&Arc<Topology>) + Send + Sync + 'static) -> Subscription {
+        self.shared.listeners.add(callback)
+    }
+
+    /// Asks for a fresh partition map at once: after an answer from a node that does not own the partition, or when a
+    /// node's connections break. Cheap, and bounded: however often it is called, the nodes are asked some ten times
+    /// a second at most, and less often when nothing has changed.
+    pub fn request_refresh(&self) {
+        self.shared.refresh.request();
+    }
+
+    /// Runs a future on the control thread's runtime, where aerospike-core's sockets live. Dropping the result cancels
+    /// it.
+    ///
+    /// # Errors
+    /// `ClientClosed`, or `Client` if the future panicked.
+    pub async fn run<F>(&self, future: F) -> Result<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        if self.is_closed() {
+            return Err(Error::client_closed());
+        }
+        let mut task = AbortOnDrop(self.runtime.spawn(future));
+        match (&mut task.0).await {
+            Ok(output) => Ok(output),
+            Err(e) if e.is_panic() => Err(Error::client_error("the operation panicked; this is a bug of the client")),
+            Err(_) => Err(Error::client_closed()),
+        }
+    }
+
+    /// Runs a future to its end on this thread, with the control thread's reactor: for blocking callers. May be called
+    /// on any thread but the control thread itself.
+    ///
+    /// # Errors
+    /// `ClientClosed` (also when it is closed meanwhile), or `Client` on the control thread.
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
+        if std::thread::current().id() == self.thread_id {
+            return Err(Error::client_error("the control thread cannot wait for itself"));
+        }
+        let _visit = Visit::enter(&self.shared);
+        let mut life = self.shared.life.subscribe();
+        let _context = self.runtime.enter();
+        connect::block_on(async {
+            tokio::select! {
+                biased;
+                _ = life.wait_for(|life| *life >= Life::Closing) => Err(Error::client_closed()),
+                output = future => Ok(output),
+            }
+        })
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        *self.shared.life.borrow() >= Life::Closing
+    }
+
+    /// Waits until the cluster is being closed.
+    pub async fn closing(&self) {
+        // Fails only when the sender is gone, and we hold it.
+        let _ = self.shared.life.subscribe().wait_for(|life| *life >= Life::Closing).await;
+    }
+
+    /// Closes aerospike-core's client, and ends the control thread with all that runs on it. Operations under way there
+    /// fail with `ClientClosed`. A second call only waits.
+    pub async fn close(&self) {
+        let mut life = self.shared.life.subscribe();
+        self.begin_close();
+        if std::thread::current().id() != self.thread_id {
+            let _ = life.wait_for(|life| *life == Life::Closed).await;
+            self.join();
+        }
+    }
+
+    /// [`close`](Self::close) for threads: blocks the calling one, unless it is the control thread.
+    pub fn close_blocking(&self) {
+        self.begin_close();
+        self.join();
+    }
+
+    fn begin_close(&self) {
+        self.shared.life.send_if_modified(|life| {
+            let open = *life == Life::Open;
+            if open {
+                *life = Life::Closing;
+            }
+            open
+        });
+    }
+
+    fn join(&self) {
+        if std::thread::current().id() == self.thread_id {
+            return;
+        }
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic there has been reported by the panic hook; there is nobody to pass it on to.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let topology = self.topology();
+        f.debug_struct("Cluster")
+            .field("life", &*self.shared.life.borrow())
+            .field("version", &topology.version())
+            .field("nodes", &topology.active_nodes().map(|node| node.label()).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.close_blocking();
+    }
+}
+
+/// A lane's view of the topology; see [`Cluster::topology_view`].
+#[derive(Debug, Clone)]
+pub struct TopologyView(Cache<Arc<ArcSwap<Topology>>, Arc<Topology>>);
+
+impl TopologyView {
+    /// The present snapshot.
+    pub fn current(&mut self) -> &Arc<Topology> {
+        self.0.load()
+    }
+}
+
+/// Cancels its task when dropped.
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Keeps the runtime alive while a thread uses its reactor.
+struct Visit<'a>(&'a AtomicUsize);
+
+impl<'a> Visit<'a> {
+    fn enter(shared: &'a Shared) -> Self {
+        shared.visitors.fetch_add(1, Ordering::SeqCst);
+        Self(&shared.visitors)
+    }
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests;

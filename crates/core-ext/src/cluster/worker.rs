@@ -1,0 +1,306 @@
+//! Follows the cluster and publishes snapshots of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use aerospike_core::{Client, Host, Node};
+use tokio::sync::Notify;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::{Shared, fetch};
+use crate::error::{Error, Result};
+use crate::topology::{NodeId, TopologyBuilder};
+
+/// The least time between two refreshes that the data path asked for.
+const LEAST_PAUSE: Duration = Duration::from_millis(50);
+/// Nodes that lost a partition to another are asked again, this many times in a row at most.
+const MAX_ROUNDS: usize = 3;
+/// How long the first map may take to become complete once every node has answered.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The data path's wish for a fresh map.
+#[derive(Debug, Default)]
+pub(super) struct RefreshRequests {
+    pending: AtomicBool,
+    notify: Notify,
+}
+
+impl RefreshRequests {
+    pub(super) fn request(&self) {
+        // Under a storm of errors only the first one pays for the wake-up.
+        if !self.pending.load(Ordering::Relaxed) && !self.pending.swap(true, Ordering::AcqRel) {
+            self.notify.notify_one();
+        }
+    }
+
+    /// Ends when there is a request. May be dropped and called again: the request stays until it is taken.
+    async fn wait(&self) {
+        while !self.pending.load(Ordering::Acquire) {
+            self.notify.notified().await;
+        }
+    }
+
+    /// From here on, a request asks for another refresh.
+    fn take(&self) {
+        self.pending.store(false, Ordering::Release);
+    }
+}
+
+/// What is asked in a refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Nodes whose partition generation has changed.
+    Changed,
+    /// All nodes.
+    All,
+}
+
+pub(super) struct Worker {
+    shared: Arc<Shared>,
+    core: Client,
+    builder: TopologyBuilder,
+    nodes: HashMap<NodeId, Followed>,
+    /// A certificate name for nodes that have lost theirs because aerospike-core talks to them in clear.
+    seed_tls_name: Option<String>,
+    login_only: bool,
+    timeout: Duration,
+}
+
+/// What is known about a node beside what snapshots tell.
+#[derive(Debug)]
+struct Followed {
+    host: Host,
+    /// The generation of the claims taken in; `None` when they are to be asked for again.
+    generation: Option<isize>,
+    last_error: Option<Error>,
+}
+
+impl Worker {
+    pub(super) fn new(shared: Arc<Shared>, core: Client, hosts: &[Host]) -> Self {
+        let policy = &shared.policy;
+        #[cfg(feature = "tls")]
+        let login_only = policy.tls_policy.as_ref().is_some_and(|tls| tls.for_login_only);
+        #[cfg(not(feature = "tls"))]
+        let login_only = false;
+        Self {
+            builder: TopologyBuilder::new(policy.max_error_rate, policy.error_rate_window, policy.rack_ids.is_some()),
+            timeout: Duration::from_millis(u64::from(policy.timeout)).clamp(GRACE / 10, Duration::from_secs(60)),
+            core,
+            nodes: HashMap::new(),
+            seed_tls_name: hosts.iter().find_map(|host| host.tls_name.clone()),
+            login_only,
+            shared,
+        }
+    }
+
+    /// Waits for a map in which every partition has a master. A cluster that is up but has lost partitions is taken as
+    /// it is, after a grace period; one that gives no map at all is an error.
+    pub(super) async fn first_map(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let limit = (self.timeout * 4).max(GRACE * 2);
+        loop {
+            self.refresh(Scope::All).await;
+            if self.builder.is_complete() {
+                return Ok(());
+            }
+            let all_answered = !self.nodes.is_empty() && self.nodes.values().all(|node| node.generation.is_some());
+            let usable = all_answered && self.builder.namespace_names().next().is_some();
+            if usable && start.elapsed() >= GRACE {
+                log::warn!("some partitions have no master; operations on them fail until the cluster has recovered");
+                return Ok(());
+            }
+            if start.elapsed() >= limit {
+                return Err(self.no_map());
+            }
+            tokio::time::sleep(LEAST_PAUSE).await;
+        }
+    }
+
+    fn no_map(&self) -> Error {
+        let reasons = self.nodes.values().filter_map(|node| node.last_error.clone()).collect();
+        Error::connection(format!(
+            "{} nodes were found, and no usable partition map came together: nodes still starting, or a user without \
+             the right to read cluster metadata",
+            self.nodes.len()
+        ))
+        .with_sub_errors(reasons)
+    }
+
+    /// Follows the cluster, for ever.
+    pub(super) async fn run(&mut self) {
+        let interval = Duration::from_millis(u64::from(self.shared.policy.tend_interval));
+        let mut ticks = tokio::time::interval_at(Instant::now() + interval, interval);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let shared = Arc::clone(&self.shared);
+        let mut earliest = Instant::now();
+        let mut pause = LEAST_PAUSE;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {
+                    self.builder.tick_breakers();
+                    self.refresh(Scope::Changed).await;
+                }
+                () = async {
+                    shared.refresh.wait().await;
+                    tokio::time::sleep_until(earliest).await;
+                } => {
+                    shared.refresh.take();
+                    let changed = self.refresh(Scope::All).await;
+                    // What does not help is done less and less often.
+                    pause = if changed { LEAST_PAUSE } else { (pause * 2).min(interval) };
+                    earliest = Instant::now() + pause;
+                }
+            }
+        }
+    }
+
+    /// Takes in what has changed, and publishes it. Returns whether anything had.
+    async fn refresh(&mut self, scope: Scope) -> bool {
+        let nodes: Vec<Arc<Node>> = self.core.nodes().into_iter().filter(|node| node.is_active()).collect();
+        if nodes.is_empty() {
+            // aerospike-core sees nobody at the moment. Our own connections may still work, and know best themselves.
+            return false;
+        }
+        let mut active = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            if let Some(id) = self.follow(&node, scope).await {
+                active.push((id, node));
+            }
+        }
+        let ids: Vec<NodeId> = active.iter().map(|(id, _)| *id).collect();
+        self.builder.retain_active(&ids);
+        self.nodes.retain(|id, _| ids.contains(id));
+
+        let mut ask: Vec<(NodeId, Arc<Node>)> =
+            active.iter().filter(|(id, node)| scope == Scope::All || self.is_stale(*id, node)).cloned().collect();
+        for _ in 0..MAX_ROUNDS {
+            if ask.is_empty() {
+                break;
+            }
+            let displaced = self.take_claims(fetch::ownership(ask, self.timeout).await);
+            ask = active.iter().filter(|(id, _)| displaced.contains(id)).cloned().collect();
+        }
+        // Whoever is left over here is asked at the next tick.
+        for (id, _) in &ask {
+            if let Some(node) = self.nodes.get_mut(id) {
+                node.generation = None;
+            }
+        }
+        self.set_racks(&active);
+        self.builder.set_cluster_name(self.core.server_cluster_name().as_deref());
+        self.publish()
+    }
+
+    /// Adds a node or notes its new place.
+    async fn follow(&mut self, node: &Arc<Node>, scope: Scope) -> Option<NodeId> {
+        let host = node.host();
+        let known =
+            self.shared.topology.load().node_by_name(node.name()).map(|info| (info.id(), !info.addresses().is_empty()));
+        if let Some((id, true)) = known {
+            // A name may have got other addresses: look again when something is wrong.
+            let look_again = scope == Scope::All && super::seeds::as_ip(&host.name).is_none();
+            if !look_again && self.nodes.get(&id).is_some_and(|followed| followed.host == host) {
+                return Some(id);
+            }
+        }
+        let addresses = fetch::addresses(node, self.timeout).await;
+        let login = if self.login_only {
+            fetch::login_addresses(node, &self.shared.policy, self.timeout).await
+        } else {
+            Vec::new()
+        };
+        let tls_name = host.tls_name.as_deref().or(self.seed_tls_name.as_deref().filter(|_| self.login_only));
+        match self.builder.upsert_node(node.name(), &host.address(), tls_name, addresses, login) {
+            Ok(id) => {
+                let followed = self.nodes.entry(id).or_insert_with(|| Followed {
+                    host: host.clone(),
+                    generation: None,
+                    last_error: None,
+                });
+                if followed.host != host {
+                    *followed = Followed { host, generation: None, last_error: None };
+                }
+                Some(id)
+            }
+            Err(error) => {
+                log::error!("node {} is ignored: {error}", node.name());
+                None
+            }
+        }
+    }
+
+    /// Whether the node's claims may have changed since they were taken in.
+    fn is_stale(&self, id: NodeId, node: &Node) -> bool {
+        let seen = self.nodes.get(&id).and_then(|followed| followed.generation);
+        // aerospike-core sets a negative one to make itself ask again; that says nothing about ours.
+        let now = node.partition_generation();
+        seen.is_none_or(|seen| now >= 0 && seen != now)
+    }
+
+    /// Takes in answers, and returns who lost a partition to another node.
+    fn take_claims(&mut self, answers: Vec<(NodeId, Result<fetch::Ownership>)>) -> Vec<NodeId> {
+        let mut displaced = Vec::new();
+        for (id, answer) in answers {
+            let Some(followed) = self.nodes.get_mut(&id) else { continue };
+            match answer {
+                Ok(ownership) => {
+                    followed.generation = Some(ownership.generation);
+                    followed.last_error = None;
+                    displaced.extend(self.builder.apply_claims(id, &ownership.claims));
+                }
+                Err(error) => {
+                    log::debug!("the partitions of {} are not known at present: {error}", followed.host);
+                    followed.generation = None;
+                    followed.last_error = Some(error);
+                }
+            }
+        }
+        displaced
+    }
+
+    fn set_racks(&mut self, active: &[(NodeId, Arc<Node>)]) {
+        let policy = Arc::clone(&self.shared.policy);
+        let Some(racks) = &policy.rack_ids else { return };
+        let namespaces: Vec<String> = self.builder.namespace_names().map(Into::into).collect();
+        for namespace in &namespaces {
+            for (id, node) in active {
+                let rank = racks.iter().position(|rack| node.has_rack(namespace, *rack));
+                self.builder.set_rack_rank(*id, namespace, rank);
+            }
+        }
+    }
+
+    fn publish(&mut self) -> bool {
+        let Some(topology) = self.builder.snapshot() else { return false };
+        let topology = Arc::new(topology);
+        self.shared.topology.store(Arc::clone(&topology));
+        self.shared.listeners.notify(&topology);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_is_not_lost_when_waiting_is_interrupted() {
+        let requests = RefreshRequests::default();
+        let soon = Duration::from_millis(10);
+        requests.request();
+        requests.request();
+        // Waits, and is dropped while it does something else after that.
+        let interrupted = async {
+            requests.wait().await;
+            std::future::pending::<()>().await;
+        };
+        assert!(tokio::time::timeout(soon, interrupted).await.is_err());
+        tokio::time::timeout(soon, requests.wait()).await.expect("still there");
+        requests.take();
+        assert!(tokio::time::timeout(soon, requests.wait()).await.is_err(), "taken");
+        requests.request();
+        tokio::time::timeout(soon, requests.wait()).await.expect("a new one");
+    }
+}
