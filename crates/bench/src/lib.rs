@@ -7,11 +7,13 @@
 //! * [`workload`]: what is asked of the database; [`worker`]: the loops that ask
 //! * [`doors`]: the clients; [`conductor`]: the phases of a run; [`measure`]: counters and latencies;
 //!   [`process`]: CPU time and memory; [`ticker`]: the line per second
+//! * [`hot`]: the hot paths without network; [`counts`]: their allocations and instructions
 //! * [`report`], [`table`]: the figures; [`session`]: all runs of one invocation; [`embedded`]: the cluster to run on
 
 pub mod cli;
 pub mod client_kind;
 pub mod conductor;
+pub mod counts;
 pub mod doors;
 pub mod embedded;
 pub mod hot;

@@ -3,7 +3,8 @@
 //! A measured process serves one client and ends, so a door leaks its client and policies: the workers share them
 //! through `&'static` references and pay no reference counting per operation.
 
-mod core;
+pub(crate) mod calls;
+pub(crate) mod core;
 mod floor;
 mod tokio_host;
 
@@ -13,7 +14,6 @@ pub use tokio_host::TokioHost;
 
 use crate::client_kind::ClientKind;
 use crate::conductor::conduct;
-use crate::measure::Failure;
 use crate::report::Report;
 use crate::spec::RunSpec;
 
@@ -119,12 +119,4 @@ fn spawn_threads<P: Send + 'static>(
             .map_err(|source| DoorError::Thread { index, source })?;
     }
     Ok(())
-}
-
-/// A failure with the rows of a batch that failed.
-fn batch_failure(rows: usize, failed: usize, timeouts: usize, first: &str) -> Failure {
-    Failure {
-        timeout: timeouts == failed,
-        message: format!("{failed} of {rows} batch rows failed, the first: {first}"),
-    }
 }
