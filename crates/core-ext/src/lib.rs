@@ -1,1 +1,55 @@
-//! aerolane
+//! Aerolane: a client for the Aerospike database with a data path of its own.
+//!
+//! Types and method names are those of `aerospike_core`; a service changes one line:
+//!
+//! ```no_run
+//! use aerolane::*; // was: use aerospike_core::*;
+//!
+//! # async fn demo() -> Result<()> {
+//! let client = Client::new(&ClientPolicy::default(), &"127.0.0.1:3000").await?;
+//! let key = as_key!("test", "demo", "alice");
+//! client.put(&WritePolicy::default(), &key, &[as_bin!("visits", 1)]).await?;
+//! let record = client.get(&ReadPolicy::default(), &key, Bins::All).await?;
+//! assert_eq!(record.bins["visits"], Value::Int(1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`Client`]: async, from any tokio runtime
+//! * [`LaneRuntime`] and [`LocalClient`]: tasks on threads of ours, each with a lane of its own
+//! * [`SyncClient`]: blocking, from any thread
+//!
+//! What is rare or long (queries, UDFs, users, indexes) is carried out by aerospike-core beneath, through the same
+//! client or [`Client::core`].
+
+pub mod batch;
+pub mod client;
+pub mod cluster;
+pub mod command;
+pub mod config;
+pub mod connect;
+pub mod driver;
+pub mod error;
+pub mod lane;
+pub mod operations;
+pub mod topology;
+
+pub use aerospike_core::{
+    AbortStatus, AdminPolicy, AuthMode, BasePolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy,
+    BatchWritePolicy, Bin, Bins, ClientPolicy, ClientResultCode, CollectionIndexType, CommitErrorType, CommitLevel,
+    CommitStatus, Concurrency, DropIndexTask, ExecuteTask, Expiration, FloatValue, GenerationPolicy, Host, IndexMap,
+    IndexTask, IndexType, Key, MapCollection, MapLike, Node, PartitionFilter, Privilege, PrivilegeCode, QueryDuration,
+    QueryHandle, QueryPolicy, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
+    RecordMapper, Recordset, RegisterTask, Replica, ResultCode, Role, Statement, Task, ToHosts, Txn, TxnRollPolicy,
+    TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob,
+    as_geo, as_key, as_list, as_map, as_val, as_values, citrusleaf_epoch, expressions, mapping, metrics,
+    policy, query, server_error, task, txn,
+};
+pub use batch::{BatchOperation, BatchRecord};
+pub use client::{Client, LaneRuntime, LaneTask, LaneTaskError, LocalClient, SyncClient};
+pub use config::{ClientConfig, PoolSizing, WhenFull};
+pub use error::{Error, ErrorKind, Phase, Result};
+pub use operations::{
+    ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
+    Operation,
+};

@@ -13,6 +13,7 @@ use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
+use crate::driver::blocking::Pools;
 use crate::error::Result;
 use crate::operations::Operation;
 
@@ -20,13 +21,24 @@ use crate::operations::Operation;
 pub(crate) struct Shared {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) lanes: Arc<Lanes>,
+    /// The connections of the blocking client.
+    pub(crate) pools: Arc<Pools>,
     pub(crate) config: ClientConfig,
+}
+
+impl Shared {
+    pub(crate) fn new(cluster: Arc<Cluster>, config: ClientConfig) -> Arc<Self> {
+        let lanes = Arc::new(Lanes::new(&cluster, &config));
+        let pools = super::sync::pools(&cluster, &config);
+        Arc::new(Self { cluster, lanes, pools, config })
+    }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        self.pools.close();
         self.lanes.close();
-        self.cluster.close();
+        self.cluster.close_blocking();
     }
 }
 
@@ -48,9 +60,8 @@ impl Client {
     /// Connects to the cluster that the seeds belong to.
     pub async fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
-        let cluster = Cluster::connect(&config, hosts).await?;
-        let lanes = Arc::new(Lanes::new(&cluster, &config));
-        Ok(Self { shared: Arc::new(Shared { cluster, lanes, config }) })
+        let cluster = Cluster::connect(&config.policy, hosts).await?;
+        Ok(Self { shared: Shared::new(cluster, config) })
     }
 
     single_record_methods! { (async) (.await) }

@@ -3,6 +3,7 @@
 //! The same rules for the async and the blocking side. A request of which nothing was sent may always be tried again
 //! (until the deadline); one that was sent only as often as `max_retries` says. Each clock reading is passed in.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,18 @@ const FIRST_UNSENT_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_UNSENT_PAUSE: Duration = Duration::from_millis(50);
 /// Without a deadline, so many attempts in a row that were not sent end the call.
 const MOST_UNSENT: u32 = 100;
+
+/// A number that differs from call to call of a thread: replica policies take turns by it.
+fn spread() -> u32 {
+    thread_local! {
+        static CALLS: Cell<u32> = const { Cell::new(0) };
+    }
+    CALLS.with(|calls| {
+        let n = calls.get().wrapping_add(1);
+        calls.set(n);
+        n
+    })
+}
 
 /// What to do after a failed attempt.
 #[derive(Debug)]
@@ -80,7 +93,7 @@ impl<'a> Attempts<'a> {
             return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
         }
         self.attempts += 1;
-        let topology = self.cluster.topology();
+        let topology = self.cluster.snapshot();
         let routed = topology.namespace(key.namespace()).and_then(|map| {
             let policy = self.policy;
             let route = self.route.get_or_insert_with(|| {
@@ -90,7 +103,7 @@ impl<'a> Attempts<'a> {
                     Route::read(map, policy.replica, policy.read_mode_sc)
                 }
             });
-            map.route(partition, route, self.cluster.spread())
+            map.route(partition, route, spread())
         });
         let node = match routed {
             Ok(id) => topology.node(id).cloned(),
@@ -132,7 +145,7 @@ impl<'a> Attempts<'a> {
                 self.failed(error, now)
             }
             ResultCode::PartitionUnavailable => {
-                self.cluster.request_refresh(Some(node.id()));
+                self.cluster.request_refresh();
                 self.advance(false);
                 self.failed(error, now)
             }
@@ -204,7 +217,7 @@ impl<'a> Attempts<'a> {
         if self.deadline.is_none() && self.unsent_in_a_row >= MOST_UNSENT {
             return Next::GiveUp(self.finish(error, now));
         }
-        self.cluster.request_refresh(None);
+        self.cluster.request_refresh();
         let pause = FIRST_UNSENT_PAUSE * (1 << (self.unsent_in_a_row - 1).min(6));
         self.retry_after(pause.min(LONGEST_UNSENT_PAUSE), error, now)
     }

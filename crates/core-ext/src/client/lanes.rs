@@ -175,9 +175,9 @@ impl Opener for ClusterOpener {
         })
     }
 
-    fn lost(&self, node: u16) {
+    fn lost(&self) {
         if let Some(cluster) = self.cluster.upgrade() {
-            cluster.request_refresh(Some(NodeId::from_index(usize::from(node))));
+            cluster.request_refresh();
         }
     }
 }

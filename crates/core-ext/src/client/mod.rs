@@ -11,6 +11,8 @@ mod execute;
 mod front_door;
 mod lanes;
 mod local;
+mod sync;
 
 pub use asynchronous::Client;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
+pub use sync::SyncClient;

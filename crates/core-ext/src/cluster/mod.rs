@@ -29,7 +29,7 @@ use worker::RefreshRequests;
 use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
 use crate::error::{Error, Result};
-use crate::topology::Topology;
+use crate::topology::{NodeInfo, Topology};
 
 /// A connected cluster: its topology, its login sessions, and aerospike-core's client.
 ///
@@ -161,6 +161,22 @@ impl Cluster {
     #[must_use]
     pub fn topology(&self) -> Arc<Topology> {
         self.shared.topology.load_full()
+    }
+
+    /// The present snapshot, for a look within one call: cheaper than [`topology`](Self::topology), not to be kept.
+    pub(crate) fn snapshot(&self) -> arc_swap::Guard<Arc<Topology>> {
+        self.shared.topology.load()
+    }
+
+    /// The control thread's runtime.
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Opens a connection within the policy's time limits; see [`Connector::open`].
+    pub(crate) async fn open(&self, node: &NodeInfo) -> Result<connect::Stream> {
+        let connector = self.connector();
+        connector.open(node, connector.connect_timeout() + connector.login_timeout()).await
     }
 
     /// A view for one lane or thread, which keeps the snapshot it saw last: looking costs one relaxed load as long as

@@ -1,8 +1,11 @@
 //! Drivers: what moves a lane's bytes. The lane decides, a driver does.
 //!
-//! * [`tasks`]: tokio tasks on the runtime of the callers, one per connection (async clients)
-//! * [`blocking`]: the calling thread itself (sync clients)
+//! * `tasks`: tokio tasks on the runtime of the callers, one per connection (async clients)
+//! * `blocking`: the calling thread itself (sync clients)
 //! * [`host`]: a foreign event loop that says "readable", "writable", "tick"
 
+pub(crate) mod blocking;
+pub mod host;
+pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod tasks;

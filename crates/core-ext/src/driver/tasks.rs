@@ -16,6 +16,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
+use super::mark::{self, Mark};
 use super::slots::Slots;
 use crate::Error;
 use crate::connect::Stream;
@@ -39,8 +40,8 @@ pub(crate) trait Opener: Send + Sync + 'static {
     /// Opens a connection to a node, logged in and ready.
     fn open(&self, node: u16, class: Class) -> Pin<Box<dyn Future<Output = Result<Stream, Error>> + Send + '_>>;
 
-    /// A connection to this node was lost: the topology may have changed.
-    fn lost(&self, node: u16);
+    /// A connection was lost: the topology may have changed.
+    fn lost(&self);
 }
 
 /// A lane, shared by the tasks that submit to it and those that drive it.
@@ -390,7 +391,7 @@ impl Opening {
             Ok(stream) => self.attach(stream),
             Err(error) => {
                 self.failed(&error);
-                opener.lost(self.node);
+                opener.lost();
             }
         }
     }
@@ -398,7 +399,7 @@ impl Opening {
     fn attach(&self, stream: Stream) {
         let now = self.lane.millis(Instant::now());
         let (io, direct) = match stream {
-            Stream::Tcp(stream) => {
+            Stream::Plain(stream) => {
                 let stream = Arc::new(stream);
                 (Io::Tcp(Arc::clone(&stream)), Some(stream))
             }
@@ -412,8 +413,18 @@ impl Opening {
         let id = state.lane.opened(self.node, self.class, now);
         state.was_used = true;
         state.connections.push(Driven { id, waker: None, direct, close: false });
-        let connection =
-            Connection { lane: Arc::clone(&self.lane), id, io, out: Vec::new(), written: 0, yielded: false, end: None };
+        let connection = Connection {
+            lane: Arc::clone(&self.lane),
+            id,
+            io,
+            out: Vec::new(),
+            written: 0,
+            yielded: false,
+            mark: Mark::new(),
+            patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
+            patient: false,
+            end: None,
+        };
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);
     }
@@ -506,6 +517,10 @@ struct Connection {
     out: Vec<u8>,
     written: usize,
     yielded: bool,
+    mark: Mark,
+    /// Takes the mark back. Armed at each flush, so that no answer waits longer.
+    patience: Pin<Box<tokio::time::Sleep>>,
+    patient: bool,
     end: Option<FailureKind>,
 }
 
@@ -562,7 +577,10 @@ impl Connection {
                 state.lane.unwritten(self.id, 0);
             }
             if !state.lane.has_output(self.id) {
+                let in_flight = state.lane.entries_on(self.id);
+                drop(state);
                 self.yielded = false;
+                self.set_mark(cx, in_flight, wrote);
                 return Ok(());
             }
             if self.lane.yields && !came && !self.yielded {
@@ -572,6 +590,20 @@ impl Connection {
                 return Ok(());
             }
             state.lane.take_output(self.id, &mut self.out);
+        }
+    }
+
+    fn set_mark(&mut self, cx: &mut Context<'_>, in_flight: usize, wrote: bool) {
+        let Io::Tcp(stream) = &self.io else { return };
+        if self.patient && !wrote && self.patience.as_mut().poll(cx).is_ready() {
+            self.patient = false;
+            self.mark.lower(&**stream);
+            return;
+        }
+        self.mark.set_for(in_flight, &**stream);
+        if wrote && self.mark.is_raised() {
+            self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
+            self.patient = !self.patience.as_mut().poll(cx).is_ready();
         }
     }
 
@@ -622,7 +654,7 @@ impl Drop for Connection {
         lane.closed(self.id, &kind, slots);
         self.lane.settle(state);
         if lost {
-            self.lane.opener.lost(self.id.node());
+            self.lane.opener.lost();
         }
     }
 }

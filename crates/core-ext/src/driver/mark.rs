@@ -1,0 +1,84 @@
+//! The receive low-water mark of a connection: how many bytes must have come before the kernel wakes us.
+//!
+//! The server sends its answers one by one. Without a mark each of them wakes us; with it a wake-up finds many, and what
+//! they set off leaves in one flush. Two rules keep it from ever stalling (both were met as stalls of 40 ms, until a
+//! delayed ACK): it never asks for more than is certain to come, and a timer of about a millisecond takes it back.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use aerolane_wire::message::MESSAGE_HEADER_SIZE;
+use aerolane_wire::proto::PROTO_HEADER_SIZE;
+
+/// The size of the smallest answer.
+const SMALLEST_ANSWER: usize = PROTO_HEADER_SIZE + MESSAGE_HEADER_SIZE;
+/// Most answers to wait for.
+const MOST_ANSWERS: usize = 16;
+/// After this time the mark is taken back.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(1);
+
+/// The mark of one socket.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    /// In answers; 1 is the kernel's own behaviour.
+    answers: usize,
+    /// The system does not take it (not Linux): never asked again.
+    unsupported: bool,
+}
+
+impl Mark {
+    pub(crate) const fn new() -> Self {
+        Self { answers: 1, unsupported: !cfg!(target_os = "linux") }
+    }
+
+    /// Whether the kernel waits for more than one answer.
+    pub(crate) const fn is_raised(&self) -> bool {
+        self.answers > 1
+    }
+
+    /// Sets the mark for a socket with so many requests in flight: half of their answers, as a power of two (so that it
+    /// changes rarely).
+    pub(crate) fn set_for(&mut self, in_flight: usize, socket: &impl AsRawFd) {
+        let half = (in_flight / 2).clamp(1, MOST_ANSWERS);
+        let answers = 1 << half.ilog2();
+        // A mark that is lower than it could be costs a wake-up; one that is too high would stall.
+        if answers < self.answers || answers >= self.answers * 2 {
+            self.set(answers, socket);
+        }
+    }
+
+    /// Takes the mark back; what has come is signalled at once.
+    pub(crate) fn lower(&mut self, socket: &impl AsRawFd) {
+        if self.is_raised() {
+            self.set(1, socket);
+        }
+    }
+
+    fn set(&mut self, answers: usize, socket: &impl AsRawFd) {
+        if self.unsupported {
+            return;
+        }
+        let bytes = if answers == 1 { 1 } else { answers * SMALLEST_ANSWER };
+        match set_low_water_mark(socket, bytes) {
+            Ok(()) => self.answers = answers,
+            Err(_) => self.unsupported = true,
+        }
+    }
+}
+
+fn set_low_water_mark(socket: &impl AsRawFd, bytes: usize) -> io::Result<()> {
+    let value = bytes as libc::c_int;
+    // SAFETY: the descriptor is open (it is borrowed for the call), and the pointer and length are those of a live
+    // `c_int`. No crate of ours' wraps this option.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
