@@ -81,6 +81,9 @@ pub mod info4 {
     pub const TXN_ROLL_BACK: u8 = 0x04;
     /// Write the monitor record only if the record is locked.
     pub const TXN_ON_LOCKING_ONLY: u8 = 0x10;
+    /// Two bits: how much an error is to tell about itself (server 8.2 and later), see
+    /// [`field::ERROR_DETAIL`](super::field::ERROR_DETAIL).
+    pub const ERROR_VERBOSITY: u8 = 0x60;
 }
 
 /// Types of message fields.
@@ -111,6 +114,8 @@ pub mod field {
     pub const DIGESTS: u8 = 12;
     /// Most records that a query is to answer (8 bytes).
     pub const MAX_RECORDS: u8 = 13;
+    /// Last update time of a record (8 bytes; replication between clusters).
+    pub const LAST_UPDATE_TIME: u8 = 14;
     /// Index values to go on after, with their digests.
     pub const BVALS: u8 = 15;
     /// Name of a secondary index.
@@ -135,8 +140,14 @@ pub mod field {
     pub const QUERY_BINS: u8 = 40;
     /// Batch-index rows, see [`crate::batch`].
     pub const BATCH: u8 = 41;
+    /// The same, as older clients call it; the server takes both for the same (golden group `batch`).
+    pub const BATCH_WITH_SET: u8 = 42;
     /// Filter expression (msgpack).
     pub const FILTER: u8 = 43;
+    /// Condition of a query as text (server 8.2 and later).
+    pub const QUERY_WHERE: u8 = 44;
+    /// In an answer: more about an error (msgpack map; server 8.2 and later, on request).
+    pub const ERROR_DETAIL: u8 = 45;
 }
 
 /// Types of operations.
@@ -173,7 +184,7 @@ pub mod op {
     pub const HLL_MODIFY: u8 = 16;
 }
 
-/// The message header. In requests `void_time` is the TTL word and `transaction_ttl` the timeout in milliseconds.
+/// The message header. Two of its words mean different things in requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageHeader {
     /// Read flags, see [`info1`].

@@ -1,8 +1,8 @@
 //! Every recorded exchange is decoded completely and encoded again, to the same bytes.
 //!
 //! "Completely" means: frames, messages, fields, operations, batch rows, particles, msgpack elements (values, CDT
-//! arguments, contexts, expressions, UDF arguments), info lines, admin fields. Nothing is copied through undecoded but
-//! the payload of strings, blobs and the like, and where a rule below says so.
+//! arguments, contexts, expressions, UDF arguments), info lines, admin fields. Only what this crate has no type for is
+//! copied through: payloads of strings and blobs, fields that are a name or a few words (partition lists, index ranges).
 //!
 //! Rules for what may fail, and how:
 //! 1. Answers of the server never fail.
@@ -208,7 +208,7 @@ impl Walk<'_> {
     fn field(&mut self, field: Field<'_>, out: &mut Vec<u8>) -> WireResult<()> {
         self.counts.add("fields", 1);
         match field.kind {
-            field::BATCH => self.batch(field.value, out),
+            field::BATCH | field::BATCH_WITH_SET => self.batch(field.value, out),
             field::FILTER | field::UDF_ARGUMENTS | field::INDEX_CONTEXT | field::INDEX_EXPRESSION => {
                 self.msgpack(field.value, out)
             }
@@ -219,6 +219,7 @@ impl Walk<'_> {
                 out.push(*kind);
                 self.particle(*kind, value, out)
             }
+            // Names, digests, words and partition lists: bytes as far as this crate goes.
             _ => {
                 out.extend_from_slice(field.value);
                 Ok(())
