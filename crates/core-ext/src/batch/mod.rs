@@ -8,11 +8,13 @@ mod answer;
 mod encode;
 mod operation;
 mod record;
+mod single;
 
 pub use answer::{Answers, Progress, RowAnswer, holds_last};
 pub use encode::encode;
 pub use operation::BatchOperation;
 pub use record::BatchRecord;
+pub use single::{decode_single, encode_single, fits_single};
 
 pub(crate) use operation::BatchKind;
 

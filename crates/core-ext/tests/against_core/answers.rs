@@ -5,12 +5,13 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use aerolane::batch::{Answers, Progress, RowAnswer};
+use aerolane::batch::{Answers, BatchOperation as Ours, Progress, RowAnswer, decode_single};
 use aerolane::command::decode::{self, Want};
+use aerolane::operations as ours;
 use aerospike_core::operations as core_ops;
 use aerospike_core::{
-    BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy, ReadPolicy, Record,
-    WritePolicy, as_bin, as_key,
+    BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy,
+    ReadPolicy, Record, WritePolicy, as_bin, as_key,
 };
 
 use crate::server::Server;
@@ -232,4 +233,50 @@ async fn answers_to_batches() {
         }
     }
     assert!(compared > 50, "{compared} answers were compared");
+}
+
+#[tokio::test]
+async fn answers_to_rows_that_are_alone_on_their_node() {
+    let peer = Peer::connect().await;
+    let node: Arc<str> = "A1: somewhere".into();
+    let mut policy = BatchPolicy::default();
+    policy.base_policy.max_retries = 0;
+    let mut compared = 0;
+    for exchange in exchanges("record.jsonl.gz").iter().chain(&exchanges("operate.jsonl")) {
+        let frames = bodies(&exchange.response);
+        let [body] = frames[..] else { continue };
+        peer.next_answer(&exchange.response);
+        let key = as_key!("test", "s", 1);
+        let (read, write) = (BatchReadPolicy::default(), BatchWritePolicy::default());
+        let delete = BatchDeletePolicy::default();
+        let put = as_bin!("a", 1);
+        let pairs = [
+            (Ours::read(&read, key.clone(), Bins::All), BatchOperation::read(&read, key.clone(), Bins::All)),
+            (Ours::read(&read, key.clone(), Bins::None), BatchOperation::read(&read, key.clone(), Bins::None)),
+            (
+                Ours::write(&write, key.clone(), [ours::put(&put)]),
+                BatchOperation::write(&write, key.clone(), [core_ops::put(&put)]),
+            ),
+            (Ours::delete(&delete, key.clone()), BatchOperation::delete(&delete, key)),
+        ];
+        for (mine, theirs) in pairs {
+            let mut theirs = [theirs];
+            if peer.client.batch(&policy, &mut theirs).await.is_err() {
+                // A string that is not UTF-8.
+                assert!(decode_single(&policy, &mine, body, &node).is_err(), "{mine:?}, {}", exchange.name);
+                continue;
+            }
+            let theirs = match (theirs[0].error(), theirs[0].record()) {
+                (Some(error), _) => Err(error.server_result_code()),
+                (None, record) => Ok(record.expect("an outcome").clone()),
+            };
+            let ours = match decode_single(&policy, &mine, body, &node).unwrap() {
+                RowAnswer::Ok(record) => Ok(record),
+                RowAnswer::Failed { error, .. } => Err(error.server_result_code()),
+            };
+            assert_eq!(outcome(ours), outcome(theirs), "{mine:?}, {}", exchange.name);
+            compared += 1;
+        }
+    }
+    assert!(compared > 3000, "{compared} answers were compared");
 }

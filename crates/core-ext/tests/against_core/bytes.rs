@@ -325,3 +325,24 @@ async fn batches() {
         }
     }
 }
+
+#[tokio::test]
+async fn rows_that_are_alone_on_their_node() {
+    let recorded = Recorded::connect().await;
+    for base_policy in base_policies() {
+        let mut policy = BatchPolicy { base_policy, ..BatchPolicy::default() };
+        policy.base_policy.max_retries = 0;
+        let timeout = server_timeout_ms(&policy.base_policy);
+        for (mine, theirs) in row_sets().into_iter().flatten() {
+            if !batch::fits_single(&mine) {
+                continue;
+            }
+            let what = format!("{mine:?}");
+            let mut theirs = [theirs];
+            recorded.client.batch(&policy, &mut theirs).await.expect("the row is sent");
+            let mut out = vec![];
+            batch::encode_single(&policy, &mine, timeout, &mut out).unwrap();
+            same(&what, &recorded.last(), &out);
+        }
+    }
+}
