@@ -39,7 +39,7 @@ fn stored(value: &[u8], is_kind: fn(&Element<'_>) -> bool) -> Option<Cow<'_, [u8
 enum Walk {
     /// Nothing in it needs a second look.
     AsItIs,
-    /// It has a map or an order marker.
+    /// It has a map, an order marker, or a scalar that is not in its shortest form.
     Rewrite,
     /// It has something that cannot be stored.
     Bad,
@@ -54,7 +54,7 @@ fn walk(value: &[u8]) -> WireResult<Walk> {
             Element::Infinity | Element::Wildcard | Element::Ext(_) => return Ok(Walk::Bad),
             Element::List(header) => rewrite |= header.marker.is_some(),
             Element::Map(header) => rewrite |= header.marker.is_some() || header.len > 0,
-            _ => {}
+            scalar => rewrite |= !is_shortest(&scalar, reader.form()),
         }
         if reader.depth() == 0 {
             break;
@@ -62,6 +62,25 @@ fn walk(value: &[u8]) -> WireResult<Walk> {
     }
     reader.finish()?;
     Ok(if rewrite { Walk::Rewrite } else { Walk::AsItIs })
+}
+
+/// Whether a scalar with this marker byte is written the way the server writes it.
+fn is_shortest(element: &Element<'_>, form: u8) -> bool {
+    match (form, element) {
+        (0xcc, Element::Int(v)) => *v >= 0x80,
+        (0xcd, Element::Int(v)) => *v > 0xff,
+        (0xce, Element::Int(v)) => *v > 0xffff,
+        (0xcf, Element::Int(v)) => *v > 0xffff_ffff,
+        (0xd0, Element::Int(v)) => *v < -32,
+        (0xd1, Element::Int(v)) => *v < i64::from(i8::MIN),
+        (0xd2, Element::Int(v)) => *v < i64::from(i16::MIN),
+        (0xd3, Element::Int(v)) => *v < i64::from(i32::MIN),
+        (0xc4..=0xc6, _) => false,
+        (0xd9, Element::Bytes(b)) => b.len() >= 32,
+        (0xda, Element::Bytes(b)) => b.len() > 0xff,
+        (0xdb, Element::Bytes(b)) => b.len() > 0xffff,
+        _ => true,
+    }
 }
 
 /// Copies the next value in its stored form; `None` if it cannot be stored. The reader bounds the depth.
@@ -92,8 +111,7 @@ fn rewrite(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> WireResult<Option<()>>
         }
         Element::Map(header) => map(reader, header.len, header.flags() & order::MAP_KEY_VALUE, out),
         scalar => {
-            let form = reader.form();
-            Writer::new(out).element_as(&scalar, form)?;
+            Writer::new(out).element(&scalar);
             Ok(Some(()))
         }
     }
@@ -170,6 +188,16 @@ mod tests {
         assert_eq!(stored_list(&[0x93, 0xc7, 0, 0x11, 1, 3]).unwrap()[..], [0x93, 0xc7, 0, 1, 1, 3]);
         assert!(stored_map(&[0x83, 0xc7, 0, 1, 0xc0, 5, 1, 3, 2]).is_none());
         assert!(stored_map(&[0x82, 1, 2, 1, 3]).is_none(), "a key twice");
+    }
+
+    /// From the golden scenario `record/value-raw-particles`.
+    #[test]
+    fn scalars_get_their_shortest_form() {
+        let long = [0x93, 0xcd, 0, 1, 0xd3, 0, 0, 0, 0, 0, 0, 0, 2, 0xce, 0, 0, 0, 3];
+        assert_eq!(stored_list(&long).unwrap()[..], [0x93, 1, 2, 3]);
+        assert_eq!(stored_list(&[0x91, 0xc4, 3, 4, b'a', b'b']).unwrap()[..], [0x91, 0xa3, 4, b'a', b'b']);
+        let float32 = [0x91, 0xca, 0x3f, 0x80, 0, 0];
+        assert_eq!(stored_list(&float32).unwrap()[..], float32);
     }
 
     #[test]
