@@ -170,16 +170,21 @@ impl Worker {
             }
         }
         let ids: Vec<NodeId> = active.iter().map(|(id, _)| *id).collect();
-        self.builder.retain_active(&ids);
-        self.nodes.retain(|id, _| ids.contains(id));
-
+        let all = scope == Scope::All || self.builder.has_active_beside(&ids);
         let mut ask: Vec<(NodeId, Arc<Node>)> =
-            active.iter().filter(|(id, node)| scope == Scope::All || self.is_stale(*id, node)).cloned().collect();
+            active.iter().filter(|(id, node)| all || self.is_stale(*id, node)).cloned().collect();
         for _ in 0..MAX_ROUNDS {
             if ask.is_empty() {
                 break;
             }
-            let displaced = self.take_claims(fetch::ownership(ask, self.timeout).await);
+            let answers = fetch::ownership(ask, self.timeout).await;
+            // Nodes that aerospike-core no longer sees are believed gone only on the word of one that is there: when
+            // nobody answers, it is rather our tend that fails than the whole cluster, and the last map stays in force.
+            if answers.iter().any(|(_, answer)| answer.is_ok()) {
+                self.builder.retain_active(&ids);
+                self.nodes.retain(|id, _| ids.contains(id));
+            }
+            let displaced = self.take_claims(answers);
             ask = active.iter().filter(|(id, _)| displaced.contains(id)).cloned().collect();
         }
         // Whoever is left over here is asked at the next tick.

@@ -93,6 +93,13 @@ impl TopologyBuilder {
         }
     }
 
+    /// Whether a node that is not among these is active.
+    #[must_use]
+    pub fn has_active_beside(&self, present: &[NodeId]) -> bool {
+        let mut active = self.nodes.iter().enumerate().filter(|(_, slot)| slot.active);
+        active.any(|(index, _)| !present.contains(&NodeId::from_index(index)))
+    }
+
     /// Sets the cluster's name.
     pub fn set_cluster_name(&mut self, name: Option<&str>) {
         if self.cluster_name.as_deref() != name {

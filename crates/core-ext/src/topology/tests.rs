@@ -206,7 +206,9 @@ fn older_regimes_lose_unless_the_owner_is_gone_or_gave_it_up() {
 #[test]
 fn a_node_that_returns_has_its_old_id() {
     let (mut builder, ids) = three(false);
+    assert!(builder.has_active_beside(&ids[..2]));
     builder.retain_active(&ids[..2]);
+    assert!(!builder.has_active_beside(&ids[..2]));
     assert!(!builder.is_complete());
     builder.snapshot();
     let back = builder.upsert_node("BB2", "10.0.0.77:3000", None, vec![], vec![]).unwrap();
