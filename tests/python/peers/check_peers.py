@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+"""Runs the vendor's and the community's Python clients, unmodified, against the embedded cluster.
+
+    pip install aerospike aerospike-native aerospike-py
+    cargo build -p aerolane-embedded
+    python tests/python/peers/check_peers.py [--binary target/debug/aerolane-embedded] [--seeds host:port,...]
+
+Starts a 3-node cluster of its own unless --seeds names one. A peer that is not installed is skipped and said so; with
+--require, that is a failure. Exit status 0: every installed peer did everything.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import traceback
+
+os.environ.setdefault("AEROSPIKE_NO_UVLOOP", "1")
+
+NS = "test"
+N = 500
+
+
+class Log:
+    """Collects what a peer did, one line per step."""
+
+    def __init__(self, peer):
+        self.peer = peer
+        self.failed = 0
+
+    def step(self, name, run):
+        try:
+            result = run()
+        except Exception as error:  # every failure of a step is told, and the next one is tried
+            self.failed += 1
+            print(f"  FAIL {name}: {type(error).__name__}: {error}")
+            traceback.print_exc(limit=3)
+            return None
+        print(f"  ok   {name}" + (f" ({result})" if result is not None else ""))
+        return result
+
+
+def check(condition, text="unexpected result"):
+    if not condition:
+        raise AssertionError(text)
+
+
+def hosts(seeds):
+    return [(host, int(port)) for host, port in (seed.rsplit(":", 1) for seed in seeds.split(","))]
+
+
+def c_client(seeds, log):
+    import aerospike
+    from aerospike_helpers.batch import records
+    from aerospike_helpers.operations import operations as op
+
+    client = aerospike.client({"hosts": hosts(seeds)[:1], "tend_interval": 250}).connect()
+    keys = [(NS, "peer_c", i) for i in range(N)]
+    key = (NS, "peer_c_single", "k")
+
+    def connect():
+        check(client.is_connected())
+        nodes = client.get_node_names()
+        check(len(nodes) == 3, f"{nodes}")
+        return f"{len(nodes)} nodes"
+
+    def missing(call, error):
+        try:
+            call()
+        except error:
+            return
+        raise AssertionError(f"{error.__name__} expected")
+
+    def single():
+        client.put(key, {"i": 1, "s": "b", "f": 1.5, "y": b"\x00\x01", "l": [1, "x"], "m": {"a": 1}, "t": True})
+        client.increment(key, "i", 41)
+        client.append(key, "s", "c")
+        client.prepend(key, "s", "a")
+        client.touch(key, 100)
+        _, meta, bins = client.get(key)
+        check(bins["i"] == 42 and bins["s"] == "abc" and bins["l"] == [1, "x"] and bins["m"] == {"a": 1}, f"{bins}")
+        check(meta["gen"] == 5 and 90 < meta["ttl"] <= 100, f"{meta}")
+        check(client.select(key, ["f"])[2] == {"f": 1.5})
+        check(client.exists(key)[1]["gen"] == 5)
+
+    def operate():
+        _, _, bins = client.operate(key, [op.increment("i", 1), op.write("n", 7), op.read("i")])
+        check(bins == {"i": 43}, f"{bins}")
+        _, _, bins = client.operate(key, [op.touch(), op.append("s", "d"), op.read("s")])
+        check(bins == {"s": "abcd"}, f"{bins}")
+
+    def remove():
+        client.remove(key)
+        missing(lambda: client.get(key), aerospike.exception.RecordNotFound)
+        missing(lambda: client.remove(key), aerospike.exception.RecordNotFound)
+
+    def batch_write():
+        rows = records.BatchRecords(
+            [records.Write(k, [op.write("i", k[2]), op.write("s", "v")]) for k in keys]
+        )
+        client.batch_write(rows)
+        check(all(row.result == 0 for row in rows.batch_records))
+
+    def batch_read():
+        rows = client.batch_read(keys + [(NS, "peer_c", "missing")]).batch_records
+        check([row.record[2]["i"] for row in rows[:N]] == list(range(N)))
+        check(rows[N].result == 2)
+        rows = client.batch_read(keys, ["s"]).batch_records
+        check(all(row.record[2] == {"s": "v"} for row in rows))
+        rows = client.batch_read(keys, []).batch_records
+        check(all(row.result == 0 for row in rows))
+
+    def batch_mixed():
+        rows = records.BatchRecords(
+            [
+                records.Read(keys[0], [op.read("i")]),
+                records.Write(keys[1], [op.increment("i", 100), op.read("i")]),
+                records.Remove(keys[2]),
+                records.Read(keys[2], None, read_all_bins=True),
+                records.Remove((NS, "peer_c", "missing")),
+            ]
+        )
+        client.batch_write(rows)
+        check([r.result for r in rows.batch_records][:3] == [0, 0, 0])
+        check(rows.batch_records[1].record[2]["i"] == 101)
+        check(rows.batch_records[4].result == 2)
+        removed = client.batch_remove(keys[3:6])
+        check(removed.result == 0 and all(r.result == 0 for r in removed.batch_records))
+
+    def scan(expected):
+        found = client.scan(NS, "peer_c").results()
+        check(len(found) == expected, f"{len(found)} records")
+        found = client.query(NS, "peer_c").results()
+        check(len(found) == expected, f"{len(found)} records")
+        part = client.query(NS, "peer_c").results({"partition_filter": {"begin": 0, "count": 2048}})
+        check(0 < len(part) < expected)
+        return f"{expected} records"
+
+    def background():
+        query = client.query(NS, "peer_c")
+        query.add_ops([op.increment("i", 1000)])
+        job = query.execute_background()
+        for _ in range(100):
+            if client.job_info(job, aerospike.JOB_QUERY)["status"] != aerospike.JOB_STATUS_INPROGRESS:
+                break
+        _, _, bins = client.get(keys[10])
+        for _ in range(100):
+            if bins["i"] == 1010:
+                return
+            _, _, bins = client.get(keys[10])
+        raise AssertionError(f"{bins}")
+
+    def truncate():
+        client.truncate(NS, "peer_c", 0)
+        check(client.scan(NS, "peer_c").results() == [])
+
+    log.step("connect and tend", connect)
+    log.step("put get increment append prepend touch exists select", single)
+    log.step("operate", operate)
+    log.step("remove", remove)
+    log.step("batch write", batch_write)
+    log.step("batch read", batch_read)
+    log.step("batch mixed and remove", batch_mixed)
+    log.step("scan and query of a set", lambda: scan(N - 4))
+    log.step("background operations", background)
+    log.step("truncate", truncate)
+    log.step("info on all nodes", lambda: check(len(client.info_all("statistics")) == 3))
+    client.close()
+
+
+def native(seeds, log):
+    import aerospike_native as an
+
+    policy = an.ClientPolicy()
+    policy.tend_interval = 250
+    client = an.new_client_blocking(policy, seeds.split(",")[0])
+    key = an.Key(NS, "peer_native_single", "k")
+    keys = [an.Key(NS, "peer_native", i) for i in range(N)]
+
+    def connect():
+        for _ in range(100):
+            if len(client.node_names()) == 3:
+                return "3 nodes"
+            asyncio.run(asyncio.sleep(0.05))
+        raise AssertionError(f"{client.node_names()}")
+
+    def single():
+        client.put_blocking(key, {"i": 1, "s": "b", "f": 1.5, "l": [1, "x"]})
+        client.add_blocking(key, {"i": 41})
+        client.append_blocking(key, {"s": "c"})
+        client.prepend_blocking(key, {"s": "a"})
+        client.touch_blocking(key)
+        record = client.get_blocking(key)
+        check(record.bins["i"] == 42 and record.bins["s"] == "abc" and record.bins["l"] == [1, "x"], f"{record.bins}")
+        check(record.generation == 5)
+        check(dict(client.get_blocking(key, ["f"]).bins) == {"f": 1.5})
+        check(client.exists_blocking(key))
+
+    def operate():
+        record = client.operate_blocking(
+            key, [an.Operation.add("i", 1), an.Operation.put("n", 7), an.Operation.get_bin("i")]
+        )
+        check(record.generation == 6, f"{record.generation}")
+        check(client.get_blocking(key).bins["i"] == 43)
+
+    def remove():
+        check(client.delete_blocking(key))
+        check(not client.exists_blocking(key))
+        try:
+            client.get_blocking(key)
+        except an.exceptions.RecordNotFound:
+            return
+        raise AssertionError("RecordNotFound expected")
+
+    def batch_write():
+        rows = client.batch_write_blocking(keys, [{"i": i, "s": "v"} for i in range(N)])
+        check(all(row.result_code == an.ResultCode.OK for row in rows))
+
+    def batch_read():
+        rows = client.batch_read_blocking(keys + [an.Key(NS, "peer_native", "missing")])
+        check([row.record.bins["i"] for row in rows[:N]] == list(range(N)))
+        check(rows[N].result_code == an.ResultCode.KEY_NOT_FOUND_ERROR)
+        check(client.batch_exists_blocking(keys) == [True] * N)
+        check(all(header is not None for header in client.batch_get_header_blocking(keys)))
+
+    def batch_mixed():
+        ops = [
+            an.BatchReadOp(keys[0], ["i"]),
+            an.BatchWriteOp(keys[1], [an.Operation.add("i", 100)]),
+            an.BatchDeleteOp(keys[2]),
+        ]
+        rows = client.batch_blocking(ops)
+        check(all(row.result_code == an.ResultCode.OK for row in rows), f"{[r.result_code for r in rows]}")
+        check(client.get_blocking(keys[1]).bins["i"] == 101)
+        rows = client.batch_delete_blocking(keys[3:6])
+        check(all(row.result_code == an.ResultCode.OK for row in rows))
+
+    def scan():
+        statement = an.Statement(NS, "peer_native", None)
+        found = [r for r in client.query_blocking(statement, an.PartitionFilter.all())]
+        check(len(found) == N - 4, f"{len(found)} records")
+        return f"{len(found)} records"
+
+    def truncate():
+        client.truncate_blocking(NS, "peer_native")
+        check(client.batch_exists_blocking(keys) == [False] * N)
+
+    async def asynchronous():
+        async_client = await an.new_client(policy, seeds)
+        many = [an.Key(NS, "peer_native_async", i) for i in range(N)]
+        await asyncio.gather(*(async_client.put(k, {"i": i}) for i, k in enumerate(many)))
+        records = await asyncio.gather(*(async_client.get(k) for k in many))
+        check([r.bins["i"] for r in records] == list(range(N)))
+        await async_client.close()
+
+    log.step("connect and tend", connect)
+    log.step("put get add append prepend touch exists", single)
+    log.step("operate", operate)
+    log.step("delete", remove)
+    log.step("batch write", batch_write)
+    log.step("batch read, exists, headers", batch_read)
+    log.step("batch mixed and delete", batch_mixed)
+    log.step("query of a set", scan)
+    log.step("truncate", truncate)
+    log.step("asyncio: 500 at once", lambda: asyncio.run(asynchronous()))
+    log.step("info on all nodes", lambda: check(len(client.info_on_all_nodes_blocking("build")) == 3))
+    client.close_blocking()
+
+
+def py(seeds, log):
+    import aerospike_py as ap
+
+    client = ap.client({"hosts": hosts(seeds)[:1]}).connect()
+    key = (NS, "peer_py_single", "k")
+    keys = [(NS, "peer_py", i) for i in range(N)]
+
+    def connect():
+        check(client.is_connected() and client.ping())
+        names = client.get_node_names()
+        check(len(names) == 3, f"{names}")
+        return f"{len(names)} nodes"
+
+    def single():
+        client.put(key, {"i": 1, "s": "b", "f": 1.5, "l": [1, "x"]})
+        client.increment(key, "i", 41)
+        client.append(key, "s", "c")
+        client.prepend(key, "s", "a")
+        client.touch(key, 100)
+        record = client.get(key)
+        check(record.bins["i"] == 42 and record.bins["s"] == "abc" and record.bins["l"] == [1, "x"], f"{record.bins}")
+        check(record.meta.gen == 5 and 90 < record.meta.ttl <= 100, f"{record.meta}")
+        check(client.select(key, ["f"]).bins == {"f": 1.5})
+        check(client.exists(key).meta is not None)
+
+    def operate():
+        ops = [
+            {"op": ap.OPERATOR_INCR, "bin": "i", "val": 1},
+            {"op": ap.OPERATOR_READ, "bin": "i", "val": None},
+        ]
+        check(client.operate(key, ops).bins["i"] == 43)
+
+    def remove():
+        client.remove(key)
+        try:
+            client.get(key)
+        except ap.RecordNotFound:
+            return
+        raise AssertionError("RecordNotFound expected")
+
+    def batch_write():
+        result = client.batch_write([(k, {"i": k[2], "s": "v"}) for k in keys])
+        check(all(row.result == 0 for row in result.batch_records))
+
+    def batch_read():
+        rows = client.batch_read(keys + [(NS, "peer_py", "missing")]).to_list()
+        check([row["i"] for row in rows[:N]] == list(range(N)) and rows[N] is None)
+
+    def batch_mixed():
+        result = client.batch_operate(keys[:2], [{"op": ap.OPERATOR_INCR, "bin": "i", "val": 100}])
+        check(all(row.result == 0 for row in result.batch_records))
+        check(client.get(keys[1]).bins["i"] == 101)
+        result = client.batch_remove(keys[2:6])
+        check(all(row.result == 0 for row in result.batch_records))
+
+    def scan():
+        found = client.query(NS, "peer_py").results()
+        check(len(found) == N - 4, f"{len(found)} records")
+        return f"{len(found)} records"
+
+    def truncate():
+        client.truncate(NS, "peer_py")
+        check(client.query(NS, "peer_py").results() == [])
+
+    async def asynchronous():
+        async_client = ap.AsyncClient({"hosts": hosts(seeds)})
+        await async_client.connect()
+        many = [(NS, "peer_py_async", i) for i in range(N)]
+        await asyncio.gather(*(async_client.put(k, {"i": k[2]}) for k in many))
+        records = await asyncio.gather(*(async_client.get(k) for k in many))
+        check([r.bins["i"] for r in records] == list(range(N)))
+        await async_client.close()
+
+    log.step("connect and tend", connect)
+    log.step("put get increment append prepend touch exists select", single)
+    log.step("operate", operate)
+    log.step("remove", remove)
+    log.step("batch write", batch_write)
+    log.step("batch read", batch_read)
+    log.step("batch operate and remove", batch_mixed)
+    log.step("query of a set", scan)
+    log.step("truncate", truncate)
+    log.step("asyncio: 500 at once", lambda: asyncio.run(asynchronous()))
+    log.step("info on all nodes", lambda: check(len(client.info_all("build")) == 3))
+    client.close()
+
+
+PEERS = {
+    "aerospike": ("aerospike (C client)", c_client),
+    "aerospike_native": ("aerospike-native", native),
+    "aerospike_py": ("aerospike-py", py),
+}
+
+
+def start(binary):
+    """Starts a cluster that ends with this process; answers it and its seeds."""
+    command = [binary, "--nodes", "3", "--port", "0", "--json", "--stdin"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    if not line:
+        raise SystemExit(f"{binary} did not start")
+    return process, json.loads(line)["seeds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default="target/debug/aerolane-embedded")
+    parser.add_argument("--seeds", help="a running cluster of 3 nodes, in place of one started here")
+    parser.add_argument("--only", choices=PEERS, action="append", help="only this peer (module name)")
+    parser.add_argument("--require", action="store_true", help="fail if a peer is not installed")
+    arguments = parser.parse_args()
+    process, seeds = (None, arguments.seeds) if arguments.seeds else start(arguments.binary)
+    failed = 0
+    try:
+        for module, (name, run) in PEERS.items():
+            if arguments.only and module not in arguments.only:
+                continue
+            print(name)
+            log = Log(name)
+            try:
+                run(seeds, log)
+            except ImportError as error:
+                print(f"  skipped: {error}")
+                failed += arguments.require
+            except Exception:  # such as: no connection at all
+                traceback.print_exc()
+                log.failed += 1
+            failed += log.failed
+    finally:
+        if process:
+            process.stdin.close()
+            failed += process.wait(timeout=10) != 0
+    print("all good" if not failed else f"{failed} failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
