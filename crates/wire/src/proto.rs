@@ -12,7 +12,7 @@ pub const PROTO_VERSION: u8 = 2;
 /// The largest body that a server takes (128 MiB); above it, it closes the connection.
 pub const MAX_BODY_SIZE: usize = 128 * 1024 * 1024;
 
-/// What a frame holds.
+/// What a frame holds. (Type 5 is for replication between clusters; a server takes it from clients and never answers.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum FrameType {
