@@ -19,18 +19,18 @@ struct Connection {
 }
 
 /// The connections of one scenario.
-pub struct Client {
+pub(crate) struct Client {
     address: SocketAddr,
     connections: HashMap<u64, Connection>,
 }
 
 impl Client {
-    pub fn new(address: SocketAddr) -> Self {
+    pub(crate) fn new(address: SocketAddr) -> Self {
         Self { address, connections: HashMap::new() }
     }
 
     /// Does what the line says; gives the answer, or what went wrong.
-    pub fn exchange(&mut self, line: &Line) -> Result<Vec<u8>, String> {
+    pub(crate) fn exchange(&mut self, line: &Line) -> Result<Vec<u8>, String> {
         std::thread::sleep(Duration::from_millis(line.delay_ms));
         let mut connection = match self.connections.remove(&line.conn) {
             Some(connection) => connection,

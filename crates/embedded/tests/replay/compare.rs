@@ -8,7 +8,7 @@ use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, split_frame};
 const TTL_SLACK: i64 = 3;
 
 /// Compares an answer with the recorded one; `now` is the time of the answer, seconds since 2010.
-pub fn compare(line: &Line, answer: &[u8], now: i64) -> Result<(), String> {
+pub(crate) fn compare(line: &Line, answer: &[u8], now: i64) -> Result<(), String> {
     let clock = Clock { recorded: line.now, now };
     let (want, got) = (frames(&line.response)?, frames(answer)?);
     match line.compare.as_str() {

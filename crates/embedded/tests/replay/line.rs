@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// How an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// After that many frames.
     Frames(usize),
     /// With the message that has the "last" bit.
@@ -22,28 +22,28 @@ pub enum End {
 
 /// One exchange.
 #[derive(Debug, Clone)]
-pub struct Line {
-    pub scenario: String,
-    pub step: u64,
-    pub note: String,
-    pub conn: u64,
-    pub delay_ms: u64,
-    pub end: End,
-    pub closed_after: bool,
-    pub compare: String,
+pub(crate) struct Line {
+    pub(crate) scenario: String,
+    pub(crate) step: u64,
+    pub(crate) note: String,
+    pub(crate) conn: u64,
+    pub(crate) delay_ms: u64,
+    pub(crate) end: End,
+    pub(crate) closed_after: bool,
+    pub(crate) compare: String,
     /// When the answer came, seconds since 2010; 0 if it has no void time.
-    pub now: i64,
-    pub request: Vec<u8>,
-    pub response: Vec<u8>,
+    pub(crate) now: i64,
+    pub(crate) request: Vec<u8>,
+    pub(crate) response: Vec<u8>,
 }
 
 /// Where the golden files are.
-pub fn directory() -> PathBuf {
+pub(crate) fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
 /// All exchanges of a group.
-pub fn read_group(group: &str) -> Vec<Line> {
+pub(crate) fn read_group(group: &str) -> Vec<Line> {
     let plain = directory().join(format!("{group}.jsonl"));
     let mut text = String::new();
     if plain.exists() {

@@ -1,5 +1,5 @@
 //! Replays the golden exchanges.
 
-pub mod client;
-pub mod compare;
-pub mod line;
+pub(crate) mod client;
+pub(crate) mod compare;
+pub(crate) mod line;
