@@ -13,6 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// How long nothing has to come where there is no answer.
 const SILENCE: Duration = Duration::from_millis(300);
 
+/// Result code "unsupported feature".
+const UNSUPPORTED: u8 = 16;
+
 struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
@@ -144,7 +147,8 @@ fn has_last_bit(bytes: &[u8]) -> bool {
     }
     let mut body = frame.body;
     while let Ok((message, size)) = Message::decode_prefix(body) {
-        if message.header.info3 & info3::LAST != 0 {
+        // What is not implemented is refused in one message, without that bit.
+        if message.header.info3 & info3::LAST != 0 || message.header.result_code == UNSUPPORTED {
             return true;
         }
         body = &body[size..];
