@@ -143,6 +143,18 @@ pub(crate) fn batch_outcome<E: CallError>(rows: &[impl BatchRow], sent: Result<(
 /// Carries out `$request`. `$row` is the client's batch row type, `$put` its operation that writes a bin, and `$wait`
 /// is `.await` or nothing.
 macro_rules! perform {
+    (no batch $client:expr, $policies:expr, $request:expr, $($wait:tt)*) => {{
+        let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
+        match $request {
+            $crate::workload::Request::Read(key) => $crate::doors::calls::read_outcome(
+                client.get(&policies.read, &key, aerospike_core::Bins::All) $($wait)*,
+            ),
+            $crate::workload::Request::Write(key, bin) => {
+                $crate::doors::calls::write_outcome(client.put(&policies.write, &key, &[bin]) $($wait)*)
+            }
+            _ => Err($crate::measure::Failure { timeout: false, message: "this client has no batch calls".to_owned() }),
+        }
+    }};
     ($client:expr, $policies:expr, $request:expr, $row:ty, $put:path, $($wait:tt)*) => {{
         let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
         match $request {

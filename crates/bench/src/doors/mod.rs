@@ -3,6 +3,7 @@
 //! A measured process serves one client and ends, so a door leaks its client and policies: the workers share them
 //! through `&'static` references and pay no reference counting per operation.
 
+pub(crate) mod aerolane;
 pub(crate) mod calls;
 pub(crate) mod core;
 mod floor;
@@ -78,11 +79,9 @@ pub fn run(spec: &RunSpec) -> Result<Report, DoorError> {
         ClientKind::CoreSync => conduct(spec, core::start_sync),
         ClientKind::FloorAsync => conduct(spec, floor::start_async),
         ClientKind::FloorSync => conduct(spec, floor::start_sync),
-        ClientKind::AerolaneAsync | ClientKind::AerolaneLocal | ClientKind::AerolaneSync => Err(DoorError::Connect {
-            client: spec.client,
-            seeds: spec.seeds.clone(),
-            reason: "not part of this build".to_owned(),
-        }),
+        ClientKind::AerolaneAsync => conduct(spec, aerolane::start_async),
+        ClientKind::AerolaneLocal => conduct(spec, aerolane::start_local),
+        ClientKind::AerolaneSync => conduct(spec, aerolane::start_sync),
     }
 }
 

@@ -1,0 +1,138 @@
+//! Aerolane's three front doors.
+
+use std::num::NonZeroUsize;
+
+use aerolane::{Client, ClientConfig, LaneRuntime, LocalClient, SyncClient};
+use aerospike_core::ResultCode;
+
+use super::calls::{BatchRow, CallError, Policies, client_policy, perform};
+use super::{DoorError, TokioHost, spawn_threads};
+use crate::conductor::Stage;
+use crate::measure::{Done, Failure};
+use crate::spec::RunSpec;
+use crate::worker::{drive_idle_task, drive_task, drive_thread};
+use crate::workload::Request;
+
+impl CallError for aerolane::Error {
+    fn is_missing_record(&self) -> bool {
+        self.is_not_found()
+    }
+
+    fn is_timeout(&self) -> bool {
+        self.is_client_timeout() || self.matches(&[ResultCode::Timeout])
+    }
+}
+
+impl BatchRow for aerolane::BatchOperation {
+    fn code(&self) -> Option<ResultCode> {
+        self.result_code()
+    }
+
+    fn reason(&self) -> String {
+        self.error().map_or_else(|| "not carried out".to_owned(), ToString::to_string)
+    }
+}
+
+fn config(spec: &RunSpec) -> ClientConfig {
+    ClientConfig { lanes: NonZeroUsize::new(spec.workers), ..ClientConfig::from(client_policy(spec)) }
+}
+
+fn refused(spec: &RunSpec, error: &aerolane::Error) -> DoorError {
+    DoorError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason: error.to_string() }
+}
+
+fn check_namespace(core: &aerospike_core::Client, spec: &RunSpec) -> Result<(), DoorError> {
+    let namespace = &spec.space.namespace;
+    match core.is_strong_consistency(namespace) {
+        Some(_) => Ok(()),
+        None => Err(DoorError::NoNamespace { seeds: spec.seeds.clone(), namespace: namespace.clone() }),
+    }
+}
+
+/// Connects the asynchronous client from a task of `host`.
+pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<Client, DoorError> {
+    let (config, seeds) = (config(spec), spec.seeds.clone());
+    let client =
+        host.run(async move { Client::with_config(config, &seeds).await }).map_err(|error| refused(spec, &error))?;
+    check_namespace(client.core(), spec)?;
+    Ok(client)
+}
+
+/// Connects the blocking client.
+pub(crate) fn connect_sync(spec: &RunSpec) -> Result<SyncClient, DoorError> {
+    let client = SyncClient::with_config(config(spec), &spec.seeds).map_err(|error| refused(spec, &error))?;
+    check_namespace(client.core(), spec)?;
+    Ok(client)
+}
+
+/// Tasks on tokio.
+pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
+    let host = TokioHost::start(stage.spec())?;
+    let client: &'static Client = Box::leak(Box::new(connect(&host, stage.spec())?));
+    let policies = Policies::leak(stage.spec());
+    let call = move |request| call_async(client, policies, request);
+    for part in stage.parts() {
+        host.handle().spawn(async move {
+            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+        });
+    }
+    for part in stage.idle_parts() {
+        host.handle().spawn(async move {
+            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
+        });
+    }
+    Ok(host)
+}
+
+/// Tasks on Aerolane's own threads.
+pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), DoorError> {
+    let spec = stage.spec();
+    let host = TokioHost::start(spec)?;
+    let client = connect(&host, spec)?;
+    let policies = Policies::leak(spec);
+    let threads = NonZeroUsize::new(spec.runtime_threads()).unwrap_or(NonZeroUsize::MIN);
+    let runtime = LaneRuntime::new(&client, threads).map_err(|error| refused(spec, &error))?;
+    for part in stage.parts() {
+        runtime.spawn(move |client| async move {
+            // Each task keeps its client for good: the run's end is the process's end.
+            let client: &'static LocalClient = Box::leak(Box::new(client));
+            let call = move |request| call_local(client, policies, request);
+            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+        });
+    }
+    for part in stage.idle_parts() {
+        runtime.spawn(move |client| async move {
+            let client: &'static LocalClient = Box::leak(Box::new(client));
+            let call = move |request| call_local(client, policies, request);
+            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
+        });
+    }
+    // The tasks' clients keep the cluster open.
+    Ok((runtime, host))
+}
+
+/// Threads.
+pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
+    let client: &'static SyncClient = Box::leak(Box::new(connect_sync(stage.spec())?));
+    let policies = Policies::leak(stage.spec());
+    spawn_threads(stage.parts(), move |part| {
+        let stats = drive_thread(part.source, part.recorder, |request| call_sync(client, policies, request));
+        let _ = part.results.send(stats);
+    })
+}
+
+async fn call_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform!(no batch client, policies, request, .await)
+}
+
+async fn call_local(
+    client: &'static LocalClient,
+    policies: &'static Policies,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform!(no batch client, policies, request, .await)
+}
+
+fn call_sync(client: &'static SyncClient, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform!(no batch client, policies, request,)
+}
