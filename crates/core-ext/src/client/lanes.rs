@@ -5,6 +5,7 @@
 //! tokio runtime share a lane on the control plane's.
 
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,14 +151,48 @@ impl Lanes {
 }
 
 impl RuntimeLanes {
+    /// The same lane for all operations of one task: what a burst of answers sets off is then submitted to the lane
+    /// that the answers came on. Outside of tasks, the same lane for all operations of one thread.
     fn pick(&self) -> Arc<SharedLane> {
-        let index = if self.lanes.len() == 1 { 0 } else { THREAD.with(|thread| thread % self.lanes.len()) };
+        let index = match self.lanes.len() {
+            1 => 0,
+            lanes => {
+                let number = tokio::task::try_id().map_or_else(|| THREAD.with(|thread| *thread as u64), number_of);
+                (number % lanes as u64) as usize
+            }
+        };
         Arc::clone(&self.lanes[index])
     }
 
     fn is_dead(&self) -> bool {
         self.lanes.iter().all(|lane| Arc::strong_count(lane) == 1 && lane.was_used_and_is_empty())
     }
+}
+
+/// The number within a task id, which shows it only to hashers.
+fn number_of(id: tokio::task::Id) -> u64 {
+    #[derive(Default)]
+    struct Number(u64);
+
+    impl Hasher for Number {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+
+        fn write(&mut self, bytes: &[u8]) {
+            for byte in bytes {
+                self.0 = self.0.wrapping_mul(31).wrapping_add(u64::from(*byte));
+            }
+        }
+
+        fn write_u64(&mut self, n: u64) {
+            self.0 = n;
+        }
+    }
+
+    let mut number = Number::default();
+    id.hash(&mut number);
+    number.finish()
 }
 
 struct ClusterOpener {

@@ -31,6 +31,8 @@ struct Slot {
 pub(crate) struct Slots {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// Outcomes that their callers have not taken yet.
+    untaken: usize,
     /// Wakers of the slots that got their outcome, to be woken once the lane's lock is released.
     pub(crate) ready: Vec<Waker>,
 }
@@ -61,6 +63,7 @@ impl Slots {
                 None
             }
             Outcome::Answered => {
+                self.untaken -= 1;
                 buffer.clear();
                 std::mem::swap(buffer, &mut slot.buffer);
                 slot.buffer.shrink_to(KEEP_CAPACITY);
@@ -68,15 +71,24 @@ impl Slots {
                 Some(Ok(()))
             }
             Outcome::Failed(failure) => {
+                self.untaken -= 1;
                 self.release(index);
                 Some(Err(failure))
             }
         }
     }
 
+    /// How many outcomes their callers have not taken yet: so many callers are about to run.
+    pub(crate) const fn untaken(&self) -> usize {
+        self.untaken
+    }
+
     /// The caller has given up, and the lane has let go of the token.
     pub(crate) fn release(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
+        if matches!(slot.outcome, Outcome::Answered | Outcome::Failed(_)) {
+            self.untaken -= 1;
+        }
         slot.outcome = Outcome::Free;
         slot.waker = None;
         slot.buffer.clear();
@@ -86,6 +98,7 @@ impl Slots {
     fn finish(&mut self, index: u32, outcome: Outcome) {
         let slot = &mut self.slots[index as usize];
         slot.outcome = outcome;
+        self.untaken += 1;
         if let Some(waker) = slot.waker.take() {
             self.ready.push(waker);
         }

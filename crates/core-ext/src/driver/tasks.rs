@@ -61,8 +61,24 @@ struct State {
     connections: Vec<Driven>,
     /// When the ticker wakes up next; [`Millis::NEVER`] while there is none.
     ticker_wakes: Option<Millis>,
+    /// Flushes wait until the last woken caller has taken its outcome.
+    put_off: bool,
     closed: bool,
     was_used: bool,
+}
+
+impl State {
+    /// Wakes the tasks of all connections with output.
+    fn flush_all(&mut self) {
+        self.put_off = false;
+        for driven in &self.connections {
+            if let Some(waker) = &driven.waker
+                && self.lane.has_output(driven.id)
+            {
+                waker.wake_by_ref();
+            }
+        }
+    }
 }
 
 /// The task of a connection, as the lane sees it.
@@ -94,6 +110,7 @@ impl SharedLane {
                 slots: Slots::default(),
                 connections: Vec::new(),
                 ticker_wakes: None,
+                put_off: false,
                 closed: false,
                 was_used: false,
             }),
@@ -344,7 +361,14 @@ where
             };
         };
         let mut answer = ANSWER.take();
-        let taken = self.lane.state.lock().slots.take(slot, cx.waker(), &mut answer);
+        let taken = {
+            let mut state = self.lane.state.lock();
+            let taken = state.slots.take(slot, cx.waker(), &mut answer);
+            if state.put_off && state.slots.untaken() == 0 {
+                state.flush_all();
+            }
+            taken
+        };
         let result = match taken {
             None => Poll::Pending,
             Some(Ok(())) => {
@@ -370,6 +394,9 @@ impl<E> Drop for Exchange<'_, E> {
             // If the lane has let go of it, its outcome lies in the slot, unread.
             let _ = state.lane.cancel(self.node, self.class, ticket, now);
             state.slots.release(slot);
+            if state.put_off && state.slots.untaken() == 0 {
+                state.flush_all();
+            }
         }
     }
 }
@@ -419,7 +446,7 @@ impl Opening {
             io,
             out: Vec::new(),
             written: 0,
-            yielded: false,
+            put_off: PutOff::No,
             mark: Mark::new(),
             patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
             patient: false,
@@ -509,6 +536,17 @@ fn recv(stream: &tokio::net::TcpStream, buffer: &mut [u8]) -> io::Result<usize> 
     io::Read::read(&mut &*socket2::SockRef::from(stream), buffer)
 }
 
+/// Whether a flush was put off: callers that were woken and have not run yet are likely to submit, and what they want is to
+/// leave in the same write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PutOff {
+    No,
+    /// By one turn of the scheduler.
+    Yielded,
+    /// Until the last of them has taken its outcome, or the patience is at its end: one may never be polled again.
+    UntilDrained,
+}
+
 /// The task of one connection.
 struct Connection {
     lane: Arc<SharedLane>,
@@ -516,7 +554,7 @@ struct Connection {
     io: Io,
     out: Vec<u8>,
     written: usize,
-    yielded: bool,
+    put_off: PutOff,
     mark: Mark,
     /// Takes the mark back. Armed at each flush, so that no answer waits longer.
     patience: Pin<Box<tokio::time::Sleep>>,
@@ -552,6 +590,7 @@ impl Connection {
 
     /// Writes all that waits, as far as the socket takes it.
     fn write(&mut self, cx: &mut Context<'_>, came: bool) -> io::Result<()> {
+        let lane = Arc::clone(&self.lane);
         loop {
             while self.written < self.out.len() {
                 match self.io.poll_write(cx, &self.out[self.written..]) {
@@ -560,7 +599,7 @@ impl Connection {
                     Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                     Poll::Ready(Err(error)) => return Err(error),
                     Poll::Pending => {
-                        let mut state = self.lane.state.lock();
+                        let mut state = lane.state.lock();
                         state.lane.unwritten(self.id, self.out.len() - self.written);
                         return Ok(());
                     }
@@ -572,25 +611,46 @@ impl Connection {
             if self.io.poll_flush(cx)?.is_pending() {
                 return Ok(());
             }
-            let mut state = self.lane.state.lock();
+            let mut state = lane.state.lock();
             if wrote {
                 state.lane.unwritten(self.id, 0);
             }
             if !state.lane.has_output(self.id) {
                 let in_flight = state.lane.entries_on(self.id);
                 drop(state);
-                self.yielded = false;
+                self.put_off = PutOff::No;
                 self.set_mark(cx, in_flight, wrote);
                 return Ok(());
             }
-            if self.lane.yields && !came && !self.yielded {
-                drop(state);
-                self.yielded = true;
-                cx.waker().wake_by_ref();
+            if !came && state.slots.untaken() > 0 && self.put_off(cx, &mut state) {
                 return Ok(());
             }
+            self.put_off = PutOff::No;
             state.lane.take_output(self.id, &mut self.out);
         }
+    }
+
+    fn put_off(&mut self, cx: &mut Context<'_>, state: &mut State) -> bool {
+        match self.put_off {
+            PutOff::No if self.lane.yields => {
+                self.put_off = PutOff::Yielded;
+                cx.waker().wake_by_ref();
+                true
+            }
+            PutOff::No | PutOff::Yielded => {
+                self.put_off = PutOff::UntilDrained;
+                state.put_off = true;
+                self.be_patient(cx)
+            }
+            PutOff::UntilDrained => self.patience.as_mut().poll(cx).is_pending(),
+        }
+    }
+
+    /// Arms the timer; false: it has fired already.
+    fn be_patient(&mut self, cx: &mut Context<'_>) -> bool {
+        self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
+        self.patient = self.patience.as_mut().poll(cx).is_pending();
+        self.patient
     }
 
     fn set_mark(&mut self, cx: &mut Context<'_>, in_flight: usize, wrote: bool) {
@@ -602,8 +662,7 @@ impl Connection {
         }
         self.mark.set_for(in_flight, &**stream);
         if wrote && self.mark.is_raised() {
-            self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
-            self.patient = !self.patience.as_mut().poll(cx).is_ready();
+            self.be_patient(cx);
         }
     }
 
