@@ -108,8 +108,8 @@ impl PoolSizing {
         Ok(())
     }
 
-    /// The part of this sizing that one of `lanes` lanes gets: the sums over all lanes never exceed the limits of the
-    /// whole, but every lane gets at least one connection of each kind.
+    /// The part of this sizing that one of `lanes` lanes gets. Every lane gets at least one connection of each kind, so
+    /// the sum over all lanes exceeds the limits when there are more lanes than connections; otherwise it does not.
     #[must_use]
     pub fn per_lane(&self, lanes: NonZeroU32) -> Self {
         let max = (self.max / lanes).max(1);

@@ -56,6 +56,21 @@ struct Shared {
     visitors: AtomicUsize,
 }
 
+impl Shared {
+    /// Hashes the password, which takes some 50 ms: not for a thread that has other things to do.
+    fn new(policy: Arc<ClientPolicy>) -> Result<Self> {
+        Ok(Self {
+            connector: Connector::new(&policy)?,
+            policy,
+            topology: Arc::new(ArcSwap::from_pointee(Topology::default())),
+            listeners: Listeners::default(),
+            refresh: RefreshRequests::default(),
+            life: watch::Sender::new(Life::Open),
+            visitors: AtomicUsize::new(0),
+        })
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Life {
     Open,
@@ -65,6 +80,7 @@ enum Life {
 
 /// What the control thread hands over when it is up.
 struct Started {
+    shared: Arc<Shared>,
     core: Client,
     runtime: Handle,
 }
@@ -79,52 +95,40 @@ impl Cluster {
     /// * `ClusterNameMismatch`, `CredentialsRefused`
     /// * `Connection`: the nodes answered, and no partition map came together
     pub async fn connect(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
-        let (thread, shared, started) = Self::launch(policy, hosts)?;
+        let (thread, started) = Self::launch(policy, hosts)?;
         let started = started.await;
-        Self::assemble(thread, shared, started)
+        Self::assemble(thread, started)
     }
 
     /// [`connect`](Self::connect) for threads: blocks the calling one.
     pub fn connect_blocking(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
-        let (thread, shared, started) = Self::launch(policy, hosts)?;
+        let (thread, started) = Self::launch(policy, hosts)?;
         let started = connect::block_on(started);
-        Self::assemble(thread, shared, started)
+        Self::assemble(thread, started)
     }
 
-    #[allow(clippy::type_complexity)] // used twice, right above
     fn launch(
         policy: &ClientPolicy,
         hosts: &(dyn ToHosts + Send + Sync),
-    ) -> Result<(JoinHandle<()>, Arc<Shared>, oneshot::Receiver<Result<Started>>)> {
+    ) -> Result<(JoinHandle<()>, oneshot::Receiver<Result<Started>>)> {
         ClientConfig::from(policy.clone()).validate()?;
         let hosts = seeds::parse(hosts)?;
         let policy = Arc::new(policy.clone());
-        let shared = Arc::new(Shared {
-            connector: Connector::new(&policy)?,
-            policy,
-            topology: Arc::new(ArcSwap::from_pointee(Topology::default())),
-            listeners: Listeners::default(),
-            refresh: RefreshRequests::default(),
-            life: watch::Sender::new(Life::Open),
-            visitors: AtomicUsize::new(0),
-        });
         let (sender, receiver) = oneshot::channel();
-        let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("aerolane-ctl".into())
-            .spawn(move || thread::main(&for_thread, hosts, sender))
+            .spawn(move || thread::main(policy, &hosts, sender))
             .map_err(|e| Error::client_error(format!("the control thread cannot be started: {e}")))?;
-        Ok((thread, shared, receiver))
+        Ok((thread, receiver))
     }
 
     fn assemble(
         thread: JoinHandle<()>,
-        shared: Arc<Shared>,
         started: std::result::Result<Result<Started>, oneshot::error::RecvError>,
     ) -> Result<Arc<Self>> {
         let started = started.unwrap_or_else(|_| Err(Error::client_error("the control thread ended unexpectedly")));
         match started {
-            Ok(Started { core, runtime }) => {
+            Ok(Started { shared, core, runtime }) => {
                 let thread_id = thread.thread().id();
                 Ok(Arc::new(Self { shared, core, runtime, thread: Mutex::new(Some(thread)), thread_id }))
             }
@@ -271,7 +275,8 @@ impl Cluster {
         self.join();
     }
 
-    fn begin_close(&self) {
+    /// Begins to [`close`](Self::close): from here on operations fail with `ClientClosed`.
+    pub(crate) fn begin_close(&self) {
         self.shared.life.send_if_modified(|life| {
             let open = *life == Life::Open;
             if open {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use aerospike_core::{Client, Host};
+use aerospike_core::{Client, ClientPolicy, Host};
 use tokio::sync::oneshot;
 
 use super::worker::Worker;
@@ -17,18 +17,23 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 const VISITORS_LIMIT: Duration = Duration::from_secs(1);
 
 /// Starts, follows the cluster until it is to be closed, and leaves nothing behind.
-pub(super) fn main(shared: &Arc<Shared>, hosts: Vec<Host>, started: oneshot::Sender<Result<Started>>) {
-    // Also when something here panics: nobody may wait for ever.
-    let _closed = MarkClosed(shared);
-    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => {
-            runtime.block_on(live(shared, hosts, started));
+pub(super) fn main(policy: Arc<ClientPolicy>, hosts: &[Host], started: oneshot::Sender<Result<Started>>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Error::client_error(format!("the control runtime cannot be built: {e}")));
+    match (runtime, Shared::new(policy)) {
+        (Ok(runtime), Ok(shared)) => {
+            let shared = Arc::new(shared);
+            // Also when something here panics: nobody may wait for ever.
+            let _closed = MarkClosed(&shared);
+            runtime.block_on(live(&shared, hosts, started));
             // Drops what is left of tasks. Threads that resolve names end with their look-up.
             runtime.shutdown_background();
         }
-        Err(e) => {
+        (Err(error), _) | (_, Err(error)) => {
             // If the caller is gone, there is nobody to tell.
-            let _ = started.send(Err(Error::client_error(format!("the control runtime cannot be built: {e}"))));
+            let _ = started.send(Err(error));
         }
     }
 }
@@ -41,12 +46,12 @@ impl Drop for MarkClosed<'_> {
     }
 }
 
-async fn live(shared: &Arc<Shared>, hosts: Vec<Host>, mut started: oneshot::Sender<Result<Started>>) {
+async fn live(shared: &Arc<Shared>, hosts: &[Host], mut started: oneshot::Sender<Result<Started>>) {
     let begun = tokio::select! {
         biased;
         // The caller of `connect` has given up.
         () = started.closed() => return,
-        begun = begin(shared, &hosts) => begun,
+        begun = begin(shared, hosts) => begun,
     };
     let (core, mut worker) = match begun {
         Ok(begun) => begun,
@@ -56,7 +61,7 @@ async fn live(shared: &Arc<Shared>, hosts: Vec<Host>, mut started: oneshot::Send
         }
     };
     let runtime = tokio::runtime::Handle::current();
-    if started.send(Ok(Started { core: core.clone(), runtime })).is_ok() {
+    if started.send(Ok(Started { shared: Arc::clone(shared), core: core.clone(), runtime })).is_ok() {
         let mut life = shared.life.subscribe();
         tokio::select! {
             // Fails only when the sender is gone, and `shared` holds it.

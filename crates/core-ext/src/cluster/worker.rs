@@ -20,6 +20,11 @@ const MAX_ROUNDS: usize = 3;
 /// How long the first map may take to become complete once every node has answered.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Limits of a node's time to answer, whatever `ClientPolicy::timeout` says, and its value when that is 0 (no limit).
+const LEAST_TIMEOUT: Duration = Duration::from_millis(100);
+const MOST_TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The data path's wish for a fresh map.
 #[derive(Debug, Default)]
 pub(super) struct RefreshRequests {
@@ -86,7 +91,10 @@ impl Worker {
         let login_only = false;
         Self {
             builder: TopologyBuilder::new(policy.max_error_rate, policy.error_rate_window, policy.rack_ids.is_some()),
-            timeout: Duration::from_millis(u64::from(policy.timeout)).clamp(GRACE / 10, Duration::from_secs(60)),
+            timeout: match policy.timeout {
+                0 => DEFAULT_TIMEOUT,
+                millis => Duration::from_millis(u64::from(millis)).clamp(LEAST_TIMEOUT, MOST_TIMEOUT),
+            },
             core,
             nodes: HashMap::new(),
             seed_tls_name: hosts.iter().find_map(|host| host.tls_name.clone()),

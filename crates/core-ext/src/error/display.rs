@@ -62,8 +62,13 @@ impl Error {
 
     /// The likely cause of a server result code, where the code alone does not tell it.
     fn hint(&self) -> Option<&'static str> {
-        let ErrorKind::Server { rc, .. } = &self.0.kind else { return None };
+        let (ErrorKind::Server { rc, .. } | ErrorKind::CredentialsRefused { rc, .. }) = &self.0.kind else {
+            return None;
+        };
         Some(match rc {
+            ResultCode::SecurityNotSupported => {
+                "the cluster has no access control: leave ClientPolicy::auth_mode at None"
+            }
             ResultCode::Timeout => "the server gave up before the client did; it may be overloaded",
             ResultCode::PartitionUnavailable => {
                 "nodes are missing from the cluster, or it is still forming (strong consistency, or a cluster restart)"

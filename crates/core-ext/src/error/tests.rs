@@ -90,6 +90,7 @@ fn messages_name_the_likely_cause() {
         (Error::cluster_name_mismatch("prod", Some("dev")), "\"dev\", not \"prod\""),
         (Error::cluster_name_mismatch("prod", None), "has no name"),
         (Error::credentials_refused(65, Some("ann"), &node()), "user \"ann\" was refused"),
+        (Error::credentials_refused(51, Some("ann"), &node()), "no access control"),
         (Error::record_too_big(200, 100), "200 bytes"),
         (Error::client_closed(), "closed"),
     ];

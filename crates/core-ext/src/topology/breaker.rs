@@ -1,6 +1,6 @@
 //! The circuit breaker: stops sending to a node that only fails.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Counts a node's errors; open when there were more than `ClientPolicy::max_error_rate` within
 /// `ClientPolicy::error_rate_window` tend intervals.
@@ -14,6 +14,7 @@ pub struct Breaker {
     limit: u32,
     window: u32,
     ticks: AtomicU32,
+    retries: AtomicU64,
 }
 
 impl Breaker {
@@ -28,6 +29,7 @@ impl Breaker {
             },
             window: u32::try_from(error_rate_window).unwrap_or(u32::MAX).max(1),
             ticks: AtomicU32::new(0),
+            retries: AtomicU64::new(0),
         }
     }
 
@@ -43,6 +45,17 @@ impl Breaker {
             // Saturating: 2^32 errors within a window would otherwise close the breaker again.
             let _ = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_add(1));
         }
+    }
+
+    /// Counts an attempt at this node that was not the first one of its call.
+    pub fn record_retry(&self) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many retries went to this node.
+    #[must_use]
+    pub fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
     }
 
     /// Whether an answer with this server result code counts as an error of the node.

@@ -160,6 +160,28 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn answers_of_a_real_node_are_read() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/info.jsonl");
+        let recorded = std::fs::read_to_string(path).unwrap();
+        let mut seen = 0;
+        for line in recorded.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+            let Some(frame) = line["response"].as_str() else { continue };
+            let bytes: Vec<u8> =
+                (0..frame.len() / 2).filter_map(|i| u8::from_str_radix(&frame[2 * i..2 * i + 2], 16).ok()).collect();
+            for answer in aerolane_wire::info::Answers::new(bytes.get(8..).unwrap_or_default()) {
+                // `replicas-all` and `replicas-master` have other forms.
+                if let (b"replicas", Some(text)) = (answer.command, answer.text) {
+                    let claims = parse_replicas(std::str::from_utf8(text).unwrap()).unwrap();
+                    assert_eq!((&*claims[0].name, claims[0].regime, claims[0].replication_factor()), ("test", 0, 1));
+                    assert!((0..PARTITIONS).all(|partition| claims[0].owns(0, partition)));
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 0);
+    }
+
+    #[test]
     fn an_empty_answer_claims_nothing() {
         assert_eq!(parse_replicas("").unwrap(), []);
         assert_eq!(parse_replicas("\n").unwrap(), []);
