@@ -42,11 +42,13 @@ pub use aerospike_core::{
     QueryHandle, QueryPolicy, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
     RecordMapper, Recordset, RegisterTask, Replica, ResultCode, Role, Statement, Task, ToHosts, Txn, TxnRollPolicy,
     TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob,
-    as_geo, as_key, as_list, as_map, as_val, as_values, citrusleaf_epoch, expressions, mapping, metrics,
+    as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val, as_values, citrusleaf_epoch, expressions, mapping, metrics,
     policy, query, server_error, task, txn,
 };
 pub use batch::{BatchOperation, BatchRecord};
-pub use client::{Client, LaneRuntime, LaneTask, LaneTaskError, LocalClient, SyncClient};
+pub use client::{
+    Client, ClientStats, ConnectionStats, LaneRuntime, LaneTask, LaneTaskError, LocalClient, NodeStats, Records, SyncClient,
+};
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use operations::{

@@ -9,12 +9,14 @@ use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;
+use super::long_tail::names::*;
+use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operations::Operation;
 
 /// What the front doors of one client share.
@@ -32,12 +34,24 @@ impl Shared {
         let pools = super::sync::pools(&cluster, &config);
         Arc::new(Self { cluster, lanes, pools, config })
     }
+
+    /// # Errors
+    /// `ClientClosed`.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.cluster.is_closed() { Err(Error::client_closed()) } else { Ok(()) }
+    }
+
+    /// Ends everything on our own connections; the cluster is still to be closed.
+    pub(crate) fn close_data_paths(&self) {
+        self.cluster.begin_close();
+        self.pools.close();
+        self.lanes.close();
+    }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.pools.close();
-        self.lanes.close();
+        self.close_data_paths();
         self.cluster.close_blocking();
     }
 }
@@ -65,6 +79,8 @@ impl Client {
     }
 
     single_record_methods! { (async) (.await) }
+    long_tail_methods! { (async) (.await) }
+    stream_methods! {}
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]
@@ -78,6 +94,6 @@ impl Client {
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-        Ok(call.await?)
+        on_core(&self.shared.cluster, call).await
     }
 }

@@ -118,6 +118,9 @@ impl<'a> Attempts<'a> {
             self.advance(false);
             return Err(self.failed(error, now));
         }
+        if self.attempts > 1 {
+            node.breaker().record_retry();
+        }
         let socket = policy::socket_timeout(self.policy).map(|timeout| now + timeout);
         let deadline = match (socket, self.deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),

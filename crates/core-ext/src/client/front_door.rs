@@ -2,7 +2,8 @@
 //! [`LocalClient`](super::LocalClient), blocking for [`SyncClient`](super::SyncClient).
 //!
 //! A client that uses this has `run(command)` (a single-record command on a lane) and `core_call(future)` (a future of
-//! aerospike-core, brought to its end), both async or both blocking.
+//! aerospike-core, brought to its end), both async or both blocking. Those futures are large and rare: boxed, they do
+//! not make ours large.
 
 /// Defines the single-record methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
 macro_rules! single_record_methods {
@@ -13,7 +14,7 @@ macro_rules! single_record_methods {
         pub $($async)* fn get(&self, policy: &ReadPolicy, key: &Key, bins: impl Into<Bins>) -> Result<Record> {
             let bins = bins.into();
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().get(policy, key, bins)) $($wait)*;
+                return self.core_call(Box::pin(self.core().get(policy, key, bins))) $($wait)*;
             }
             self.run(Get { policy, key, bins }) $($wait)*
         }
@@ -21,7 +22,7 @@ macro_rules! single_record_methods {
         /// Writes bins; a nil value removes its bin. Other bins of the record stay as they are.
         pub $($async)* fn put(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().put(policy, key, bins)) $($wait)*;
+                return self.core_call(Box::pin(self.core().put(policy, key, bins))) $($wait)*;
             }
             self.run(Write { policy, key, bins, kind: WriteKind::Put }) $($wait)*
         }
@@ -29,7 +30,7 @@ macro_rules! single_record_methods {
         /// Adds to numbers. A missing bin (or record) counts as 0.
         pub $($async)* fn add(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().add(policy, key, bins)) $($wait)*;
+                return self.core_call(Box::pin(self.core().add(policy, key, bins))) $($wait)*;
             }
             self.run(Write { policy, key, bins, kind: WriteKind::Add }) $($wait)*
         }
@@ -37,7 +38,7 @@ macro_rules! single_record_methods {
         /// Appends to strings or blobs.
         pub $($async)* fn append(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().append(policy, key, bins)) $($wait)*;
+                return self.core_call(Box::pin(self.core().append(policy, key, bins))) $($wait)*;
             }
             self.run(Write { policy, key, bins, kind: WriteKind::Append }) $($wait)*
         }
@@ -45,7 +46,7 @@ macro_rules! single_record_methods {
         /// Prepends to strings or blobs.
         pub $($async)* fn prepend(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().prepend(policy, key, bins)) $($wait)*;
+                return self.core_call(Box::pin(self.core().prepend(policy, key, bins))) $($wait)*;
             }
             self.run(Write { policy, key, bins, kind: WriteKind::Prepend }) $($wait)*
         }
@@ -53,7 +54,7 @@ macro_rules! single_record_methods {
         /// Deletes a record; says whether it existed.
         pub $($async)* fn delete(&self, policy: &WritePolicy, key: &Key) -> Result<bool> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().delete(policy, key)) $($wait)*;
+                return self.core_call(Box::pin(self.core().delete(policy, key))) $($wait)*;
             }
             self.run(Delete { policy, key }) $($wait)*
         }
@@ -63,7 +64,7 @@ macro_rules! single_record_methods {
         /// Fails with `KeyNotFoundError` when there is no record.
         pub $($async)* fn touch(&self, policy: &WritePolicy, key: &Key) -> Result<()> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().touch(policy, key)) $($wait)*;
+                return self.core_call(Box::pin(self.core().touch(policy, key))) $($wait)*;
             }
             self.run(Touch { policy, key }) $($wait)*
         }
@@ -71,7 +72,7 @@ macro_rules! single_record_methods {
         /// Whether a record exists.
         pub $($async)* fn exists(&self, policy: &ReadPolicy, key: &Key) -> Result<bool> {
             if needs_core(&policy.base_policy) {
-                return self.core_call(self.core().exists(policy, key)) $($wait)*;
+                return self.core_call(Box::pin(self.core().exists(policy, key))) $($wait)*;
             }
             self.run(Exists { policy, key }) $($wait)*
         }
@@ -86,7 +87,7 @@ macro_rules! single_record_methods {
         ) -> Result<Record> {
             if needs_core(&policy.base_policy) || operations_need_core(operations) {
                 let operations: Vec<aerospike_core::operations::Operation> = operations.iter().map(Into::into).collect();
-                return self.core_call(self.core().operate(policy, key, &operations)) $($wait)*;
+                return self.core_call(Box::pin(self.core().operate(policy, key, &operations))) $($wait)*;
             }
             self.run(Operate { policy, key, operations }) $($wait)*
         }

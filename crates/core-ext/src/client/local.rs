@@ -21,6 +21,8 @@ use super::asynchronous::{Client, Shared};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
+use super::long_tail::names::*;
+use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::driver::tasks::SharedLane;
@@ -188,6 +190,8 @@ pub struct LocalClient {
 
 impl LocalClient {
     single_record_methods! { (async) (.await) }
+    long_tail_methods! { (async) (.await) }
+    stream_methods! {}
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]
@@ -200,7 +204,7 @@ impl LocalClient {
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-        Ok(call.await?)
+        on_core(&self.shared.cluster, call).await
     }
 }
 

@@ -11,8 +11,11 @@ mod execute;
 mod front_door;
 mod lanes;
 mod local;
+mod long_tail;
+mod stats;
 mod sync;
 
 pub use asynchronous::Client;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
-pub use sync::SyncClient;
+pub use stats::{ClientStats, ConnectionStats, NodeStats};
+pub use sync::{Records, SyncClient};

@@ -1,0 +1,300 @@
+//! The blocking client.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+
+use aerospike_core::query::RecordStream;
+use aerospike_core::{Bin, Bins, ClientPolicy, ReadPolicy, Task, ToHosts};
+use futures_core::Stream;
+
+use super::asynchronous::{Client, Shared};
+use super::attempts::{Attempts, Next};
+use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::front_door::single_record_methods;
+use super::long_tail::long_tail_methods;
+use super::long_tail::names::*;
+use crate::cluster::Cluster;
+use crate::command::encode::WriteKind;
+use crate::command::{needs_core, operations_need_core};
+use crate::config::ClientConfig;
+use crate::connect::BlockingStream;
+use crate::driver::blocking::{BlockingOpener, Job, Pools, with_request};
+use crate::driver::tasks::ExchangeError;
+use crate::error::Error;
+use crate::operations::Operation;
+use crate::topology::{NodeId, NodeInfo};
+
+/// A client for code without async: each call blocks its thread until the answer is there.
+///
+/// The calling thread itself does the I/O, on a connection that stays with it from call to call. Use one client for
+/// all threads; cloning is cheap, and the last clone that is dropped closes everything. There are at most
+/// [`PoolSizing::max`](crate::PoolSizing::max) connections per node; when all are in use, calls wait in line for one
+/// until their deadline.
+///
+/// Do not call it on a thread of an async runtime, whose tasks would stand still meanwhile: use [`Client`] there.
+///
+/// ```no_run
+/// use aerolane::SyncClient;
+/// use aerospike_core::{Bins, ClientPolicy, ReadPolicy, WritePolicy, as_bin, as_key};
+///
+/// # fn main() -> aerolane::Result<()> {
+/// let client = SyncClient::new(&ClientPolicy::default(), &"127.0.0.1:3000")?;
+/// let key = as_key!("test", "demo", "alice");
+/// client.put(&WritePolicy::default(), &key, &[as_bin!("visits", 1)])?;
+/// let record = client.get(&ReadPolicy::default(), &key, Bins::All)?;
+/// println!("{:?}", record.bins);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SyncClient {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl SyncClient {
+    /// Connects to the cluster that the seeds belong to, with the default pool.
+    pub fn new(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
+        Self::with_config(ClientConfig::from(policy.clone()), hosts)
+    }
+
+    /// Connects to the cluster that the seeds belong to.
+    pub fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
+        config.validate()?;
+        let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
+        let shared = Shared::new(cluster, config);
+        for node in shared.cluster.topology().active_nodes() {
+            shared.pools.warm(node);
+        }
+        Ok(Self { shared })
+    }
+
+    single_record_methods! { () () }
+    long_tail_methods! { () () }
+
+    /// Reads the records that a statement selects: a scan without a filter, a query with one.
+    pub fn query(
+        &self,
+        policy: &QueryPolicy,
+        partition_filter: PartitionFilter,
+        statement: Statement,
+    ) -> Result<Records> {
+        let recordset = self.core_call(self.core().query(policy, partition_filter, statement))?;
+        Ok(Records { stream: recordset.into_stream(), client: self.clone() })
+    }
+
+    /// [`query`](Self::query) with a callback per record, called on this thread. `false` ends the query.
+    pub fn query_foreach(
+        &self,
+        policy: &QueryPolicy,
+        partition_filter: PartitionFilter,
+        statement: Statement,
+        mut callback: impl FnMut(Result<Record>) -> bool,
+    ) -> Result<()> {
+        let mut records = self.query(policy, partition_filter, statement)?;
+        if !records.all(&mut callback) {
+            records.close();
+        }
+        Ok(())
+    }
+
+    /// Waits until a task (of an index, a UDF, a background query) has come to its end on all nodes, for at most
+    /// `timeout`.
+    ///
+    /// # Errors
+    /// `Timeout` when it takes longer.
+    pub fn wait_for(&self, task: &(impl Task + Sync), timeout: Option<Duration>) -> Result<()> {
+        self.core_call(task.wait_till_complete(timeout)).map(drop)
+    }
+
+    /// Closes the client and all its clones: connections end, threads that are blocked in calls are woken, and these
+    /// calls and later ones fail with `ClientClosed`.
+    pub fn close(&self) -> Result<()> {
+        self.shared.close_data_paths();
+        self.shared.cluster.close_blocking();
+        Ok(())
+    }
+
+    /// The client of aerospike-core beneath, for all that has no method here. Its futures are to be given to
+    /// [`block_on`](Self::block_on).
+    #[must_use]
+    pub fn core(&self) -> &aerospike_core::Client {
+        self.shared.cluster.core()
+    }
+
+    /// Blocks until a future of aerospike-core is ready.
+    ///
+    /// # Errors
+    /// `ClientClosed`, also when the client is closed meanwhile.
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
+        self.shared.cluster.block_on(future)
+    }
+
+    pub(super) fn run<C: Command>(&self, command: C) -> Result<C::Output> {
+        let Shared { cluster, pools, .. } = &*self.shared;
+        let mut now = Instant::now();
+        let partition = aerolane_wire::digest::partition_id(&command.key().digest());
+        let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+        loop {
+            let next = match attempts.next(command.key(), partition, now) {
+                Ok(attempt) => {
+                    let node = &attempt.node;
+                    let timeout_ms = attempts.server_timeout_ms();
+                    let (deadline, reads) = (attempt.deadline, !command.writes());
+                    let outcome = with_request(
+                        |out| command.encode(timeout_ms, out),
+                        |request| {
+                            let job = Job { request, now, deadline, reads };
+                            pools.exchange(node, job, |body| command.decode(body, node.label()))
+                        },
+                    );
+                    match outcome {
+                        Ok(Ok(Ok(output))) => return Ok(output),
+                        Ok(Ok(Err(error))) => attempts.answered(node, error, Instant::now()),
+                        Err(error) | Ok(Err(ExchangeError::Encode(error))) => {
+                            return Err(attempts.refused(error, Instant::now()));
+                        }
+                        Ok(Err(ExchangeError::Full(full))) => {
+                            let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
+                            return Err(attempts.refused(error, Instant::now()));
+                        }
+                        Ok(Err(ExchangeError::Failed(failure))) => attempts.lost(node, failure, Instant::now()),
+                    }
+                }
+                Err(next) => next,
+            };
+            match next {
+                Next::Retry(pause) => {
+                    if !pause.is_zero() {
+                        std::thread::sleep(pause);
+                    }
+                    now = Instant::now();
+                }
+                Next::GiveUp(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
+        Ok(self.shared.cluster.block_on(call)??)
+    }
+}
+
+/// The records of a [`SyncClient::query`], as an iterator that blocks.
+///
+/// A failure of a node's stream is an item of its own; further ones may follow it. Dropping the iterator ends the
+/// query.
+pub struct Records {
+    stream: RecordStream,
+    client: SyncClient,
+}
+
+impl Records {
+    /// Ends the query. Records that have arrived already can still be read.
+    pub fn close(&self) {
+        self.stream.as_ref().close();
+    }
+
+    /// Where to go on with another query; `None` while this one runs.
+    #[must_use]
+    pub fn partition_filter(&self) -> Option<PartitionFilter> {
+        self.stream.partition_filter()
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Result<Record>> {
+        let stream = &mut self.stream;
+        let next = std::future::poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx));
+        match self.client.shared.cluster.block_on(next) {
+            Ok(record) => Some(record?.map_err(Error::from)),
+            Err(closed) => {
+                // Said once, then the records are at their end.
+                let first = self.stream.as_ref().is_active();
+                self.close();
+                first.then_some(Err(closed))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("active", &self.stream.as_ref().is_active()).finish_non_exhaustive()
+    }
+}
+
+impl From<&Client> for SyncClient {
+    /// A blocking client for the same cluster; it is closed together with the async one.
+    fn from(client: &Client) -> Self {
+        Self { shared: Arc::clone(&client.shared) }
+    }
+}
+
+impl From<&SyncClient> for Client {
+    /// An async client for the same cluster; it is closed together with the blocking one.
+    fn from(client: &SyncClient) -> Self {
+        Self { shared: Arc::clone(&client.shared) }
+    }
+}
+
+impl Client {
+    /// A blocking client for the same cluster, for threads beside the async code. It shares discovery and is closed
+    /// together with this one; its connections are its own.
+    #[must_use]
+    pub fn sync(&self) -> SyncClient {
+        SyncClient::from(self)
+    }
+}
+
+impl fmt::Debug for SyncClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SyncClient").finish_non_exhaustive()
+    }
+}
+
+/// The pools of a client, and the task that looks after them.
+pub(super) fn pools(cluster: &Arc<Cluster>, config: &ClientConfig) -> Arc<Pools> {
+    let pools = Arc::new(Pools::new(Box::new(Opener(Arc::downgrade(cluster))), config.pool_sizing()));
+    cluster.runtime().spawn(look_after(Arc::downgrade(&pools), Arc::downgrade(cluster), config.policy.idle_timeout));
+    pools
+}
+
+/// Opens connections without keeping a closed client alive.
+struct Opener(Weak<Cluster>);
+
+impl BlockingOpener for Opener {
+    fn open(&self, node: &NodeInfo, timeout: Option<Duration>) -> Result<BlockingStream> {
+        let cluster = self.0.upgrade().ok_or_else(Error::client_closed)?;
+        let connector = cluster.connector();
+        let limit = connector.connect_timeout() + connector.login_timeout();
+        connector.open_blocking(node, timeout.map_or(limit, |timeout| timeout.min(limit)))
+    }
+
+    fn lost(&self, _node: NodeId) {
+        if let Some(cluster) = self.0.upgrade() {
+            cluster.request_refresh();
+        }
+    }
+}
+
+/// Closes idle connections and those of nodes that are gone, as long as the client lives.
+async fn look_after(pools: Weak<Pools>, cluster: Weak<Cluster>, idle_timeout_ms: u32) {
+    const EVERY: Duration = Duration::from_secs(1);
+    /// Before a server with its former default (`proto-fd-idle-ms` of 60 s) does.
+    const IDLE: Duration = Duration::from_secs(55);
+    let idle = if idle_timeout_ms > 0 { Duration::from_millis(idle_timeout_ms.into()) } else { IDLE };
+    loop {
+        tokio::time::sleep(EVERY).await;
+        let (Some(pools), Some(cluster)) = (pools.upgrade(), cluster.upgrade()) else { return };
+        if pools.is_closed() {
+            return;
+        }
+        let topology = cluster.topology();
+        pools.trim(Some(idle), |node| topology.is_active(node));
+    }
+}

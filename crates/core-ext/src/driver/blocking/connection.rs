@@ -1,0 +1,336 @@
+//! One connection of a thread: writes a request, reads its answer, by a deadline.
+//!
+//! The kernel keeps the time: `SO_SNDTIMEO` and `SO_RCVTIMEO` are set when the value changes, which it does not from
+//! call to call with the same policy. The clock is read only when a call is interrupted or served in pieces.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane_wire::WireError;
+use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
+
+use crate::connect::BlockingStream;
+use crate::lane::{Failure, FailureKind};
+
+/// What a connection's buffer has at first: most answers fit, so that one read takes them.
+const FIRST_BUFFER: usize = 4 * 1024;
+/// A buffer that grew beyond this is given back when the connection is.
+const KEEP_BUFFER: usize = 256 * 1024;
+
+/// What a connection did since it was taken from its pool.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) requests: u64,
+    pub(super) answers: u64,
+    pub(super) timeouts: u64,
+    pub(super) bytes_sent: u64,
+    pub(super) bytes_received: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.answers += other.answers;
+        self.timeouts += other.timeouts;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+    }
+}
+
+/// An open connection, used by one thread at a time.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// Shared with the pool, which shuts it down when the client is closed.
+    socket: Arc<TcpStream>,
+    #[cfg(feature = "tls")]
+    tls: Option<Box<rustls::ClientConnection>>,
+    /// All of it is initialised; the first `filled` bytes have been received.
+    input: Vec<u8>,
+    filled: usize,
+    /// How much of `filled` has been handed out as frames.
+    consumed: usize,
+    read_timeout: Option<Duration>,
+    write_timeout: Option<Duration>,
+    /// Names the connection in its pool.
+    pub(super) serial: u64,
+    /// When its last call began.
+    pub(super) last_used: Instant,
+    /// It has answered before: it may have died since.
+    pub(super) reused: bool,
+    pub(super) tally: Tally,
+}
+
+/// The connection is of no use any more.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// The deadline passed.
+    Expired,
+    Lost(io::ErrorKind),
+    Garbage(WireError),
+}
+
+impl Broken {
+    pub(super) fn failure(self, sent: bool) -> Failure {
+        let kind = match self {
+            Self::Expired => FailureKind::Expired,
+            Self::Lost(kind) => FailureKind::ConnectionLost(kind),
+            Self::Garbage(error) => FailureKind::Garbage(error),
+        };
+        Failure { kind, sent }
+    }
+}
+
+impl From<WireError> for Broken {
+    fn from(error: WireError) -> Self {
+        Self::Garbage(error)
+    }
+}
+
+impl Connection {
+    /// Takes over a stream that has no timeouts set.
+    pub(super) fn new(stream: BlockingStream, serial: u64, now: Instant) -> Self {
+        #[cfg(feature = "tls")]
+        let (socket, tls) = match stream {
+            BlockingStream::Plain(socket) => (socket, None),
+            BlockingStream::Tls(stream) => {
+                let (tls, socket) = stream.into_parts();
+                (socket, Some(Box::new(tls)))
+            }
+        };
+        #[cfg(not(feature = "tls"))]
+        let BlockingStream::Plain(socket) = stream;
+        Self {
+            socket: Arc::new(socket),
+            #[cfg(feature = "tls")]
+            tls,
+            input: vec![0; FIRST_BUFFER],
+            filled: 0,
+            consumed: 0,
+            read_timeout: None,
+            write_timeout: None,
+            serial,
+            last_used: now,
+            reused: false,
+            tally: Tally::default(),
+        }
+    }
+
+    pub(super) fn socket(&self) -> &Arc<TcpStream> {
+        &self.socket
+    }
+
+    /// Writes a request; `now` is a recent reading of the clock. An error: it has not been sent whole, so the server
+    /// cannot have executed it.
+    pub(super) fn send(&mut self, request: &[u8], now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
+        self.filled = 0;
+        self.consumed = 0;
+        self.tally.requests += 1;
+        let mut written = 0;
+        let mut at = now;
+        while written < request.len() {
+            self.write_until(deadline, at)?;
+            match self.write_some(&request[written..]) {
+                Ok(0) => return Err(Broken::Lost(io::ErrorKind::WriteZero)),
+                Ok(n) => {
+                    written += n;
+                    self.tally.bytes_sent += n as u64;
+                    if written == request.len() {
+                        break;
+                    }
+                }
+                Err(error) => pass_if_temporary(&error)?,
+            }
+            at = Instant::now();
+        }
+        self.flush(at, deadline)
+    }
+
+    /// The body of the next frame of the answer, and whether it came compressed. Bytes behind it stay for the next call.
+    pub(super) fn receive(&mut self, now: Instant, deadline: Option<Instant>) -> Result<Frame<'_>, Broken> {
+        let mut at = now;
+        let total = loop {
+            if let Some(total) = self.whole_frame()? {
+                break total;
+            }
+            self.make_room();
+            self.read_until(deadline, at)?;
+            match self.read_some() {
+                Ok(0) => return Err(Broken::Lost(io::ErrorKind::UnexpectedEof)),
+                Ok(n) => {
+                    self.filled += n;
+                    self.tally.bytes_received += n as u64;
+                    // Nearly always this was all, and the clock need not be asked.
+                    if let Some(total) = self.whole_frame()? {
+                        break total;
+                    }
+                }
+                Err(error) => pass_if_temporary(&error)?,
+            }
+            at = Instant::now();
+        };
+        let start = self.consumed;
+        self.consumed += total;
+        match split_frame(&self.input[start..start + total], MAX_BODY_SIZE)? {
+            Some((frame, _))
+                if matches!(frame.header.frame_type, FrameType::Message | FrameType::CompressedMessage) =>
+            {
+                Ok(frame)
+            }
+            _ => Err(WireError::invalid("an info or admin frame where an answer was expected", 1).into()),
+        }
+    }
+
+    /// Whether everything that came has been handed out: the connection is ready for another request.
+    pub(super) fn is_drained(&self) -> bool {
+        self.consumed == self.filled
+    }
+
+    /// Whether any byte of an answer has come.
+    pub(super) fn has_received(&self) -> bool {
+        self.filled > 0
+    }
+
+    /// Prepares it for its time in the pool.
+    pub(super) fn rest(&mut self, now: Instant) {
+        self.last_used = now;
+        self.reused = true;
+        if self.input.len() > KEEP_BUFFER {
+            self.input = vec![0; FIRST_BUFFER];
+            self.filled = 0;
+            self.consumed = 0;
+        }
+    }
+
+    /// Whether the peer has closed it (or says something unasked) while it rested. Costs three system calls.
+    pub(super) fn has_died(&self) -> bool {
+        if self.socket.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let peeked = self.socket.peek(&mut [0]);
+        if self.socket.set_nonblocking(false).is_err() {
+            return true;
+        }
+        match peeked {
+            Ok(0) => true,
+            // Over TLS the server may send session tickets of its own accord.
+            Ok(_) => !self.is_tls(),
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        }
+    }
+
+    /// Wakes whoever is blocked on it.
+    pub(super) fn shut_down(socket: &TcpStream) {
+        // Fails when the peer has done so already.
+        let _ = socket.shutdown(Shutdown::Both);
+    }
+
+    #[cfg(feature = "tls")]
+    fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[allow(clippy::unused_self)] // the same shape with and without TLS
+    fn is_tls(&self) -> bool {
+        false
+    }
+
+    /// The size of the frame at the front of what has not been handed out, once it is there whole.
+    fn whole_frame(&self) -> Result<Option<usize>, WireError> {
+        let bytes = &self.input[self.consumed..self.filled];
+        Ok(split_frame(bytes, MAX_BODY_SIZE)?.map(|(_, total)| total))
+    }
+
+    /// Room to read into. The buffer grows with the bytes that came, never with an announced size.
+    fn make_room(&mut self) {
+        if self.consumed > 0 {
+            self.input.copy_within(self.consumed..self.filled, 0);
+            self.filled -= self.consumed;
+            self.consumed = 0;
+        }
+        if self.filled == self.input.len() {
+            let announced = self.input.first_chunk::<PROTO_HEADER_SIZE>().map_or(0, |head| {
+                ProtoHeader::decode(head, MAX_BODY_SIZE).map_or(0, |h| PROTO_HEADER_SIZE + h.body_size)
+            });
+            let doubled = self.input.len() * 2;
+            // Whole pages beyond the frame: the next frame of the same answer often follows at once.
+            self.input.resize(doubled.min(announced.max(self.filled + 1).next_multiple_of(FIRST_BUFFER)), 0);
+        }
+    }
+
+    fn read_until(&mut self, deadline: Option<Instant>, now: Instant) -> Result<(), Broken> {
+        let timeout = left(deadline, now)?;
+        if timeout != self.read_timeout {
+            self.socket.set_read_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
+            self.read_timeout = timeout;
+        }
+        Ok(())
+    }
+
+    fn write_until(&mut self, deadline: Option<Instant>, now: Instant) -> Result<(), Broken> {
+        let timeout = left(deadline, now)?;
+        if timeout != self.write_timeout {
+            self.socket.set_write_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
+            self.write_timeout = timeout;
+        }
+        Ok(())
+    }
+
+    fn read_some(&mut self) -> io::Result<usize> {
+        let buffer = &mut self.input[self.filled..];
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &mut self.tls {
+            return rustls::Stream::new(&mut **tls, &mut &*self.socket).read(buffer);
+        }
+        (&*self.socket).read(buffer)
+    }
+
+    fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &mut self.tls {
+            return rustls::Stream::new(&mut **tls, &mut &*self.socket).write(bytes);
+        }
+        (&*self.socket).write(bytes)
+    }
+
+    /// TLS holds written bytes back until flushed.
+    #[cfg(feature = "tls")]
+    fn flush(&mut self, now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
+        let mut at = now;
+        while let Some(tls) = self.tls.as_mut().filter(|tls| tls.wants_write()) {
+            match rustls::Stream::new(&mut **tls, &mut &*self.socket).flush() {
+                Ok(()) => break,
+                Err(error) => pass_if_temporary(&error)?,
+            }
+            at = at.max(Instant::now());
+            self.write_until(deadline, at)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same shape with and without TLS
+    fn flush(&mut self, _now: Instant, _deadline: Option<Instant>) -> Result<(), Broken> {
+        Ok(())
+    }
+}
+
+/// The time left, for a timeout of the socket: never zero, which would mean none.
+fn left(deadline: Option<Instant>, now: Instant) -> Result<Option<Duration>, Broken> {
+    match deadline.map(|deadline| deadline.saturating_duration_since(now)) {
+        Some(Duration::ZERO) => Err(Broken::Expired),
+        // The kernel counts microseconds.
+        Some(left) => Ok(Some(left.max(Duration::from_micros(1)))),
+        None => Ok(None),
+    }
+}
+
+/// Interruptions and timeouts of the socket: the deadline decides whether to go on.
+fn pass_if_temporary(error: &io::Error) -> Result<(), Broken> {
+    match error.kind() {
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Ok(()),
+        kind => Err(Broken::Lost(kind)),
+    }
+}

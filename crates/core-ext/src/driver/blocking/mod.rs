@@ -1,0 +1,361 @@
+//! The blocking driver: the calling thread itself writes the request and reads the answer, on a connection that it has
+//! for itself until then. No runtime, no hand-off: in the good case two system calls and one reading of the clock.
+//!
+//! A connection carries one request at a time. One whose answer did not come in time is closed, so that a late answer
+//! reaches nobody.
+
+mod connection;
+mod pool;
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use aerolane_wire::WireError;
+
+use connection::Broken;
+use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
+
+use super::tasks::ExchangeError;
+use crate::command::compress::message_body;
+use crate::config::{PoolSizing, WhenFull};
+use crate::connect::BlockingStream;
+use crate::error::Error;
+use crate::lane::{Class, Failure, FailureKind, NodeCounters};
+use crate::topology::{NodeId, NodeInfo};
+
+/// After so long at rest a connection is looked at before it is used: the server may have closed it.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// A thread's request buffer that grew beyond this is given back.
+const KEEP_REQUEST: usize = 64 * 1024;
+/// Nodes per table of the second level.
+const CHUNK: usize = 256;
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Numbers the threads in the order in which they first used a client.
+    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+    static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Who opens connections: the cluster, or a test.
+pub(crate) trait BlockingOpener: Send + Sync + 'static {
+    /// Opens a connection, logged in and ready, within `timeout` if there is one.
+    fn open(&self, node: &NodeInfo, timeout: Option<Duration>) -> Result<BlockingStream, Error>;
+
+    /// A connection to this node was lost: the topology may have changed.
+    fn lost(&self, node: NodeId);
+}
+
+/// The connections of one client's threads.
+pub(crate) struct Pools {
+    opener: Box<dyn BlockingOpener>,
+    sizing: PoolSizing,
+    /// By node, in two levels: a pool never moves, so that looking one up takes no lock and no count.
+    nodes: Box<[OnceLock<Box<Chunk>>]>,
+    closed: AtomicBool,
+}
+
+type Chunk = [OnceLock<NodePools>; CHUNK];
+
+/// One pool per class: batches do not take the places of single-record requests.
+struct NodePools([Pool; 2]);
+
+/// A request on its way: the connection is the caller's until the answer has been read.
+#[must_use = "an answer that is not read costs the connection"]
+pub(crate) struct Sent<'a> {
+    pools: &'a Pools,
+    pool: &'a Pool,
+    node: NodeId,
+    lease: Lease<'a>,
+    /// About when the request was sent.
+    now: Instant,
+    deadline: Option<Instant>,
+    /// Nothing is changed on the server by a request that is lost: then a lost one counts as not sent.
+    reads: bool,
+}
+
+/// A request and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) request: &'a [u8],
+    /// A recent reading of the clock.
+    pub(crate) now: Instant,
+    pub(crate) deadline: Option<Instant>,
+    /// The request cannot change anything on the server.
+    pub(crate) reads: bool,
+}
+
+impl Pools {
+    pub(crate) fn new(opener: Box<dyn BlockingOpener>, sizing: PoolSizing) -> Self {
+        let nodes = (0..NodeId::CAPACITY.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
+        Self { opener, sizing, nodes, closed: AtomicBool::new(false) }
+    }
+
+    /// Sends a request of one frame and gives the body of its answer to `decode`.
+    pub(crate) fn exchange<R>(
+        &self,
+        node: &NodeInfo,
+        job: Job<'_>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, ExchangeError> {
+        self.send(node, Class::Single, job)?.receive(decode).map_err(ExchangeError::Failed)
+    }
+
+    /// Sends a request. Several may be sent to different nodes before their answers are read; then always in the order
+    /// of the nodes' ids, so that two threads never wait for each other's connections.
+    pub(crate) fn send(&self, node: &NodeInfo, class: Class, job: Job<'_>) -> Result<Sent<'_>, ExchangeError> {
+        let unsent = |kind| ExchangeError::Failed(Failure { kind, sent: false });
+        let Some(pool) = self.pool(node.id(), class) else { return Err(unsent(FailureKind::NodeGone)) };
+        let mut now = job.now;
+        let checked_out = THREAD.with(|thread| pool.check_out(*thread, now, job.deadline));
+        let mut lease = match checked_out {
+            Ok(CheckedOut::Ready(lease)) => match Self::looked_at(lease, now) {
+                Ok(lease) => lease,
+                Err(place) => self.open(node, place, job.deadline, &mut now)?,
+            },
+            Ok(CheckedOut::Open(place)) => self.open(node, place, job.deadline, &mut now)?,
+            Err(Refused::Full(full)) => return Err(ExchangeError::Full(full)),
+            Err(Refused::Expired) => return Err(unsent(FailureKind::Expired)),
+            Err(Refused::Closed) if self.is_closed() => return Err(unsent(FailureKind::Closed)),
+            Err(Refused::Closed) => return Err(unsent(FailureKind::NodeGone)),
+        };
+        match lease.send(job.request, now, job.deadline) {
+            Ok(()) => {
+                Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline: job.deadline, reads: job.reads })
+            }
+            Err(broken) => Err(ExchangeError::Failed(self.broken(pool, node.id(), lease, broken, false))),
+        }
+    }
+
+    /// A connection that has rested for long may be dead: then a place to open another one instead.
+    fn looked_at(lease: Lease<'_>, now: Instant) -> Result<Lease<'_>, Place<'_>> {
+        if now.saturating_duration_since(lease.last_used) < LOOK_AFTER || !lease.has_died() {
+            return Ok(lease);
+        }
+        Err(lease.replace())
+    }
+
+    #[cold]
+    fn open<'a>(
+        &self,
+        node: &NodeInfo,
+        place: Place<'a>,
+        deadline: Option<Instant>,
+        now: &mut Instant,
+    ) -> Result<Lease<'a>, ExchangeError> {
+        *now = Instant::now();
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(*now));
+        let opened = if left == Some(Duration::ZERO) {
+            Err(FailureKind::Expired)
+        } else {
+            self.opener.open(node, left).map_err(FailureKind::OpenFailed)
+        };
+        *now = Instant::now();
+        match opened {
+            Ok(stream) => Ok(place.fill(stream, *now)),
+            Err(kind) => {
+                place.fail();
+                if matches!(kind, FailureKind::OpenFailed(_)) {
+                    self.opener.lost(node.id());
+                }
+                let kind = if self.is_closed() { FailureKind::Closed } else { kind };
+                Err(ExchangeError::Failed(Failure { kind, sent: false }))
+            }
+        }
+    }
+
+    /// What became of a request whose connection is of no use any more.
+    #[cold]
+    fn broken(&self, pool: &Pool, node: NodeId, mut lease: Lease<'_>, broken: Broken, sent: bool) -> Failure {
+        if matches!(broken, Broken::Expired) {
+            lease.tally.timeouts += 1;
+        }
+        drop(lease);
+        let lost = matches!(broken, Broken::Lost(_));
+        let mut failure = broken.failure(sent);
+        if self.is_closed() {
+            failure.kind = FailureKind::Closed;
+        } else if lost {
+            // A node that went down takes all its connections along: the retry must not meet the next dead one.
+            pool.sweep();
+            self.opener.lost(node);
+        }
+        failure
+    }
+
+    fn pool(&self, node: NodeId, class: Class) -> Option<&Pool> {
+        let chunk = self.nodes.get(node.index() / CHUNK)?;
+        let chunk = chunk.get_or_init(|| Box::new([const { OnceLock::new() }; CHUNK]));
+        let pools = chunk[node.index() % CHUNK].get_or_init(|| {
+            let pools = NodePools::new(&self.sizing);
+            if self.is_closed() {
+                pools.0.iter().for_each(Pool::close);
+            }
+            pools
+        });
+        Some(&pools.0[class.index()])
+    }
+
+    /// The pools that exist, with their nodes.
+    fn existing(&self) -> impl Iterator<Item = (NodeId, &Pool)> {
+        self.nodes.iter().enumerate().filter_map(|(at, chunk)| Some((at, chunk.get()?))).flat_map(|(at, chunk)| {
+            let pools = chunk.iter().enumerate().filter_map(|(within, pools)| Some((within, pools.get()?)));
+            pools.flat_map(move |(within, pools)| {
+                pools.0.iter().map(move |pool| (NodeId::from_index(at * CHUNK + within), pool))
+            })
+        })
+    }
+
+    /// Opens the minimum of connections to a node ahead of use. A node that cannot be reached is left for later.
+    pub(crate) fn warm(&self, node: &NodeInfo) {
+        let Some(pool) = self.pool(node.id(), Class::Single) else { return };
+        for index in 0..pool.missing() {
+            // The first one goes to the thread that made the client, the others to those that come next.
+            let Some(place) = THREAD.with(|thread| pool.place_ahead(*thread + index)) else { return };
+            let mut now = Instant::now();
+            match self.open(node, place, None, &mut now) {
+                Ok(lease) => lease.give_back(now),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Closes what has been idle for long, and what belongs to nodes that are gone (`is_active` says no).
+    pub(crate) fn trim(&self, idle: Option<Duration>, is_active: impl Fn(NodeId) -> bool) {
+        let now = Instant::now();
+        for (node, pool) in self.existing() {
+            match (self.is_closed(), is_active(node), pool.is_closed()) {
+                (true, ..) => return,
+                (false, false, _) => pool.retire(),
+                (false, true, true) => pool.reopen(),
+                (false, true, false) => {
+                    if let Some(idle) = idle {
+                        pool.trim(now, idle);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The counts of a node.
+    pub(crate) fn counters(&self, node: NodeId) -> NodeCounters {
+        let mut sum = NodeCounters::default();
+        let chunk = self.nodes.get(node.index() / CHUNK).and_then(OnceLock::get);
+        if let Some(pools) = chunk.and_then(|chunk| chunk[node.index() % CHUNK].get()) {
+            pools.0.iter().for_each(|pool| sum.add(&pool.counters()));
+        }
+        sum
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Closes all connections: threads that are blocked on one, or wait for one, are woken and hear that the client is
+    /// closed.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        for (_, pool) in self.existing() {
+            pool.close();
+        }
+    }
+}
+
+impl NodePools {
+    fn new(sizing: &PoolSizing) -> Self {
+        let single = Limits {
+            min: sizing.min as usize,
+            max: sizing.max as usize,
+            max_waiting: sizing.max_waiting,
+            wait: sizing.when_full == WhenFull::Wait,
+        };
+        Self([Pool::new(single), Pool::new(Limits { min: 0, max: sizing.batch_max as usize, ..single })])
+    }
+}
+
+impl Sent<'_> {
+    /// Waits for an answer of one frame and gives its body to `decode`.
+    pub(crate) fn receive<R>(mut self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
+        let result = match self.lease.receive(self.now, self.deadline) {
+            Ok(frame) => match message_body(&frame, &mut Vec::new()) {
+                Ok(body) => decode(body),
+                Err(error) => return Err(self.undecodable(error)),
+            },
+            Err(broken) => return Err(self.failed(broken)),
+        };
+        if !self.lease.is_drained() {
+            let error = WireError::invalid("more bytes behind the answer than one answer has", 0);
+            return Err(self.failed(Broken::Garbage(error)));
+        }
+        self.done();
+        Ok(result)
+    }
+
+    /// Waits for an answer of several frames and gives each one's body to `each`, which says whether it was the last.
+    /// An error of `each` ends the connection and is the inner result.
+    pub(crate) fn receive_parts<E>(
+        mut self,
+        mut each: impl FnMut(&[u8]) -> Result<bool, E>,
+    ) -> Result<Result<(), E>, Failure> {
+        let mut scratch = Vec::new();
+        loop {
+            let last = match self.lease.receive(self.now, self.deadline) {
+                Ok(frame) => match message_body(&frame, &mut scratch) {
+                    Ok(body) => each(body),
+                    Err(error) => return Err(self.undecodable(error)),
+                },
+                Err(broken) => return Err(self.failed(broken)),
+            };
+            match last {
+                Err(error) => return Ok(Err(error)),
+                Ok(false) => {}
+                Ok(true) if self.lease.is_drained() => {
+                    self.done();
+                    return Ok(Ok(()));
+                }
+                Ok(true) => {
+                    let error = WireError::invalid("more bytes behind the answer than one answer has", 0);
+                    return Err(self.failed(Broken::Garbage(error)));
+                }
+            }
+        }
+    }
+
+    fn done(mut self) {
+        self.lease.tally.answers += 1;
+        self.lease.give_back(self.now);
+    }
+
+    #[cold]
+    fn failed(self, broken: Broken) -> Failure {
+        // A connection that had died before this request took nothing of it in. For a read that is certain enough:
+        // asking again changes nothing.
+        let stale = self.lease.reused && !self.lease.has_received() && matches!(broken, Broken::Lost(_));
+        let sent = !(self.reads && stale);
+        self.pools.broken(self.pool, self.node, self.lease, broken, sent)
+    }
+
+    #[cold]
+    fn undecodable(self, error: Error) -> Failure {
+        drop(self.lease);
+        log::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
+        Failure { kind: FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0)), sent: true }
+    }
+}
+
+/// Encodes a request into a buffer that the thread keeps, and hands it to `send`.
+pub(crate) fn with_request<R>(
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    send: impl FnOnce(&[u8]) -> R,
+) -> Result<R, Error> {
+    // Taken out, not borrowed: foreign code (the encoding of values) may use the client, too.
+    let mut request = REQUEST.take();
+    request.clear();
+    let result = encode(&mut request).map(|()| send(&request));
+    request.shrink_to(KEEP_REQUEST);
+    REQUEST.set(request);
+    result
+}

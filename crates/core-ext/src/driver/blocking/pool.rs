@@ -1,0 +1,485 @@
+//! The connections of one kind to one node, for threads that block.
+//!
+//! Idle connections lie in shards, one per thread as long as there are no more threads than shards: a thread finds its
+//! own connection again behind a lock that it has for itself. When all places are taken, callers stand in one line,
+//! first come first served, and get the next connection that is given back.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::TcpStream;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::connection::{Connection, Tally};
+use crate::connect::BlockingStream;
+use crate::lane::{Full, NodeCounters};
+
+/// Most shards of a pool.
+const MAX_SHARDS: usize = 64;
+/// A connection of another shard that has rested for this long is taken before a new one is opened.
+const ABANDONED_AFTER: Duration = Duration::from_secs(1);
+
+/// The limits of a pool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Connections kept when idle.
+    pub(super) min: usize,
+    /// Most connections.
+    pub(super) max: usize,
+    /// Most callers in line.
+    pub(super) max_waiting: usize,
+    /// Wait for a place, or fail at once.
+    pub(super) wait: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    limits: Limits,
+    shards: Box<[Shard]>,
+    /// Open or being opened.
+    taken: AtomicUsize,
+    opening: AtomicUsize,
+    /// The length of the line, to be seen without its lock.
+    waiting: AtomicUsize,
+    line: Mutex<VecDeque<Arc<Waiter>>>,
+    /// All open sockets, for closing. Touched when connections are opened and closed.
+    sockets: Mutex<HashMap<u64, Arc<TcpStream>>>,
+    next_serial: AtomicU64,
+    /// Connections are closed instead of being kept, and nobody gets one.
+    closed: AtomicBool,
+    opened: AtomicU64,
+    open_failures: AtomicU64,
+    closed_count: AtomicU64,
+    refused: AtomicU64,
+    timeouts_in_line: AtomicU64,
+}
+
+/// On cache lines of its own: each thread writes to its shard all the time.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Resting>);
+
+#[derive(Debug, Default)]
+struct Resting {
+    /// The most recently used one is last.
+    idle: Vec<Box<Connection>>,
+    tally: Tally,
+}
+
+#[derive(Debug, Default)]
+struct Waiter {
+    grant: Mutex<Option<Grant>>,
+    given: Condvar,
+}
+
+/// What a caller may use.
+#[derive(Debug)]
+enum Grant {
+    Connection(Box<Connection>),
+    /// A place, to open a connection for.
+    Place,
+    Closed,
+}
+
+/// What [`Pool::check_out`] gives.
+#[derive(Debug)]
+pub(super) enum CheckedOut<'a> {
+    /// A connection.
+    Ready(Lease<'a>),
+    /// The right to open one.
+    Open(Place<'a>),
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum Refused {
+    Full(Full),
+    /// The deadline passed in line.
+    Expired,
+    Closed,
+}
+
+impl Pool {
+    pub(super) fn new(limits: Limits) -> Self {
+        let shards = limits.max.next_power_of_two().min(MAX_SHARDS);
+        Self {
+            limits,
+            shards: (0..shards).map(|_| Shard::default()).collect(),
+            taken: AtomicUsize::new(0),
+            opening: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            line: Mutex::default(),
+            sockets: Mutex::default(),
+            next_serial: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            opened: AtomicU64::new(0),
+            open_failures: AtomicU64::new(0),
+            closed_count: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            timeouts_in_line: AtomicU64::new(0),
+        }
+    }
+
+    /// A connection for the thread of this number, or the right to open one.
+    pub(super) fn check_out(
+        &self,
+        thread: usize,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> Result<CheckedOut<'_>, Refused> {
+        // Who comes while others stand in line stands behind them.
+        if self.waiting.load(Ordering::Relaxed) == 0
+            && let Some(connection) = self.shard(thread).0.lock().idle.pop()
+        {
+            return Ok(CheckedOut::Ready(self.lease(connection, thread)));
+        }
+        self.check_out_slowly(thread, now, deadline)
+    }
+
+    #[cold]
+    fn check_out_slowly(
+        &self,
+        thread: usize,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> Result<CheckedOut<'_>, Refused> {
+        if self.is_closed() {
+            return Err(Refused::Closed);
+        }
+        if self.waiting.load(Ordering::Relaxed) == 0 {
+            if let Some(connection) = self.steal(thread, |c| now.duration_since(c.last_used) >= ABANDONED_AFTER) {
+                return Ok(CheckedOut::Ready(self.lease(connection, thread)));
+            }
+            if self.take_place() {
+                return Ok(CheckedOut::Open(self.place(thread)));
+            }
+            if let Some(connection) = self.steal(thread, |_| true) {
+                return Ok(CheckedOut::Ready(self.lease(connection, thread)));
+            }
+        }
+        let waiter = {
+            let mut line = self.line.lock();
+            if !self.limits.wait || line.len() >= self.limits.max_waiting {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                return Err(Refused::Full(self.full(line.len())));
+            }
+            let waiter = Arc::new(Waiter::default());
+            line.push_back(Arc::clone(&waiter));
+            self.waiting.store(line.len(), Ordering::SeqCst);
+            waiter
+        };
+        // Whoever gave a connection back before the line was seen has left it in a shard.
+        self.serve();
+        match self.wait(&waiter, deadline) {
+            Some(Grant::Connection(connection)) => Ok(CheckedOut::Ready(self.lease(connection, thread))),
+            Some(Grant::Place) => Ok(CheckedOut::Open(self.place(thread))),
+            Some(Grant::Closed) => Err(Refused::Closed),
+            None => {
+                self.timeouts_in_line.fetch_add(1, Ordering::Relaxed);
+                Err(Refused::Expired)
+            }
+        }
+    }
+
+    /// Waits for a grant until the deadline.
+    fn wait(&self, waiter: &Arc<Waiter>, deadline: Option<Instant>) -> Option<Grant> {
+        let mut grant = waiter.grant.lock();
+        loop {
+            if let Some(grant) = grant.take() {
+                return Some(grant);
+            }
+            match deadline {
+                None => waiter.given.wait(&mut grant),
+                Some(deadline) => {
+                    if waiter.given.wait_until(&mut grant, deadline).timed_out() {
+                        break;
+                    }
+                }
+            }
+        }
+        drop(grant);
+        let mut line = self.line.lock();
+        line.retain(|other| !Arc::ptr_eq(other, waiter));
+        self.waiting.store(line.len(), Ordering::SeqCst);
+        drop(line);
+        // It may have been given in between; it is used then, and the deadline is looked at again.
+        let late = waiter.grant.lock().take();
+        late
+    }
+
+    /// Gives what is free to those in line.
+    fn serve(&self) {
+        if self.waiting.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let mut line = self.line.lock();
+        while !line.is_empty() {
+            let grant = if self.is_closed() {
+                Grant::Closed
+            } else if let Some(connection) = self.steal(0, |_| true) {
+                Grant::Connection(connection)
+            } else if self.take_place() {
+                Grant::Place
+            } else {
+                break;
+            };
+            if let Some(waiter) = line.pop_front() {
+                *waiter.grant.lock() = Some(grant);
+                waiter.given.notify_one();
+            }
+        }
+        self.waiting.store(line.len(), Ordering::SeqCst);
+    }
+
+    /// An idle connection from any shard, beginning behind the thread's own.
+    fn steal(&self, thread: usize, fits: impl Fn(&Connection) -> bool) -> Option<Box<Connection>> {
+        (0..self.shards.len()).find_map(|step| {
+            let mut resting = self.shard(thread + 1 + step).0.lock();
+            let index = resting.idle.iter().rposition(|c| fits(c))?;
+            Some(resting.idle.remove(index))
+        })
+    }
+
+    fn take_place(&self) -> bool {
+        let max = self.limits.max;
+        self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| (n < max).then_some(n + 1)).is_ok()
+    }
+
+    fn free_place(&self) {
+        self.taken.fetch_sub(1, Ordering::SeqCst);
+        self.serve();
+    }
+
+    fn shard(&self, thread: usize) -> &Shard {
+        // The number of shards is a power of two.
+        &self.shards[thread & (self.shards.len() - 1)]
+    }
+
+    fn lease(&self, connection: Box<Connection>, thread: usize) -> Lease<'_> {
+        Lease { pool: self, thread, connection: Some(connection) }
+    }
+
+    fn place(&self, thread: usize) -> Place<'_> {
+        self.opening.fetch_add(1, Ordering::Relaxed);
+        Place { pool: self, thread, used: false }
+    }
+
+    fn full(&self, waiting: usize) -> Full {
+        let size = self.taken.load(Ordering::Relaxed);
+        Full { limit: self.limits.max, in_flight: size, size, waiting }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Lets go of a connection and its place.
+    fn discard(&self, connection: Box<Connection>, thread: usize) {
+        self.forget(connection, thread);
+        self.free_place();
+    }
+
+    /// Lets go of a connection, whose place stays taken.
+    fn forget(&self, connection: Box<Connection>, thread: usize) {
+        self.shard(thread).0.lock().tally.add(&connection.tally);
+        self.sockets.lock().remove(&connection.serial);
+        self.closed_count.fetch_add(1, Ordering::Relaxed);
+        drop(connection);
+    }
+
+    /// Closes idle connections that the peer has closed.
+    pub(super) fn sweep(&self) {
+        self.drop_idle(|connection| connection.has_died());
+    }
+
+    /// Closes connections that have been idle for `idle`, the minimum excepted.
+    pub(super) fn trim(&self, now: Instant, idle: Duration) {
+        let mut spare = self.taken.load(Ordering::SeqCst).saturating_sub(self.limits.min);
+        self.drop_idle(|connection| {
+            let old = spare > 0 && now.saturating_duration_since(connection.last_used) >= idle;
+            spare -= usize::from(old);
+            old
+        });
+    }
+
+    fn drop_idle(&self, mut out: impl FnMut(&Connection) -> bool) {
+        for (index, shard) in self.shards.iter().enumerate() {
+            // Discarded outside of the lock, which `discard` takes, too.
+            let gone: Vec<_> = shard.0.lock().idle.extract_if(.., |c| out(c)).collect();
+            for connection in gone {
+                self.discard(connection, index);
+            }
+        }
+    }
+
+    /// Closes all connections, those in use too, and sends away who stands in line. Nobody gets a connection until
+    /// [`reopen`](Self::reopen).
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.drop_idle(|_| true);
+        for socket in self.sockets.lock().values() {
+            Connection::shut_down(socket);
+        }
+        self.serve();
+    }
+
+    /// Closes what is idle; connections in use are closed when they are given back. Who stands in line is sent away.
+    pub(super) fn retire(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.drop_idle(|_| true);
+        self.serve();
+    }
+
+    /// Takes connections again.
+    pub(super) fn reopen(&self) {
+        self.closed.store(false, Ordering::SeqCst);
+    }
+
+    /// How many connections the minimum still asks for.
+    pub(super) fn missing(&self) -> usize {
+        self.limits.min.saturating_sub(self.taken.load(Ordering::Relaxed))
+    }
+
+    /// A place for a connection ahead of use.
+    pub(super) fn place_ahead(&self, thread: usize) -> Option<Place<'_>> {
+        (!self.is_closed() && self.take_place()).then(|| self.place(thread))
+    }
+
+    pub(super) fn counters(&self) -> NodeCounters {
+        let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
+        let (mut idle, mut tally) = (0, Tally::default());
+        for shard in &self.shards {
+            let resting = shard.0.lock();
+            idle += resting.idle.len() as u64;
+            tally.add(&resting.tally);
+        }
+        let opening = self.opening.load(Ordering::Relaxed) as u64;
+        let open = (self.taken.load(Ordering::Relaxed) as u64).saturating_sub(opening);
+        let in_flight = open.saturating_sub(idle);
+        NodeCounters {
+            open,
+            opening,
+            idle,
+            in_flight,
+            queued: self.waiting.load(Ordering::Relaxed) as u64,
+            requests: tally.requests + in_flight,
+            answers: tally.answers,
+            timeouts: tally.timeouts + load(&self.timeouts_in_line),
+            refused: load(&self.refused),
+            opened: load(&self.opened),
+            open_failures: load(&self.open_failures),
+            closed: load(&self.closed_count),
+            bytes_sent: tally.bytes_sent,
+            bytes_received: tally.bytes_received,
+            ..NodeCounters::default()
+        }
+    }
+}
+
+/// A connection in use. Dropped, it is closed: its stream may hold a late answer. [`Lease::give_back`] keeps it.
+#[derive(Debug)]
+pub(super) struct Lease<'a> {
+    pool: &'a Pool,
+    thread: usize,
+    connection: Option<Box<Connection>>,
+}
+
+/// Only dropping and giving back take the connection out.
+const IN_USE: &str = "a lease has its connection until it is given back";
+
+impl Deref for Lease<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_deref().expect(IN_USE)
+    }
+}
+
+impl DerefMut for Lease<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.connection.as_deref_mut().expect(IN_USE)
+    }
+}
+
+impl<'a> Lease<'a> {
+    /// Closes the connection and keeps its place, to open another one.
+    pub(super) fn replace(mut self) -> Place<'a> {
+        let (pool, thread) = (self.pool, self.thread);
+        if let Some(connection) = self.connection.take() {
+            pool.forget(connection, thread);
+        }
+        pool.place(thread)
+    }
+
+    /// Puts the connection back into the pool; `now` is about when it was used.
+    pub(super) fn give_back(mut self, now: Instant) {
+        let Some(mut connection) = self.connection.take() else { return };
+        connection.rest(now);
+        let tally = std::mem::take(&mut connection.tally);
+        let mut resting = self.pool.shard(self.thread).0.lock();
+        resting.tally.add(&tally);
+        // Looked at under the lock: whoever closes the pool empties the shards after setting it.
+        if self.pool.closed.load(Ordering::Relaxed) {
+            drop(resting);
+            self.pool.discard(connection, self.thread);
+            return;
+        }
+        resting.idle.push(connection);
+        drop(resting);
+        // After the push: who joins the line later looks into the shards itself.
+        if self.pool.waiting.load(Ordering::Relaxed) > 0 {
+            self.pool.serve();
+        }
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.pool.discard(connection, self.thread);
+        }
+    }
+}
+
+/// The right to open a connection. Dropped unused, it goes to the next in line.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pool: &'a Pool,
+    thread: usize,
+    used: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The connection is open.
+    pub(super) fn fill(mut self, stream: BlockingStream, now: Instant) -> Lease<'a> {
+        self.used = true;
+        let pool = self.pool;
+        pool.opening.fetch_sub(1, Ordering::Relaxed);
+        pool.opened.fetch_add(1, Ordering::Relaxed);
+        let serial = pool.next_serial.fetch_add(1, Ordering::Relaxed);
+        let connection = Box::new(Connection::new(stream, serial, now));
+        pool.sockets.lock().insert(serial, Arc::clone(connection.socket()));
+        if pool.is_closed() {
+            // Closing may have looked at the list before this one was in it.
+            Connection::shut_down(connection.socket());
+        }
+        pool.lease(connection, self.thread)
+    }
+
+    /// It could not be opened.
+    pub(super) fn fail(self) {
+        self.pool.open_failures.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if !self.used {
+            self.pool.opening.fetch_sub(1, Ordering::Relaxed);
+            self.pool.free_place();
+        }
+    }
+}
