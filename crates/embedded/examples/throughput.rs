@@ -143,7 +143,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (cpu, ops, start) = (service_cpu(), done.load(Ordering::Relaxed), Instant::now());
         std::thread::sleep(Duration::from_secs(settings.seconds));
         let elapsed = start.elapsed().as_secs_f64();
-        let cpu = (service_cpu() - cpu).as_secs_f64();
+        let cpu = service_cpu().saturating_sub(cpu).as_secs_f64();
         let ops = (done.load(Ordering::Relaxed) - ops) as f64;
         stop.store(true, Ordering::Relaxed);
         println!(

@@ -32,8 +32,6 @@ pub(crate) const ENTERPRISE_ONLY: u8 = 25;
 pub(crate) const FILTERED_OUT: u8 = 27;
 /// The value is no GeoJSON that the server takes.
 pub(crate) const GEO_INVALID: u8 = 160;
-/// Security is not supported by this server.
-pub(crate) const SECURITY_NOT_SUPPORTED: u8 = 51;
 /// Not allowed at this time.
 pub(crate) const FORBIDDEN: u8 = 22;
 /// A UDF failed.

@@ -100,10 +100,10 @@ fn rewrite(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> WireResult<Option<()>>
                 if rewrite(reader, out)?.is_none() {
                     return Ok(None);
                 }
-                if let (true, Some((from, to))) = (ordered, last) {
-                    if compare(&out[from..to], &out[start..]).is_gt() {
-                        return Ok(None);
-                    }
+                if let (true, Some((from, to))) = (ordered, last)
+                    && compare(&out[from..to], &out[start..]).is_gt()
+                {
+                    return Ok(None);
                 }
                 last = Some((start, out.len()));
             }

@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn types_come_in_the_servers_order() {
         let sorted = [
-            value(|w| w.nil()),
+            vec![0xc0],
             value(|w| w.bool(false)),
             value(|w| w.bool(true)),
             value(|w| w.int(-1)),

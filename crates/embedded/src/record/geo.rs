@@ -85,17 +85,7 @@ const TURN: [usize; 4] = [1, 0, 0, 3];
 
 /// The S2 cell id of a point: the face of a cube around the sphere, then the place on the Hilbert curve of that face.
 fn leaf_cell(lng: f64, lat: f64) -> u64 {
-    let (phi, theta) = (lat.to_radians(), lng.to_radians());
-    let (x, y, z) = (phi.cos() * theta.cos(), phi.cos() * theta.sin(), phi.sin());
-    let (face, u, v) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-        if x >= 0.0 { (0, y / x, z / x) } else { (3, z / x, y / x) }
-    } else if y.abs() >= z.abs() {
-        if y >= 0.0 { (1, -x / y, z / y) } else { (4, z / y, -x / y) }
-    } else if z >= 0.0 {
-        (2, -x / z, -y / z)
-    } else {
-        (5, -y / z, -x / z)
-    };
+    let (face, u, v) = on_cube(lng.to_radians(), lat.to_radians());
     let (i, j) = (grid(u), grid(v));
     let mut orientation = (face & 1) as usize;
     let mut place = 0;
@@ -106,6 +96,20 @@ fn leaf_cell(lng: f64, lat: f64) -> u64 {
         place = place << 2 | position;
     }
     face << 61 | place << 1 | 1
+}
+
+/// The face that a point (in radians) is projected on, and where: -1 to 1 in both directions.
+fn on_cube(theta: f64, phi: f64) -> (u64, f64, f64) {
+    let (x, y, z) = (phi.cos() * theta.cos(), phi.cos() * theta.sin(), phi.sin());
+    if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        if x >= 0.0 { (0, y / x, z / x) } else { (3, z / x, y / x) }
+    } else if y.abs() >= z.abs() {
+        if y >= 0.0 { (1, -x / y, z / y) } else { (4, z / y, -x / y) }
+    } else if z >= 0.0 {
+        (2, -x / z, -y / z)
+    } else {
+        (5, -y / z, -x / z)
+    }
 }
 
 /// The row or column of the grid on a face, from a coordinate between -1 and 1 (quadratic projection).

@@ -26,7 +26,6 @@ use crate::store::Namespace;
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
 use aerolane_wire::proto::{self, FrameType};
-use request::Outcome;
 
 /// Longest bin name.
 pub(crate) const MAX_BIN_NAME: usize = 15;

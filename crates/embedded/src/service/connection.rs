@@ -101,7 +101,7 @@ impl Connection {
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
-        let session = Session { peer, local: stream.local_addr()?, user: None, user_agent_set: false, records: 0 };
+        let session = Session { peer, user: None, user_agent_set: false, records: 0 };
         Ok(Self {
             listener,
             node,
@@ -263,6 +263,10 @@ impl Connection {
             State::Streaming(producer) => {
                 if self.output.len() >= STREAM_BOUND {
                     return Some(Turn::Wait);
+                }
+                if let Some(at) = producer.resume_at().filter(|at| Instant::now() < *at) {
+                    // What is answered already goes out meanwhile.
+                    return Some(if self.read_closed { Turn::Close } else { Turn::At(at) });
                 }
                 if producer.produce(now_ms, self.output.bytes()) {
                     self.state = State::Open;

@@ -4,14 +4,13 @@ use crate::cluster::Node;
 use aerolane_wire::message::{MessageHeader, MessageWriter};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What is remembered about one connection.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The client's address.
     pub(crate) peer: SocketAddr,
-    /// Our address on this connection.
-    pub(crate) local: SocketAddr,
     /// The user that has logged in on this connection.
     pub(crate) user: Option<String>,
     /// Whether the client has told its user agent.
@@ -47,6 +46,11 @@ pub(crate) enum Answered {
 pub(crate) trait Producer: Send {
     /// Appends the next whole frames, about 128 KiB per call, so that slow readers hold back the work. `true`: that was all.
     fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool;
+
+    /// When to go on, if not at once (a query with a limited rate).
+    fn resume_at(&self) -> Option<Instant> {
+        None
+    }
 }
 
 /// Appends a whole frame with a message that holds a result code and nothing else.

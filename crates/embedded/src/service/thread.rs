@@ -226,20 +226,15 @@ impl ServiceThread {
         if self.poll.registry().register(&mut stream, Token(entry.key()), interest).is_err() {
             return;
         }
-        let transport = match transport.map(|make| make()).transpose() {
-            Ok(transport) => transport,
-            Err(_) => return,
-        };
+        let Ok(transport) = transport.map(|make| make()).transpose() else { return };
         if let Ok(connection) = Connection::new(from, node, stream, peer, transport) {
             entry.insert(connection);
         }
     }
 
     fn note(&mut self, key: usize, event: &Event) {
-        if let Some(connection) = self.connections.get_mut(key) {
-            if connection.note(event) {
-                self.ready.push(key);
-            }
+        if self.connections.get_mut(key).is_some_and(|connection| connection.note(event)) {
+            self.ready.push(key);
         }
     }
 

@@ -12,7 +12,7 @@ mod sets;
 
 pub(crate) use config::NamespaceConfig;
 pub(crate) use expiry::Reaper;
-pub(crate) use layout::{BIN_HEADER, Bin, Bins, Record, RecordParts};
+pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
 pub(crate) use partition::Partition;
 pub(crate) use sets::{SetId, Sets};
 
@@ -56,11 +56,6 @@ impl Namespace {
     /// Number of records, expired ones that were not reaped yet included.
     pub(crate) fn record_count(&self) -> u64 {
         self.partitions.iter().map(|p| p.lock().len() as u64).sum()
-    }
-
-    /// Number of bytes that records take, without the tables.
-    pub(crate) fn record_bytes(&self) -> u64 {
-        self.partitions.iter().map(|p| p.lock().bytes()).sum()
     }
 
     /// Removes the records last updated before `before_ms` (milliseconds since 2010), of one set or of all.

@@ -45,8 +45,8 @@ impl Set {
 pub(crate) struct Sets {
     /// Open addressing: ids by hash of the name, 0 = free.
     slots: Box<[AtomicU16]>,
-    /// By id - 1.
-    sets: Box<[OnceLock<Set>]>,
+    /// At id - 1.
+    by_id: Box<[OnceLock<Set>]>,
     /// How many there are; the lock is for adding.
     count: Mutex<usize>,
 }
@@ -55,7 +55,7 @@ impl Default for Sets {
     fn default() -> Self {
         Self {
             slots: (0..SLOTS).map(|_| AtomicU16::new(0)).collect(),
-            sets: (0..MAX_SETS).map(|_| OnceLock::new()).collect(),
+            by_id: (0..MAX_SETS).map(|_| OnceLock::new()).collect(),
             count: Mutex::new(0),
         }
     }
@@ -71,7 +71,7 @@ fn hash(name: &[u8]) -> usize {
 impl Sets {
     /// The set with this id.
     pub(crate) fn get(&self, id: SetId) -> Option<&Set> {
-        self.sets.get(usize::from(id.0).checked_sub(1)?)?.get()
+        self.by_id.get(usize::from(id.0).checked_sub(1)?)?.get()
     }
 
     /// Name of the set with this id; empty for "no set".
@@ -97,7 +97,7 @@ impl Sets {
             Ok(id) => return Some(id),
             Err(slot) => slot,
         };
-        let cell = self.sets.get(*count)?;
+        let cell = self.by_id.get(*count)?;
         cell.get_or_init(|| Set { name: name.into(), objects: AtomicI64::new(0), bytes: AtomicI64::new(0) });
         *count += 1;
         let id = *count as u16;
@@ -135,6 +135,6 @@ impl Sets {
 
     /// All sets, in the order they were first used.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Set> {
-        self.sets.iter().map_while(OnceLock::get)
+        self.by_id.iter().map_while(OnceLock::get)
     }
 }

@@ -128,7 +128,7 @@ impl Connection {
     fn more(&mut self, deadline: Instant) -> Result<usize, String> {
         let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         self.stream.set_read_timeout(Some(left)).unwrap();
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {
             Ok(n) => {
                 self.received.extend_from_slice(&buffer[..n]);

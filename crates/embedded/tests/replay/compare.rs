@@ -64,9 +64,9 @@ impl Row<'_> {
 
     fn show(&self) -> String {
         let h = self.message.header;
-        let hex: String = self.bytes[MESSAGE_HEADER_SIZE..].iter().take(120).map(|b| format!("{b:02x}")).collect();
+        let shown = &self.bytes[MESSAGE_HEADER_SIZE..self.bytes.len().min(MESSAGE_HEADER_SIZE + 120)];
         format!(
-            "result {} generation {} void time {} infos {}/{}/{} index {} fields {} ops {} {hex}",
+            "result {} generation {} void time {} infos {}/{}/{} index {} fields {} ops {} {shown:02x?}",
             h.result_code,
             h.generation,
             h.record_ttl,
