@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aerospike_core::{Client, Host, Node};
 use tokio::sync::Notify;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{Shared, fetch};
 use crate::error::{Error, Result};
@@ -20,6 +20,9 @@ const MAX_ROUNDS: usize = 3;
 /// How long the first map may take to become complete once every node has answered.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Limits of the time between two looks at the nodes' generations; within them, a quarter of the tend interval.
+const SHORTEST_LOOK: Duration = Duration::from_millis(100);
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
 /// Limits of a node's time to answer, whatever `ClientPolicy::timeout` says, and its value when that is 0 (no limit).
 const LEAST_TIMEOUT: Duration = Duration::from_millis(100);
 const MOST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -139,17 +142,18 @@ impl Worker {
     /// Follows the cluster, for ever.
     pub(super) async fn run(&mut self) {
         let interval = Duration::from_millis(u64::from(self.shared.policy.tend_interval));
-        let mut ticks = tokio::time::interval_at(Instant::now() + interval, interval);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // aerospike-core's tend notices changes; looking at what it noticed costs next to nothing.
+        let mut looks = every((interval / 4).clamp(SHORTEST_LOOK, LONGEST_LOOK));
+        let mut tends = every(interval);
         let shared = Arc::clone(&self.shared);
         let mut earliest = Instant::now();
         let mut pause = LEAST_PAUSE;
         loop {
             tokio::select! {
-                _ = ticks.tick() => {
-                    self.builder.tick_breakers();
+                _ = looks.tick() => {
                     self.refresh(Scope::Changed).await;
                 }
+                _ = tends.tick() => self.builder.tick_breakers(),
                 () = async {
                     shared.refresh.wait().await;
                     tokio::time::sleep_until(earliest).await;
@@ -292,6 +296,13 @@ impl Worker {
         self.shared.listeners.notify(&topology);
         true
     }
+}
+
+/// Ticks from one period from now on; late ones are not made up for.
+fn every(period: Duration) -> Interval {
+    let mut interval = tokio::time::interval_at(Instant::now() + period, period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
 }
 
 #[cfg(test)]
