@@ -15,11 +15,11 @@ const KEEP_CAPACITY: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Entry<T> {
     /// Whom to tell; `None`: an orphan.
-    pub(super) token: Option<T>,
-    pub(super) ticket: Ticket,
-    pub(super) deadline: Millis,
+    token: Option<T>,
+    ticket: Ticket,
+    deadline: Millis,
     /// Size of the request in bytes.
-    pub(super) len: u32,
+    len: u32,
     /// Where the request starts in the connection's stream of sent bytes.
     start: u64,
 }
@@ -34,15 +34,28 @@ pub(super) struct Connection<T> {
     queued_total: u64,
     /// Of these, how many may have reached the server.
     sent_total: u64,
-    pub(super) entries: VecDeque<Entry<T>>,
+    entries: VecDeque<Entry<T>>,
     /// Bytes of a frame that has not come whole yet.
     partial: Vec<u8>,
-    pub(super) bytes_in_flight: u64,
-    pub(super) orphans: u32,
+    bytes_in_flight: u64,
+    orphans: usize,
+    /// No deadline of an entry is earlier.
+    earliest: Millis,
     /// When the entry at the front became an orphan.
-    pub(super) blocked_since: Option<Millis>,
-    pub(super) last_used: Millis,
+    blocked_since: Option<Millis>,
+    last_used: Millis,
+    /// The driver knows that output waits, and has not come for it yet.
+    pub(super) flush_asked: bool,
+    /// An answer has come: this connection worked.
+    pub(super) proven: bool,
+    /// Takes no further requests, and is closed as soon as nobody waits for an answer.
+    pub(super) retired: bool,
+    /// The driver has been told to close it.
+    pub(super) close_asked: bool,
 }
+
+/// The load of a connection that takes no request now.
+pub(super) const NO_ROOM: u16 = u16::MAX;
 
 impl<T> Connection<T> {
     pub(super) fn new(serial: u32, class: Class, now: Millis) -> Self {
@@ -56,17 +69,46 @@ impl<T> Connection<T> {
             partial: Vec::new(),
             bytes_in_flight: 0,
             orphans: 0,
+            earliest: Millis::NEVER,
             blocked_since: None,
             last_used: now,
+            flush_asked: false,
+            proven: false,
+            retired: false,
+            close_asked: false,
         }
     }
 
-    /// Whether another request of this size may be put behind the others.
-    pub(super) fn has_room(&self, depth: usize, max_bytes: u64, len: usize) -> bool {
-        self.entries.is_empty()
-            || (self.entries.len() < depth
-                && self.orphans == 0
-                && self.bytes_in_flight + len as u64 <= max_bytes)
+    /// How many entries another request would stand behind; [`NO_ROOM`] if none may be put there: it would wait for
+    /// an answer that is late already, or the connection is about to be closed.
+    pub(super) fn load(&self) -> u16 {
+        if self.retired || self.orphans > 0 { NO_ROOM } else { self.entries.len().min(usize::from(NO_ROOM - 1)) as u16 }
+    }
+
+    /// Whether a request of this size may be put behind the others: the bytes in flight are bounded, but a request
+    /// that is larger than the bound may go alone.
+    pub(super) fn has_room_for(&self, len: usize, max_bytes: u64) -> bool {
+        self.entries.is_empty() || self.bytes_in_flight + len as u64 <= max_bytes
+    }
+
+    /// Entries in flight, orphans included.
+    pub(super) fn in_flight(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether somebody waits for an answer from here.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.entries.len() > self.orphans
+    }
+
+    /// Idle since when; `None`: something is in flight.
+    pub(super) fn idle_since(&self) -> Option<Millis> {
+        self.entries.is_empty().then_some(self.last_used)
+    }
+
+    /// Whether nothing but orphans is left, the first of them in front for `limit` milliseconds.
+    pub(super) fn is_stuck(&self, now: Millis, limit: u64) -> bool {
+        !self.is_awaited() && self.blocked_since.is_some_and(|since| now.since(since) >= limit)
     }
 
     pub(super) fn push(&mut self, request: &[u8], entry: (Option<T>, Ticket, Millis), now: Millis) {
@@ -75,12 +117,14 @@ impl<T> Connection<T> {
         self.entries.push_back(Entry { token, ticket, deadline, len: request.len() as u32, start: self.queued_total });
         self.queued_total += request.len() as u64;
         self.bytes_in_flight += request.len() as u64;
+        self.earliest = self.earliest.min(deadline);
         self.last_used = now;
     }
 
     /// Hands all waiting bytes to the driver: `buffer` (empty) is exchanged for them.
     pub(super) fn take_output(&mut self, buffer: &mut Vec<u8>) -> bool {
         debug_assert!(buffer.is_empty(), "the driver's buffer is written out before it takes more");
+        self.flush_asked = false;
         if self.out.is_empty() {
             return false;
         }
@@ -92,15 +136,19 @@ impl<T> Connection<T> {
         true
     }
 
+    /// Where in the stream the bytes begin that the driver has not taken.
+    fn taken_total(&self) -> u64 {
+        self.queued_total - self.out.len() as u64
+    }
+
     /// The driver could not write the last `unwritten` bytes of what it took.
     pub(super) fn unwritten(&mut self, unwritten: usize) {
-        let taken = self.queued_total - self.out.len() as u64;
-        self.sent_total = taken - unwritten as u64;
+        self.sent_total = self.taken_total().saturating_sub(unwritten as u64);
     }
 
     /// Puts taken bytes back: they have not been sent.
     pub(super) fn return_output(&mut self, bytes: &[u8]) {
-        self.sent_total = self.queued_total - self.out.len() as u64 - bytes.len() as u64;
+        self.sent_total = self.taken_total().saturating_sub(bytes.len() as u64);
         self.out.splice(..0, bytes.iter().copied());
     }
 
@@ -121,7 +169,7 @@ impl<T> Connection<T> {
         if self.partial.is_empty() {
             let used = self.frames(bytes, now, counters, sink)?;
             self.partial.extend_from_slice(&bytes[used..]);
-            return Ok(());
+            return self.check_asked_for(used);
         }
         // The buffer is taken out for the walk, so that its frames can be borrowed while `self` changes.
         self.partial.extend_from_slice(bytes);
@@ -134,6 +182,14 @@ impl<T> Connection<T> {
             whole.drain(..used);
         }
         self.partial = whole;
+        self.check_asked_for(used)
+    }
+
+    /// Nothing is kept of an answer that nobody asked for: it is not worth waiting for the rest of it.
+    fn check_asked_for(&self, at: usize) -> WireResult<()> {
+        if !self.partial.is_empty() && self.entries.front().is_none_or(|e| e.start >= self.sent_total) {
+            return Err(WireError::invalid("the start of an answer that nobody asked for", at));
+        }
         Ok(())
     }
 
@@ -188,6 +244,7 @@ impl<T> Connection<T> {
         } else if body.len() < MESSAGE_HEADER_SIZE {
             return Err(WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len()));
         }
+        self.proven = true;
         let Some(entry) = self.entries.pop_front() else { return Ok(()) };
         self.bytes_in_flight -= u64::from(entry.len);
         counters.in_flight -= 1;
@@ -200,14 +257,23 @@ impl<T> Connection<T> {
             counters.late_answers += 1;
             counters.orphans -= 1;
             self.orphans -= 1;
+        }
+        if self.orphans > 0 {
             self.blocked_since = self.entries.front().filter(|e| e.token.is_none()).map(|_| now);
+        } else {
+            self.blocked_since = None;
         }
         Ok(())
     }
 
-    /// Turns entries past their deadline into orphans; says the earliest deadline left.
+    /// Ends the wait for entries past their deadline; says the earliest deadline left. What the driver has taken
+    /// becomes an orphan, as it may be executed; what it has not is taken back and never sent.
     pub(super) fn expire(&mut self, now: Millis, counters: &mut NodeCounters, sink: &mut impl Sink<T>) -> Millis {
-        let mut earliest = Millis::NEVER;
+        if now < self.earliest {
+            return self.earliest;
+        }
+        let taken_total = self.taken_total();
+        let (mut earliest, mut taken_back) = (Millis::NEVER, false);
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if entry.token.is_none() {
                 continue;
@@ -216,23 +282,37 @@ impl<T> Connection<T> {
                 earliest = earliest.min(entry.deadline);
                 continue;
             }
-            if let Some(token) = entry.token.take() {
-                counters.timeouts += 1;
+            let Some(token) = entry.token.take() else { continue };
+            let sent = entry.start < taken_total;
+            counters.timeouts += 1;
+            if sent {
                 counters.orphans += 1;
                 self.orphans += 1;
                 if index == 0 {
                     self.blocked_since.get_or_insert(now);
                 }
-                sink.failed(token, &Failure { kind: FailureKind::Expired, sent: entry.start < self.sent_total });
+            } else {
+                taken_back = true;
             }
+            sink.failed(token, &Failure { kind: FailureKind::Expired, sent });
         }
+        if taken_back {
+            self.take_back(counters);
+        }
+        self.earliest = earliest;
         earliest
     }
 
-    /// Makes the entry an orphan, if it is here; says whether it was.
+    /// Ends the wait for an entry, as [`expire`](Self::expire) does. `None`: it is not here.
     pub(super) fn cancel(&mut self, ticket: Ticket, now: Millis, counters: &mut NodeCounters) -> Option<T> {
         let index = self.entries.binary_search_by_key(&ticket, |e| e.ticket).ok()?;
-        let token = self.entries[index].token.take()?;
+        let taken_total = self.taken_total();
+        let entry = &mut self.entries[index];
+        let token = entry.token.take()?;
+        if entry.start >= taken_total {
+            self.take_back(counters);
+            return Some(token);
+        }
         counters.orphans += 1;
         self.orphans += 1;
         if index == 0 {
@@ -241,10 +321,40 @@ impl<T> Connection<T> {
         Some(token)
     }
 
+    /// Removes the entries that nobody waits for and that the driver has not taken, with their bytes.
+    fn take_back(&mut self, counters: &mut NodeCounters) {
+        let base = self.taken_total();
+        let first = self.entries.partition_point(|e| e.start < base);
+        // What stands in front of the first of them is the rest of a request that has been sent in part.
+        let mut to = self.entries.get(first).map_or(self.out.len(), |e| (e.start - base) as usize);
+        let mut kept = first;
+        for index in first..self.entries.len() {
+            let entry = &mut self.entries[index];
+            let (from, len) = ((entry.start - base) as usize, entry.len as usize);
+            if entry.token.is_none() {
+                self.bytes_in_flight -= len as u64;
+                counters.in_flight -= 1;
+                continue;
+            }
+            entry.start = base + to as u64;
+            self.out.copy_within(from..from + len, to);
+            to += len;
+            self.entries.swap(kept, index);
+            kept += 1;
+        }
+        self.entries.truncate(kept);
+        self.out.truncate(to);
+        self.queued_total = base + to as u64;
+        if self.out.is_empty() {
+            // The driver may find nothing and not come; it is to be told of the next output.
+            self.flush_asked = false;
+        }
+    }
+
     /// Fails all entries, oldest first.
     pub(super) fn fail_all(&mut self, kind: &FailureKind, counters: &mut NodeCounters, sink: &mut impl Sink<T>) {
         counters.in_flight -= self.entries.len() as u64;
-        counters.orphans -= u64::from(self.orphans);
+        counters.orphans -= self.orphans as u64;
         self.orphans = 0;
         let sent_total = self.sent_total;
         for entry in self.entries.drain(..) {
@@ -263,12 +373,14 @@ fn is_last(body: &[u8]) -> WireResult<bool> {
         return Err(WireError::invalid("a compressed batch answer that was not asked for", 0));
     }
     let mut at = 0;
-    while at < body.len() {
+    loop {
         let (message, size) = Message::decode_prefix(&body[at..]).map_err(|e| e.shifted(at))?;
-        if message.header.info3 & info3::LAST != 0 {
-            return Ok(true);
-        }
         at += size;
+        let last = message.header.info3 & info3::LAST != 0;
+        match (last, at == body.len()) {
+            (_, true) => return Ok(last),
+            (true, false) => return Err(WireError::invalid("a message behind the last one of an answer", at)),
+            (false, false) => {}
+        }
     }
-    Ok(false)
 }

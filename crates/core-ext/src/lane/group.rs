@@ -1,26 +1,25 @@
 //! The connections of one class to one node, and the requests that wait for room on them.
 
-use std::collections::VecDeque;
+use aerolane_wire::WireResult;
 
-use super::connection::Connection;
+use super::connection::{Connection, NO_ROOM};
+use super::line::Line;
 use super::types::{Class, Failure, FailureKind, Full, Millis, NodeCounters, Sink, Ticket};
-
-/// A request that waits for room. Its bytes stand in [`Group::bytes`], in the same order.
-#[derive(Debug)]
-struct Waiting<T> {
-    /// `None`: given up while waiting; its bytes are skipped when its turn comes.
-    token: Option<T>,
-    ticket: Ticket,
-    deadline: Millis,
-    len: u32,
-}
 
 /// The limits of a group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
+    /// Connections kept open.
+    pub(super) min: usize,
+    /// Most connections.
     pub(super) max: usize,
+    /// Most entries on each.
     pub(super) depth: usize,
+    /// Most request bytes in flight on each.
     pub(super) max_bytes: u64,
+    /// Most requests in line.
+    pub(super) max_waiting: usize,
+    /// Whether requests may wait for a place that another one holds.
     pub(super) wait: bool,
 }
 
@@ -31,13 +30,16 @@ const MAX_OPENING: usize = 4;
 pub(super) struct Group<T> {
     class: Class,
     pub(super) conns: Vec<Option<Connection<T>>>,
+    /// [`Connection::load`] of each slot, [`NO_ROOM`] for empty ones: side by side, so that the least is found quickly.
+    loads: Vec<u16>,
     open: usize,
+    /// Of the open ones, those that take no further requests.
+    retired: usize,
     /// Asked for or being opened by the driver.
-    pub(super) opening: usize,
-    waiting: VecDeque<Waiting<T>>,
-    /// The bytes of the waiting requests; those before `bytes_at` are used up.
-    bytes: Vec<u8>,
-    bytes_at: usize,
+    opening: usize,
+    /// A connection could not be opened, or was lost before an answer came, and no new one has brought an answer since.
+    pub(super) failing: bool,
+    line: Line<T>,
     pub(super) counters: NodeCounters,
 }
 
@@ -55,13 +57,19 @@ impl<T> Group<T> {
         Self {
             class,
             conns: Vec::new(),
+            loads: Vec::new(),
             open: 0,
+            retired: 0,
             opening: 0,
-            waiting: VecDeque::new(),
-            bytes: Vec::new(),
-            bytes_at: 0,
+            failing: false,
+            line: Line::new(),
             counters: NodeCounters::default(),
         }
+    }
+
+    /// The connection in a slot, if it is still the one with this serial.
+    pub(super) fn live(&mut self, slot: u16, serial: u32) -> Option<&mut Connection<T>> {
+        self.conns.get_mut(usize::from(slot))?.as_mut().filter(|c| c.serial == serial)
     }
 
     pub(super) fn submit(
@@ -71,179 +79,250 @@ impl<T> Group<T> {
         now: Millis,
         limits: Limits,
     ) -> Result<Placed, (Full, T)> {
-        let (token, ticket, deadline) = entry;
-        if self.waiting.is_empty()
+        // Nobody overtakes the line: what waits in front may be large and need a connection to run empty.
+        if self.line.is_empty()
             && let Some(slot) = self.best(request.len(), limits)
             && let Some(conn) = &mut self.conns[slot]
         {
+            let (token, ticket, deadline) = entry;
             conn.push(request, (Some(token), ticket, deadline), now);
+            self.loads[slot] = conn.load();
             self.counters.requests += 1;
             self.counters.in_flight += 1;
             return Ok(Placed::On(slot));
         }
-        if !limits.wait && self.open >= limits.max {
+        let (limit, in_flight) = (limits.max * limits.depth, self.counters.in_flight as usize);
+        let waiting = self.line.len();
+        // Without waiting for others a request may still wait for a connection that is to be opened.
+        let usable = self.open - self.retired;
+        if waiting >= limits.max_waiting || (!limits.wait && (usable >= limits.max || in_flight + waiting >= limit)) {
             self.counters.refused += 1;
-            let limit = limits.max * limits.depth;
-            let in_flight = self.counters.in_flight as usize;
-            let full = Full { limit, in_flight, size: self.open, waiting: self.waiting.len() };
-            return Err((full, token));
+            return Err((Full { limit, in_flight, size: self.open, waiting }, entry.0));
         }
         self.counters.requests += 1;
         self.counters.queued += 1;
-        self.bytes.extend_from_slice(request);
-        self.waiting.push_back(Waiting { token: Some(token), ticket, deadline, len: request.len() as u32 });
+        self.line.push(request, entry);
         Ok(Placed::InLine)
     }
 
     /// The open connection with the fewest entries, if one has room.
     fn best(&self, len: usize, limits: Limits) -> Option<usize> {
-        let mut best: Option<(usize, usize)> = None;
-        for (slot, conn) in self.conns.iter().enumerate() {
-            let Some(conn) = conn else { continue };
-            let load = conn.entries.len();
-            if best.is_none_or(|(_, least)| load < least) && conn.has_room(limits.depth, limits.max_bytes, len) {
-                best = Some((slot, load));
-                if load == 0 {
-                    break;
-                }
-            }
+        // Two passes over small numbers: the first is done many at a time by the processor.
+        let least = self.loads.iter().copied().min().filter(|&least| usize::from(least) < limits.depth)?;
+        let has_room_for =
+            |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
+        let slot = self.loads.iter().position(|&load| load == least)?;
+        if has_room_for(slot) {
+            return Some(slot);
         }
-        best.map(|(slot, _)| slot)
+        // Rare: the bytes in flight are the limit.
+        let loads = self.loads.iter().enumerate();
+        let with_room = loads.filter(|&(slot, &load)| usize::from(load) < limits.depth && has_room_for(slot));
+        with_room.min_by_key(|&(_, &load)| load).map(|(slot, _)| slot)
     }
 
-    /// Puts waiting requests onto connections with room; `moved` hears slot and serial of each connection that got one.
-    pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(usize, u32)) {
-        while let Some(first) = self.waiting.front() {
-            let len = first.len as usize;
-            if first.token.is_some() {
-                let Some(slot) = self.best(len, limits) else { return };
-                let Some(first) = self.waiting.pop_front() else { return };
-                if let Some(conn) = &mut self.conns[slot] {
-                    let request = &self.bytes[self.bytes_at..self.bytes_at + len];
-                    conn.push(request, (first.token, first.ticket, first.deadline), now);
-                    self.counters.queued -= 1;
-                    self.counters.in_flight += 1;
-                    moved(slot, conn.serial);
-                }
-            } else {
-                self.waiting.pop_front();
-            }
-            self.consume(len);
+    /// Puts waiting requests onto connections with room; `moved` hears slot and connection each time.
+    pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(usize, &mut Connection<T>)) {
+        while let Some(len) = self.line.front_len() {
+            let Some(slot) = self.best(len, limits) else { return };
+            let Some(conn) = &mut self.conns[slot] else { return };
+            self.line.pop(|request, token, ticket, deadline| {
+                conn.push(request, (Some(token), ticket, deadline), now);
+            });
+            self.loads[slot] = conn.load();
+            self.counters.queued -= 1;
+            self.counters.in_flight += 1;
+            moved(slot, conn);
         }
     }
 
-    fn consume(&mut self, len: usize) {
-        /// Used-up bytes are moved away once they are this many and half of the buffer.
-        const COMPACT_AT: usize = 64 * 1024;
-        self.bytes_at += len;
-        if self.bytes_at == self.bytes.len() {
-            self.bytes.clear();
-            self.bytes.shrink_to(COMPACT_AT);
-            self.bytes_at = 0;
-        } else if self.bytes_at >= COMPACT_AT && self.bytes_at * 2 >= self.bytes.len() {
-            self.bytes.drain(..self.bytes_at);
-            self.bytes_at = 0;
+    /// How many connections to open now; they count as being opened from here on.
+    ///
+    /// While they fail, one is tried at a time: for requests in line that have nothing else to wait for, and `again`
+    /// and again.
+    pub(super) fn open_wanted(&mut self, limits: Limits, again: bool) -> usize {
+        let usable = self.open - self.retired;
+        let wanted = (usable + self.line.len().div_ceil(limits.depth)).max(limits.min);
+        let mut count = wanted
+            .saturating_sub(usable + self.opening)
+            .min(limits.max.saturating_sub(self.open + self.opening))
+            .min(MAX_OPENING.saturating_sub(self.opening));
+        if self.failing {
+            let due = self.opening == 0 && (again || (self.open == 0 && !self.line.is_empty()));
+            count = count.min(usize::from(due));
         }
+        self.opening += count;
+        count
     }
 
-    /// How many connections to open now.
-    pub(super) fn wanted(&self, min: usize, limits: Limits) -> usize {
-        let for_waiting = self.waiting.len().div_ceil(limits.depth);
-        let target = (self.open + for_waiting).max(min).min(limits.max);
-        target.saturating_sub(self.open + self.opening).min(MAX_OPENING.saturating_sub(self.opening))
+    /// A connection that was asked for is not going to be opened.
+    pub(super) fn forget_opening(&mut self) {
+        self.opening = self.opening.saturating_sub(1);
     }
 
     pub(super) fn opened(&mut self, serial: u32, now: Millis) -> usize {
-        self.opening -= 1;
+        self.forget_opening();
         self.open += 1;
         self.counters.opened += 1;
-        let conn = Connection::new(serial, self.class, now);
+        let conn = Some(Connection::new(serial, self.class, now));
         if let Some(slot) = self.conns.iter().position(Option::is_none) {
-            self.conns[slot] = Some(conn);
+            self.conns[slot] = conn;
+            self.loads[slot] = 0;
             slot
         } else {
-            self.conns.push(Some(conn));
+            self.conns.push(conn);
+            self.loads.push(0);
             self.conns.len() - 1
         }
     }
 
     /// An attempt to open failed. With no connection left to wait for, those in line hear it at once.
     pub(super) fn open_failed(&mut self, error: &crate::Error, sink: &mut impl Sink<T>) {
-        self.opening -= 1;
+        self.forget_opening();
+        self.failing = true;
         self.counters.open_failures += 1;
-        if self.open == 0 && self.opening == 0 {
+        if self.open == 0 && self.opening == 0 && !self.line.is_empty() {
             self.fail_waiting(&FailureKind::OpenFailed(error.clone()), sink);
         }
     }
 
+    /// Lets go of a connection; its entries fail. If it never worked, that counts as a failure to open one.
     pub(super) fn close(&mut self, slot: usize, kind: &FailureKind, sink: &mut impl Sink<T>) {
-        if let Some(mut conn) = self.conns[slot].take() {
-            conn.fail_all(kind, &mut self.counters, sink);
-            self.open -= 1;
-            self.counters.closed += 1;
+        let Some(mut conn) = self.conns[slot].take() else { return };
+        self.loads[slot] = NO_ROOM;
+        self.open -= 1;
+        self.retired -= usize::from(conn.retired);
+        self.counters.closed += 1;
+        conn.fail_all(kind, &mut self.counters, sink);
+        while let Some(None) = self.conns.last() {
+            self.conns.pop();
+            self.loads.pop();
         }
-    }
-
-    /// The least recently used connection that has been idle for `idle_ms`, if there are more than `min`.
-    pub(super) fn idle(&self, now: Millis, idle_ms: u64, min: usize) -> Option<usize> {
-        if self.open <= min {
-            return None;
-        }
-        let idle = |c: &Connection<T>| c.entries.is_empty() && now.since(c.last_used) >= idle_ms;
-        let slots = self.conns.iter().enumerate();
-        let (_, slot) = slots
-            .filter_map(|(slot, c)| c.as_ref().filter(|c| idle(c)).map(|c| (c.last_used, slot)))
-            .min_by_key(|&(used, _)| used)?;
-        Some(slot)
-    }
-
-    /// Turns expired entries into orphans and fails expired waiters; says the earliest deadline left.
-    pub(super) fn expire(&mut self, now: Millis, sink: &mut impl Sink<T>) -> Millis {
-        let mut earliest = Millis::NEVER;
-        for conn in self.conns.iter_mut().flatten() {
-            earliest = earliest.min(conn.expire(now, &mut self.counters, sink));
-        }
-        for waiting in &mut self.waiting {
-            if waiting.deadline > now {
-                if waiting.token.is_some() {
-                    earliest = earliest.min(waiting.deadline);
-                }
-            } else if let Some(token) = waiting.token.take() {
-                self.counters.timeouts += 1;
-                self.counters.queued -= 1;
-                sink.failed(token, &Failure { kind: FailureKind::Expired, sent: false });
+        if !conn.retired && !conn.proven {
+            self.failing = true;
+            if self.open == 0 && self.opening == 0 {
+                self.fail_waiting(kind, sink);
             }
         }
-        earliest
     }
 
-    /// The caller of this entry has given up: in line it is never sent, in flight it becomes an orphan.
+    /// Takes in bytes; see [`Connection::received`].
+    pub(super) fn received(
+        &mut self,
+        (slot, serial): (u16, u32),
+        bytes: &[u8],
+        now: Millis,
+        sink: &mut impl Sink<T>,
+    ) -> WireResult<()> {
+        let slot = usize::from(slot);
+        let Some(conn) = self.conns.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
+        if conn.serial != serial {
+            return Ok(());
+        }
+        let proven = conn.proven;
+        let result = conn.received(bytes, now, &mut self.counters, sink);
+        self.loads[slot] = conn.load();
+        if proven != conn.proven {
+            self.failing = false;
+        }
+        result
+    }
+
+    /// Puts no more requests on this connection.
+    fn retire(&mut self, slot: usize) {
+        if let Some(conn) = &mut self.conns[slot]
+            && !conn.retired
+        {
+            conn.retired = true;
+            self.retired += 1;
+            self.loads[slot] = NO_ROOM;
+        }
+    }
+
+    /// Puts no more requests on any connection.
+    pub(super) fn retire_all(&mut self) {
+        (0..self.conns.len()).for_each(|slot| self.retire(slot));
+    }
+
+    /// Retires connections that are stuck behind an old orphan, that are idle for long beyond the minimum, and that are
+    /// idle beyond the maximum. Gives back memory.
+    pub(super) fn trim(&mut self, now: Millis, (idle_ms, orphan_ms): (u64, u64), limits: Limits) {
+        self.line.shrink();
+        let mut usable = self.open - self.retired;
+        for slot in (0..self.conns.len()).rev() {
+            let Some(conn) = self.conns[slot].as_ref().filter(|c| !c.retired) else { continue };
+            let excess = match conn.idle_since() {
+                Some(_) if usable > limits.max => true,
+                Some(since) => idle_ms > 0 && usable > limits.min && now.since(since) >= idle_ms,
+                None => conn.is_stuck(now, orphan_ms),
+            };
+            if excess {
+                usable -= 1;
+                self.retire(slot);
+            }
+        }
+    }
+
+    /// The next retired connection that nobody waits on any more and that the driver has not been told to close.
+    pub(super) fn next_to_close(&mut self) -> Option<(usize, u32)> {
+        if self.retired == 0 {
+            return None;
+        }
+        let due = |c: &Connection<T>| c.retired && !c.close_asked && !c.is_awaited();
+        let slot = self.conns.iter().position(|c| c.as_ref().is_some_and(due))?;
+        let conn = self.conns[slot].as_mut()?;
+        conn.close_asked = true;
+        Some((slot, conn.serial))
+    }
+
+    /// Ends the wait for entries and requests in line whose deadline has passed; says the earliest deadline left.
+    pub(super) fn expire(&mut self, now: Millis, sink: &mut impl Sink<T>) -> Millis {
+        let mut earliest = Millis::NEVER;
+        for (conn, load) in self.conns.iter_mut().zip(&mut self.loads) {
+            if let Some(conn) = conn {
+                earliest = earliest.min(conn.expire(now, &mut self.counters, sink));
+                *load = conn.load();
+            }
+        }
+        let counters = &mut self.counters;
+        earliest.min(self.line.expire(now, |token| {
+            counters.timeouts += 1;
+            counters.queued -= 1;
+            sink.failed(token, &Failure { kind: FailureKind::Expired, sent: false });
+        }))
+    }
+
+    /// The caller of this entry has given up: what the driver has taken becomes an orphan, all else is never sent.
     pub(super) fn cancel(&mut self, ticket: Ticket, now: Millis) -> Option<T> {
-        if let Ok(index) = self.waiting.binary_search_by_key(&ticket, |w| w.ticket) {
-            let token = self.waiting[index].token.take()?;
+        if let Some(token) = self.line.cancel(ticket) {
             self.counters.queued -= 1;
             return Some(token);
         }
-        self.conns.iter_mut().flatten().find_map(|conn| conn.cancel(ticket, now, &mut self.counters))
+        for (conn, load) in self.conns.iter_mut().zip(&mut self.loads) {
+            if let Some(conn) = conn
+                && let Some(token) = conn.cancel(ticket, now, &mut self.counters)
+            {
+                *load = conn.load();
+                return Some(token);
+            }
+        }
+        None
     }
 
     pub(super) fn fail_waiting(&mut self, kind: &FailureKind, sink: &mut impl Sink<T>) {
-        for waiting in self.waiting.drain(..) {
-            if let Some(token) = waiting.token {
-                self.counters.queued -= 1;
-                sink.failed(token, &Failure { kind: kind.clone(), sent: false });
-            }
-        }
-        self.bytes.clear();
-        self.bytes_at = 0;
+        let counters = &mut self.counters;
+        self.line.drain(|token| {
+            counters.queued -= 1;
+            sink.failed(token, &Failure { kind: kind.clone(), sent: false });
+        });
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.counters.in_flight > 0 || !self.waiting.is_empty() || self.opening > 0
+        self.counters.in_flight > 0 || !self.line.is_empty() || self.opening > 0
     }
 
     pub(super) fn snapshot(&self) -> NodeCounters {
-        let idle = self.conns.iter().flatten().filter(|c| c.entries.is_empty()).count();
+        let idle = self.conns.iter().flatten().filter(|c| c.in_flight() == 0).count();
         NodeCounters { open: self.open as u64, opening: self.opening as u64, idle: idle as u64, ..self.counters }
     }
 }

@@ -11,10 +11,12 @@
 //!
 //! The server answers strictly in request order, one at a time per connection, and there are no request ids: matching
 //! is first in, first out. An entry whose caller has given up stays in the FIFO as an orphan, so that its late answer is
-//! read and dropped and never reaches anybody else.
+//! read and dropped and never reaches anybody else. What the driver has not taken yet can still be taken back: it is
+//! never sent once its caller was told so.
 
 mod connection;
 mod group;
+mod line;
 mod types;
 
 #[cfg(test)]
@@ -22,15 +24,14 @@ mod tests;
 
 use aerolane_wire::WireError;
 
+use connection::Connection;
 use group::{Group, Limits, Placed};
-pub use types::{
-    Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket,
-};
+pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 
 #[derive(Debug)]
 struct NodeLane<T> {
     groups: [Group<T>; 2],
-    /// The node left the cluster: nothing is opened any more.
+    /// The node left the cluster (or the lane was closed): nothing is opened any more.
     gone: bool,
 }
 
@@ -43,11 +44,13 @@ pub struct Lane<T> {
     next_serial: u32,
     /// No deadline is earlier than this.
     earliest: Millis,
-    /// Connections with output that were not asked to be flushed since.
+    /// Connections with output that the driver has not heard of.
     to_flush: Vec<ConnId>,
     to_open: Vec<(u16, Class)>,
     to_close: Vec<ConnId>,
     in_flight: usize,
+    /// Why, once everything has been closed.
+    closed: Option<FailureKind>,
 }
 
 impl<T> Lane<T> {
@@ -64,20 +67,23 @@ impl<T> Lane<T> {
             to_open: Vec::new(),
             to_close: Vec::new(),
             in_flight: 0,
+            closed: None,
         }
     }
 
-    /// Changes the sizes: what is open beyond them stays until it is idle.
+    /// Changes the sizes. What is open beyond the maximum is closed by [`Lane::trim`] as soon as it is idle.
     pub fn resize(&mut self, sizing: LaneSizing) {
         self.sizing = sizing;
     }
 
     /// Takes a request (one whole frame) for a node. It is put behind others on the least loaded connection, or in
-    /// line until there is room; the outcome comes through a [`Sink`], with `token`.
+    /// line until there is room; the outcome comes through a [`Sink`], with `token`. For a node that has left the
+    /// cluster, or once the lane was closed, the outcome is a failure with the next [`Lane::expire`], which is due at
+    /// once then.
     ///
     /// # Errors
     ///
-    /// [`Full`], with the token, when everything is full and the lane is not to wait.
+    /// [`Full`], with the token, when the line has its full length, or everything is full and the lane is not to wait.
     pub fn submit(
         &mut self,
         node: u16,
@@ -90,22 +96,31 @@ impl<T> Lane<T> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let limits = self.limits(class);
-        let group = &mut self.node(node).groups[class.index()];
-        match group.submit(request, (token, ticket, deadline), now, limits)? {
+        let lane = self.node(node);
+        let gone = lane.gone;
+        match lane.groups[class.index()].submit(request, (token, ticket, deadline), now, limits)? {
             Placed::On(slot) => {
                 self.in_flight += 1;
                 self.mark_flush(node, class, slot);
             }
-            Placed::InLine => self.ask_to_open(node, class),
+            Placed::InLine if gone => self.earliest = self.earliest.min(now),
+            Placed::InLine => self.ask_to_open(node, class, false),
         }
         self.earliest = self.earliest.min(deadline);
         Ok(ticket)
     }
 
-    /// The caller has given up. In line, the request is never sent; in flight, it becomes an orphan.
-    /// `None`: the entry has had its outcome already.
+    /// The caller has given up. A request that the driver has not taken is never sent; one that it has becomes an
+    /// orphan. `None`: the entry has had its outcome already.
     pub fn cancel(&mut self, node: u16, class: Class, ticket: Ticket, now: Millis) -> Option<T> {
-        self.nodes.get_mut(usize::from(node))?.groups[class.index()].cancel(ticket, now)
+        let group = &mut self.nodes.get_mut(usize::from(node))?.groups[class.index()];
+        let before = group.counters.in_flight;
+        let token = group.cancel(ticket, now)?;
+        self.in_flight -= (before - group.counters.in_flight) as usize;
+        // A large request that stood in front may have held up smaller ones.
+        self.advance(node, class, now);
+        self.name_closing(node, class);
+        Some(token)
     }
 
     /// A connection to open. The driver answers with [`Lane::opened`] or [`Lane::open_failed`].
@@ -124,35 +139,38 @@ impl<T> Lane<T> {
         let serial = self.next_serial;
         self.next_serial = self.next_serial.wrapping_add(1);
         let slot = self.node(node).groups[class.index()].opened(serial, now);
-        let id = ConnId { node, class, slot: slot as u16, serial };
         if self.node(node).gone {
-            self.to_close.push(id);
+            self.node(node).groups[class.index()].retire_all();
+            self.name_closing(node, class);
         }
         self.advance(node, class, now);
-        id
+        self.ask_to_open(node, class, false);
+        ConnId { node, class, slot: slot as u16, serial }
     }
 
-    /// A connection that was asked for could not be opened. The next request (or [`Lane::trim`]) asks again: a node
-    /// that is down is not stormed.
+    /// A connection that was asked for could not be opened. While none is open, requests in line ask for one more at a
+    /// time; beyond that only [`Lane::trim`] and [`Lane::warm`] ask again: a node that is down is not stormed.
     pub fn open_failed(&mut self, node: u16, class: Class, error: &crate::Error, sink: &mut impl Sink<T>) {
         self.node(node).groups[class.index()].open_failed(error, sink);
     }
 
     /// Asks for the `min` connections of a node ahead of use.
     pub fn warm(&mut self, node: u16) {
-        self.ask_to_open(node, Class::Single);
+        self.ask_to_open(node, Class::Single, true);
     }
 
-    /// A connection that got output since it was last named here.
+    /// A connection with output. It is named once, until [`Lane::take_output`] was called for it; the driver goes on
+    /// by itself while [`Lane::has_output`].
     pub fn flush_request(&mut self) -> Option<ConnId> {
         self.to_flush.pop()
     }
 
     /// Hands all that waits on a connection to the driver: `buffer`, which must be empty, is exchanged for it.
-    /// From here on these requests count as sent, unless [`Lane::unwritten`] says otherwise. False: nothing waits.
+    /// From here on these requests count as sent, unless [`Lane::unwritten`] says otherwise; the driver keeps at
+    /// writing them until the connection ends. False: nothing waits.
     pub fn take_output(&mut self, conn: ConnId, buffer: &mut Vec<u8>) -> bool {
         let Some(group) = self.group(conn) else { return false };
-        let Some(connection) = live(group, conn) else { return false };
+        let Some(connection) = group.live(conn.slot, conn.serial) else { return false };
         let taken = connection.take_output(buffer);
         group.counters.bytes_sent += buffer.len() as u64;
         taken
@@ -160,7 +178,7 @@ impl<T> Lane<T> {
 
     /// The last `unwritten` bytes of what the driver took are still with it: they have not been sent.
     pub fn unwritten(&mut self, conn: ConnId, unwritten: usize) {
-        if let Some(connection) = self.group(conn).and_then(|g| live(g, conn)) {
+        if let Some(connection) = self.live(conn) {
             connection.unwritten(unwritten);
         }
     }
@@ -168,22 +186,22 @@ impl<T> Lane<T> {
     /// Puts bytes that were taken and could not be written back in front of what waits on the connection.
     pub fn return_output(&mut self, conn: ConnId, bytes: &[u8]) {
         let Some(group) = self.group(conn) else { return };
-        if let Some(connection) = live(group, conn) {
+        if let Some(connection) = group.live(conn.slot, conn.serial) {
             connection.return_output(bytes);
-            group.counters.bytes_sent -= bytes.len() as u64;
+            group.counters.bytes_sent = group.counters.bytes_sent.saturating_sub(bytes.len() as u64);
         }
     }
 
     /// Whether bytes wait to be taken on this connection.
     #[must_use]
     pub fn has_output(&mut self, conn: ConnId) -> bool {
-        self.group(conn).and_then(|g| live(g, conn)).is_some_and(|c| c.output_len() > 0)
+        self.live(conn).is_some_and(|c| c.output_len() > 0)
     }
 
     /// How many entries are in flight on this connection, orphans included.
     #[must_use]
     pub fn entries_on(&mut self, conn: ConnId) -> usize {
-        self.group(conn).and_then(|g| live(g, conn)).map_or(0, |c| c.entries.len())
+        self.live(conn).map_or(0, |c| c.in_flight())
     }
 
     /// Takes in bytes that came on a connection, and tells `sink` of the answers in them.
@@ -199,90 +217,88 @@ impl<T> Lane<T> {
         sink: &mut impl Sink<T>,
     ) -> Result<(), WireError> {
         let Some(group) = self.group(conn) else { return Ok(()) };
-        let before = group.counters.in_flight;
-        let counters = &mut group.counters;
-        let Some(Some(connection)) = group.conns.get_mut(usize::from(conn.slot)) else { return Ok(()) };
-        if connection.serial != conn.serial {
-            return Ok(());
-        }
-        let result = connection.received(bytes, now, counters, sink);
-        let done = before - group.counters.in_flight;
-        self.in_flight -= done as usize;
-        match result {
-            Ok(()) => {
-                if done > 0 {
-                    self.advance(conn.node, conn.class, now);
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.closed(conn, &FailureKind::Garbage(error), sink);
-                Err(error)
+        let (before, failing) = (group.counters.in_flight, group.failing);
+        let result = group.received((conn.slot, conn.serial), bytes, now, sink);
+        let works_again = failing && !group.failing;
+        let done = (before - group.counters.in_flight) as usize;
+        self.in_flight -= done;
+        if let Err(error) = result {
+            self.closed(conn, &FailureKind::Garbage(error), sink);
+        } else if done > 0 {
+            self.advance(conn.node, conn.class, now);
+            self.name_closing(conn.node, conn.class);
+            if works_again {
+                self.ask_to_open(conn.node, conn.class, false);
             }
         }
+        result
     }
 
-    /// A connection has ended. Its entries fail; requests in line get another one.
+    /// A connection has ended. Its entries fail; requests in line get another one, unless connections end before they
+    /// brought an answer: then those in line fail, too, as when none can be opened.
     pub fn closed(&mut self, conn: ConnId, kind: &FailureKind, sink: &mut impl Sink<T>) {
         let Some(group) = self.group(conn) else { return };
-        if live(group, conn).is_none() {
+        if group.live(conn.slot, conn.serial).is_none() {
             return;
         }
         let before = group.counters.in_flight;
         group.close(usize::from(conn.slot), kind, sink);
         let done = before - group.counters.in_flight;
         self.in_flight -= done as usize;
-        self.ask_to_open(conn.node, conn.class);
+        self.ask_to_open(conn.node, conn.class, false);
     }
 
-    /// A connection that the driver is to close; the lane has let go of it or will when told [`Lane::closed`].
+    /// A connection that the driver is to close, and then to tell [`Lane::closed`]. Nobody waits for it any more.
     pub fn close_request(&mut self) -> Option<ConnId> {
         self.to_close.pop()
     }
 
-    /// When [`Lane::expire`] is to be called next. May be too early (an answer came in time), never too late.
+    /// When [`Lane::expire`] is to be called next. May be too early (an answer came in time). Too late only when more
+    /// than 8192 requests with deadlines in no order are in line: by 1 ms for each 8192.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Millis> {
         (self.earliest != Millis::NEVER).then_some(self.earliest)
     }
 
-    /// Fails the entries whose deadline has passed; those in flight become orphans. Cheap until a deadline has come.
+    /// Fails the entries whose deadline has passed; those that the driver has taken become orphans. Cheap until a
+    /// deadline has come.
     pub fn expire(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        if now >= self.earliest {
-            let mut earliest = Millis::NEVER;
-            for group in self.nodes.iter_mut().flat_map(|n| &mut n.groups) {
-                earliest = earliest.min(group.expire(now, sink));
+        if now < self.earliest {
+            return;
+        }
+        self.earliest = Millis::NEVER;
+        for node in 0..self.nodes.len() {
+            for class in Class::ALL {
+                let lane = &mut self.nodes[node];
+                let group = &mut lane.groups[class.index()];
+                let (in_flight, timeouts) = (group.counters.in_flight, group.counters.timeouts);
+                if lane.gone {
+                    group.fail_waiting(self.closed.as_ref().unwrap_or(&FailureKind::NodeGone), sink);
+                }
+                self.earliest = self.earliest.min(group.expire(now, sink));
+                self.in_flight -= (in_flight - group.counters.in_flight) as usize;
+                if group.counters.timeouts != timeouts {
+                    self.advance(node as u16, class, now);
+                    self.name_closing(node as u16, class);
+                }
             }
-            self.earliest = earliest;
         }
     }
 
     /// Closes connections that are blocked by an old orphan, and those idle for long beyond the minimum; asks for
     /// those missing to the minimum.
     pub fn trim(&mut self, now: Millis) {
-        let LaneSizing { orphan_ms, idle_ms, min, .. } = self.sizing;
-        for (node, lane) in self.nodes.iter_mut().enumerate() {
-            for class in Class::ALL {
-                let group = &mut lane.groups[class.index()];
-                for (slot, conn) in group.conns.iter().enumerate() {
-                    let Some(conn) = conn else { continue };
-                    let blocked = conn.blocked_since.is_some_and(|since| now.since(since) >= orphan_ms);
-                    if blocked && conn.entries.iter().all(|e| e.token.is_none()) {
-                        self.to_close.push(ConnId { node: node as u16, class, slot: slot as u16, serial: conn.serial });
-                    }
-                }
-                let keep = if class == Class::Single && !lane.gone { usize::from(min) } else { 0 };
-                if idle_ms > 0
-                    && let Some(slot) = group.idle(now, idle_ms, keep)
-                    && let Some(Some(conn)) = group.conns.get(slot)
-                {
-                    self.to_close.push(ConnId { node: node as u16, class, slot: slot as u16, serial: conn.serial });
-                }
-            }
-        }
         for node in 0..self.nodes.len() {
-            if self.nodes[node].groups[0].counters.opened > 0 {
-                self.ask_to_open(node as u16, Class::Single);
+            for class in Class::ALL {
+                let limits = self.limits(class);
+                let LaneSizing { idle_ms, orphan_ms, .. } = self.sizing;
+                let group = &mut self.nodes[node].groups[class.index()];
+                group.trim(now, (idle_ms, orphan_ms), limits);
+                let known = group.counters.opened + group.counters.open_failures > 0;
+                self.name_closing(node as u16, class);
+                if known {
+                    self.ask_to_open(node as u16, class, true);
+                }
             }
         }
     }
@@ -293,36 +309,53 @@ impl<T> Lane<T> {
         lane.gone = true;
         for class in Class::ALL {
             let group = &mut lane.groups[class.index()];
-            group.fail_waiting(&FailureKind::NodeGone, sink);
-            for (slot, conn) in group.conns.iter().enumerate() {
-                if let Some(conn) = conn {
-                    self.to_close.push(ConnId { node, class, slot: slot as u16, serial: conn.serial });
+            self.to_open.retain(|&asked| {
+                let keep = asked != (node, class);
+                if !keep {
+                    group.forget_opening();
                 }
-            }
+                keep
+            });
+            group.fail_waiting(&FailureKind::NodeGone, sink);
+            group.retire_all();
+        }
+        for class in Class::ALL {
+            self.name_closing(node, class);
         }
     }
 
     /// A node that had left the cluster is part of it again.
     pub fn node_back(&mut self, node: u16) {
-        self.node(node).gone = false;
+        self.node(node).gone = self.closed.is_some();
     }
 
-    /// Fails everything; all connections are to be closed.
+    /// Fails everything, now and from now on; all connections are to be closed.
     pub fn close_all(&mut self, kind: &FailureKind, sink: &mut impl Sink<T>) {
+        self.closed = Some(kind.clone());
+        for (node, class) in self.to_open.drain(..) {
+            self.nodes[usize::from(node)].groups[class.index()].forget_opening();
+        }
         for (node, lane) in self.nodes.iter_mut().enumerate() {
+            lane.gone = true;
             for class in Class::ALL {
                 let group = &mut lane.groups[class.index()];
                 group.fail_waiting(kind, sink);
-                for slot in 0..group.conns.len() {
+                for slot in (0..group.conns.len()).rev() {
                     if let Some(conn) = &group.conns[slot] {
-                        let id = ConnId { node: node as u16, class, slot: slot as u16, serial: conn.serial };
-                        self.to_close.push(id);
+                        if !conn.close_asked {
+                            self.to_close.push(ConnId {
+                                node: node as u16,
+                                class,
+                                slot: slot as u16,
+                                serial: conn.serial,
+                            });
+                        }
                         group.close(slot, kind, sink);
                     }
                 }
             }
         }
-        self.to_open.clear();
+        self.to_flush.clear();
         self.in_flight = 0;
         self.earliest = Millis::NEVER;
     }
@@ -352,23 +385,26 @@ impl<T> Lane<T> {
     }
 
     fn limits(&self, class: Class) -> Limits {
-        let LaneSizing { max, depth, max_bytes_in_flight, max_batch, wait, .. } = self.sizing;
-        let (max, depth) = match class {
-            Class::Single => (max, depth),
-            Class::Batch => (max_batch, 1),
+        let LaneSizing { min, max, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = self.sizing;
+        let (min, max, depth) = match class {
+            Class::Single => (min, max, depth),
+            Class::Batch => (0, max_batch, 1),
         };
+        let max = usize::from(max.max(1));
         Limits {
-            max: usize::from(max.max(1)),
+            min: usize::from(min).min(max),
+            max,
             depth: usize::from(depth.max(1)),
             max_bytes: u64::from(max_bytes_in_flight),
+            max_waiting: max_waiting as usize,
             wait,
         }
     }
 
     fn node(&mut self, node: u16) -> &mut NodeLane<T> {
-        let index = usize::from(node);
+        let (index, gone) = (usize::from(node), self.closed.is_some());
         while self.nodes.len() <= index {
-            self.nodes.push(NodeLane { groups: [Group::new(Class::Single), Group::new(Class::Batch)], gone: false });
+            self.nodes.push(NodeLane { groups: [Group::new(Class::Single), Group::new(Class::Batch)], gone });
         }
         &mut self.nodes[index]
     }
@@ -377,13 +413,16 @@ impl<T> Lane<T> {
         Some(&mut self.nodes.get_mut(usize::from(conn.node))?.groups[conn.class.index()])
     }
 
+    fn live(&mut self, conn: ConnId) -> Option<&mut Connection<T>> {
+        self.group(conn)?.live(conn.slot, conn.serial)
+    }
+
     fn mark_flush(&mut self, node: u16, class: Class, slot: usize) {
-        let Some(lane) = self.nodes.get(usize::from(node)) else { return };
-        if let Some(Some(conn)) = lane.groups[class.index()].conns.get(slot) {
-            let id = ConnId { node, class, slot: slot as u16, serial: conn.serial };
-            if !self.to_flush.contains(&id) {
-                self.to_flush.push(id);
-            }
+        let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
+        if let Some(Some(conn)) = lane.groups[class.index()].conns.get_mut(slot)
+            && !std::mem::replace(&mut conn.flush_asked, true)
+        {
+            self.to_flush.push(ConnId { node, class, slot: slot as u16, serial: conn.serial });
         }
     }
 
@@ -391,29 +430,29 @@ impl<T> Lane<T> {
         let limits = self.limits(class);
         let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
         let (to_flush, in_flight) = (&mut self.to_flush, &mut self.in_flight);
-        lane.groups[class.index()].advance(now, limits, |slot, serial| {
+        lane.groups[class.index()].advance(now, limits, |slot, conn| {
             *in_flight += 1;
-            let id = ConnId { node, class, slot: slot as u16, serial };
-            if !to_flush.contains(&id) {
-                to_flush.push(id);
+            if !std::mem::replace(&mut conn.flush_asked, true) {
+                to_flush.push(ConnId { node, class, slot: slot as u16, serial: conn.serial });
             }
         });
     }
 
-    fn ask_to_open(&mut self, node: u16, class: Class) {
+    /// Tells the driver of the retired connections that nobody waits on any more.
+    fn name_closing(&mut self, node: u16, class: Class) {
+        let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
+        while let Some((slot, serial)) = lane.groups[class.index()].next_to_close() {
+            self.to_close.push(ConnId { node, class, slot: slot as u16, serial });
+        }
+    }
+
+    fn ask_to_open(&mut self, node: u16, class: Class, again: bool) {
         let limits = self.limits(class);
-        let min = if class == Class::Single { usize::from(self.sizing.min) } else { 0 };
         let lane = self.node(node);
         if lane.gone {
             return;
         }
-        let group = &mut lane.groups[class.index()];
-        let wanted = group.wanted(min, limits);
-        group.opening += wanted;
-        self.to_open.extend(std::iter::repeat_n((node, class), wanted));
+        let count = lane.groups[class.index()].open_wanted(limits, again);
+        self.to_open.extend(std::iter::repeat_n((node, class), count));
     }
-}
-
-fn live<T>(group: &mut Group<T>, conn: ConnId) -> Option<&mut connection::Connection<T>> {
-    group.conns.get_mut(usize::from(conn.slot))?.as_mut().filter(|c| c.serial == conn.serial)
 }

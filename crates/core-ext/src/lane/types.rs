@@ -4,6 +4,8 @@ use std::fmt;
 
 use aerolane_wire::WireError;
 
+use crate::config::{PoolSizing, WhenFull};
+
 /// A point in time, in whole milliseconds since an epoch that the driver chooses.
 ///
 /// Deadlines need no finer grain: policies give them in milliseconds.
@@ -73,7 +75,7 @@ impl ConnId {
     }
 }
 
-/// Sizes of one lane, per node: its share of [`PoolSizing`](crate::PoolSizing).
+/// Sizes of one lane, per node: its share of [`PoolSizing`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneSizing {
     /// Pipelined connections kept open also when idle.
@@ -86,6 +88,8 @@ pub struct LaneSizing {
     pub max_bytes_in_flight: u32,
     /// Most connections for batches, at least 1.
     pub max_batch: u16,
+    /// Most requests in line, for each class of connections. Beyond it they are refused with [`Full`].
+    pub max_waiting: u32,
     /// When everything is full: wait in line (true) or fail at once (false).
     pub wait: bool,
     /// Connections idle for longer (milliseconds) are closed, down to `min`. 0: never.
@@ -93,6 +97,30 @@ pub struct LaneSizing {
     /// A connection whose oldest orphan waits for longer than this (milliseconds) and that nobody else waits on is
     /// closed.
     pub orphan_ms: u64,
+}
+
+/// Below the 60 s after which servers used to close idle connections.
+const IDLE_MS: u64 = 55_000;
+/// How long a place may be lost to an answer that does not come.
+const ORPHAN_MS: u64 = 1_000;
+
+impl From<&PoolSizing> for LaneSizing {
+    /// The sizes of one lane, given its share ([`PoolSizing::per_lane`]). Numbers beyond what a lane can count are
+    /// taken as the most that it can.
+    fn from(share: &PoolSizing) -> Self {
+        let short = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
+        Self {
+            min: short(share.min),
+            max: short(share.max),
+            depth: short(share.depth),
+            max_bytes_in_flight: u32::try_from(share.max_bytes_in_flight).unwrap_or(u32::MAX),
+            max_batch: short(share.batch_max),
+            max_waiting: u32::try_from(share.max_waiting).unwrap_or(u32::MAX),
+            wait: share.when_full == WhenFull::Wait,
+            idle_ms: IDLE_MS,
+            orphan_ms: ORPHAN_MS,
+        }
+    }
 }
 
 /// Why an entry got no answer.
@@ -118,11 +146,13 @@ pub enum FailureKind {
 pub struct Failure {
     /// Why.
     pub kind: FailureKind,
-    /// Whether at least one byte of the request may have reached the server. If not, it was not executed.
+    /// Whether at least one byte of the request may have reached the server, or may yet reach it. If not, it is not
+    /// executed.
     pub sent: bool,
 }
 
-/// A request that the lane does not take: everything is full and [`LaneSizing::wait`] is off.
+/// A request that the lane does not take: [`LaneSizing::max_waiting`] are in line, or everything is full and
+/// [`LaneSizing::wait`] is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full {
     /// The most requests that may be in flight to this node on this lane.

@@ -1,0 +1,95 @@
+//! Answers of several frames, on connections of their own.
+
+use super::*;
+
+fn batch_rig() -> (Rig, ConnId) {
+    let mut rig = Rig::new(sizing());
+    rig.submit_batch(0);
+    let conns = rig.open_all();
+    assert_eq!(conns[0].class(), Class::Batch);
+    assert_eq!(rig.flush(conns[0]), [0]);
+    (rig, conns[0])
+}
+
+#[test]
+fn parts_come_as_they_arrive_up_to_the_last() {
+    let bytes = [part(1, false), part(2, false), part(3, true)].concat();
+    for piece in [1, 5, 30, bytes.len()] {
+        let (mut rig, conn) = batch_rig();
+        for bytes in bytes.chunks(piece) {
+            assert!(rig.outcomes.all.is_empty());
+            rig.receive(conn, bytes).unwrap();
+        }
+        assert!(matches!(&rig.outcomes.all[&0], Outcome::Parts(keys) if *keys == [1, 2, 3]));
+        assert_eq!((rig.counters().answers, rig.counters().in_flight), (1, 0));
+    }
+}
+
+#[test]
+fn one_request_at_a_time_on_each() {
+    let (mut rig, first) = batch_rig();
+    rig.submit_batch(1);
+    rig.submit_batch(2);
+    let second = rig.open_all()[0];
+    assert_eq!((rig.flush(first), rig.flush(second)), (vec![], vec![1]));
+    rig.receive(first, &part(9, false)).unwrap();
+    assert!(rig.flush(first).is_empty(), "the answer is not at its end");
+    rig.receive(first, &part(9, true)).unwrap();
+    assert_eq!(rig.flush(first), [2]);
+}
+
+/// Counts parts.
+struct Count<'a>(&'a std::cell::Cell<u32>);
+impl Sink<u32> for Count<'_> {
+    fn answer(&mut self, _: u32, _: &[u8]) {
+        unreachable!("batches have parts");
+    }
+    fn part(&mut self, token: &mut u32, body: &[u8], last: bool) {
+        assert!(*token == 0 && last && body.len() > 60);
+        self.0.set(self.0.get() + 1);
+    }
+    fn failed(&mut self, _: u32, failure: &Failure) {
+        panic!("{failure:?}");
+    }
+}
+
+#[test]
+fn the_last_of_several_messages_in_one_frame_ends_the_answer() {
+    let (mut rig, conn) = batch_rig();
+    let body = [&part(1, false)[8..], &part(2, true)[8..]].concat();
+    let messages = std::cell::Cell::new(0);
+    rig.lane.received(conn, &frame(FrameType::Message, &body), rig.now, &mut Count(&messages)).unwrap();
+    assert_eq!((messages.get(), rig.lane.in_flight()), (1, 0));
+}
+
+#[test]
+fn the_rest_of_an_abandoned_answer_is_dropped() {
+    let (mut rig, conn) = batch_rig();
+    rig.receive(conn, &part(1, false)).unwrap();
+    rig.pass(1000);
+    assert_eq!(rig.outcomes.failure(0), expired(true));
+    rig.submit_batch(7);
+    rig.receive(conn, &part(2, false)).unwrap();
+    assert!(rig.flush(conn).is_empty());
+    rig.receive(conn, &part(3, true)).unwrap();
+    assert_eq!(rig.outcomes.parts[&0], [1], "nothing came after the failure");
+    assert_eq!(rig.counters().late_answers, 1);
+    assert_eq!(rig.flush(conn), [7]);
+}
+
+#[test]
+fn malformed_answers_end_the_connection() {
+    let trailing = [&part(1, true)[8..], &part(2, false)[8..]].concat();
+    let cut = &part(1, true)[8..30];
+    for (body, frame_type) in [
+        (&trailing[..], FrameType::Message),
+        (cut, FrameType::Message),
+        (&[], FrameType::Message),
+        (&[0; 40], FrameType::CompressedMessage),
+    ] {
+        let (mut rig, conn) = batch_rig();
+        rig.receive(conn, &frame(frame_type, body)).unwrap_err();
+        assert!(rig.outcomes.failure(0).0.starts_with("Garbage"));
+        assert_eq!((rig.counters().open, rig.lane.in_flight()), (0, 0));
+    }
+}

@@ -1,0 +1,165 @@
+//! Connections are opened for need, a few at a time, and a node that is down is not stormed.
+
+use super::*;
+
+#[test]
+fn a_request_opens_a_connection_and_goes_out_on_it() {
+    let mut rig = Rig::new(sizing());
+    rig.submit(0);
+    assert!(rig.lane.wants_open() && rig.lane.is_busy());
+    assert_eq!((rig.counters().opening, rig.counters().queued), (1, 1));
+    let conns = rig.open_all();
+    assert_eq!(rig.flush_all(), [(conns[0], vec![0])]);
+    rig.answer(conns[0], &[0]);
+    let counters = rig.counters();
+    assert_eq!((counters.open, counters.opening, counters.idle, counters.opened), (1, 0, 1, 1));
+    assert!(!rig.lane.is_busy() && !rig.lane.wants_open());
+}
+
+#[test]
+fn warming_opens_the_minimum() {
+    let mut rig = Rig::new(LaneSizing { min: 3, max: 8, ..sizing() });
+    rig.lane.warm(0);
+    rig.lane.warm(0);
+    assert_eq!(rig.open_all().len(), 3);
+    rig.lane.warm(0);
+    assert!(!rig.lane.wants_open());
+}
+
+#[test]
+fn opened_are_as_many_as_the_line_needs() {
+    let mut rig = Rig::new(LaneSizing { max: 100, ..sizing() });
+    for key in 0..4 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.asked_to_open(), 1, "depth is 4");
+    rig.submit(4);
+    assert_eq!(rig.asked_to_open(), 1);
+    for key in 5..40 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.asked_to_open(), 2, "never more than 4 at a time");
+    for opened in 1..=4 {
+        rig.lane.opened(0, Class::Single, rig.now);
+        assert_eq!(rig.counters().queued, 40 - 4 * opened);
+    }
+    let conns = rig.open_all();
+    assert_eq!(conns.len(), 6, "each that is opened makes way for the next, without another request");
+    assert_eq!((rig.counters().open, rig.counters().queued), (10, 0));
+}
+
+#[test]
+fn never_more_than_the_maximum_is_opened() {
+    let mut rig = Rig::new(sizing());
+    for key in 0..100 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.open_all().len(), 2);
+    rig.submit(100);
+    rig.trim();
+    assert!(!rig.lane.wants_open());
+    for key in 200..300 {
+        rig.submit_batch(key);
+    }
+    assert_eq!(rig.open_all().len(), 2);
+}
+
+#[test]
+fn those_in_line_hear_that_nothing_can_be_opened() {
+    let mut rig = Rig::new(LaneSizing { max: 8, ..sizing() });
+    for key in 0..8 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.asked_to_open(), 2);
+    rig.open_fails();
+    assert!(rig.outcomes.all.is_empty(), "the other one may still do");
+    rig.submit(8);
+    assert_eq!(rig.asked_to_open(), 0);
+    rig.open_fails();
+    for key in 0..9 {
+        let (kind, sent) = rig.outcomes.failure(key);
+        assert!(kind.starts_with("OpenFailed") && !sent, "{kind}");
+    }
+    let counters = rig.counters();
+    assert_eq!((counters.open_failures, counters.queued, counters.opening), (2, 0, 0));
+    assert!(!rig.lane.is_busy());
+}
+
+#[test]
+fn while_opening_fails_one_is_tried_at_a_time() {
+    let mut rig = Rig::new(LaneSizing { min: 2, max: 8, ..sizing() });
+    rig.lane.warm(0);
+    assert_eq!(rig.asked_to_open(), 2);
+    rig.open_fails();
+    rig.open_fails();
+    assert_eq!(rig.asked_to_open(), 0, "nobody waits, so nothing is tried before it is time");
+    rig.trim();
+    assert_eq!(rig.asked_to_open(), 1);
+    rig.trim();
+    assert_eq!(rig.asked_to_open(), 0);
+    rig.open_fails();
+    for key in 0..50 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.asked_to_open(), 1);
+    let conn = rig.lane.opened(0, Class::Single, rig.now);
+    assert_eq!(rig.asked_to_open(), 0, "it is open, but that does not prove much");
+    rig.flush(conn);
+    rig.answer(conn, &[0]);
+    assert_eq!(rig.asked_to_open(), 4, "it works again");
+}
+
+#[test]
+fn with_one_open_requests_do_not_hammer_for_more() {
+    let (mut rig, conns) = Rig::with_open(LaneSizing { max: 8, ..sizing() }, 1);
+    let mut attempts = 0;
+    for key in 0..1000 {
+        rig.submit(key);
+        while rig.lane.open_request().is_some() {
+            attempts += 1;
+            rig.open_fails();
+        }
+    }
+    assert_eq!(attempts, 1);
+    assert!(rig.outcomes.all.is_empty(), "they wait for the one that is open");
+    rig.trim();
+    assert_eq!(rig.asked_to_open(), 1);
+    rig.flush(conns[0]);
+    rig.answer(conns[0], &[0, 1, 2, 3]);
+    assert_eq!(rig.flush(conns[0]), [4, 5, 6, 7]);
+}
+
+#[test]
+fn a_server_that_takes_connections_and_ends_them_is_not_stormed() {
+    let mut rig = Rig::new(LaneSizing { min: 2, max: 8, ..sizing() });
+    rig.lane.warm(0);
+    for _ in 0..2 {
+        assert!(rig.lane.open_request().is_some());
+        let conn = rig.lane.opened(0, Class::Single, rig.now);
+        rig.lose(conn);
+    }
+    assert_eq!(rig.asked_to_open(), 0);
+    // Requests are each told, and ask for one connection at a time.
+    for key in 0..20 {
+        rig.submit(key);
+    }
+    assert_eq!(rig.asked_to_open(), 1);
+    let conn = rig.lane.opened(0, Class::Single, rig.now);
+    assert_eq!(rig.flush(conn), [0, 1, 2, 3]);
+    assert_eq!(rig.asked_to_open(), 0);
+    rig.lose(conn);
+    assert_eq!(rig.asked_to_open(), 0);
+    assert_eq!(rig.outcomes.all.len(), 20, "nothing is left to wait for");
+    rig.trim();
+    assert_eq!(rig.asked_to_open(), 1, "once in a while it is tried again");
+}
+
+#[test]
+fn a_driver_that_opens_unasked_breaks_nothing() {
+    let mut rig = Rig::new(sizing());
+    let conn = rig.lane.opened(0, Class::Single, rig.now);
+    rig.open_fails();
+    rig.submit(0);
+    assert_eq!(rig.flush(conn), [0]);
+    assert_eq!(rig.counters().opening, 0);
+}

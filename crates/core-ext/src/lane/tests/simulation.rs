@@ -1,0 +1,92 @@
+//! Long and short random runs of the simulated world: nobody gets another's answer, everybody gets one outcome, what is
+//! said about "sent" is true, and everything is released in the end. (The checks are in [`World`].)
+
+use proptest::prelude::*;
+
+use super::world::{Faults, World};
+use super::*;
+
+#[test]
+fn on_a_good_network_everything_is_answered() {
+    let sizing = LaneSizing { max: 4, max_waiting: 1 << 20, ..sizing() };
+    for (seed, piece) in [(1, 0), (2, 8000), (3, 300)] {
+        let summary = World::new(seed, sizing, Faults { piece, ..Faults::default() }).run(5_000, 3);
+        let counters = summary.counters;
+        assert_eq!(counters.opened, counters.open, "no connection was lost");
+        assert_eq!(counters.answers + counters.late_answers, summary.executed);
+        assert_eq!(counters.requests, counters.answers + counters.timeouts);
+        assert!(piece == 300 || counters.answers > 4_000, "{counters:?}");
+    }
+}
+
+#[test]
+fn through_all_that_can_go_wrong() {
+    let faults = Faults {
+        cancel: 4,
+        refuse: 10,
+        drop_before: 800,
+        drop_after: 800,
+        reset: 4000,
+        stall: 1000,
+        garbage: 2000,
+        leave: 500,
+        resize: 1000,
+        piece: 20_000,
+    };
+    let sizing = LaneSizing { max: 6, depth: 8, max_batch: 4, max_bytes_in_flight: 30_000, ..sizing() };
+    let summary = World::new(7, sizing, faults).run(200_000, 8);
+    let counters = summary.counters;
+    // All of it did happen, and most requests still got their answer.
+    assert!(counters.answers > 80_000, "{counters:?}");
+    for (what, count) in [
+        ("timeouts", counters.timeouts),
+        ("late answers", counters.late_answers),
+        ("closed", counters.closed),
+        ("failures to open", counters.open_failures),
+        ("refused", counters.refused),
+    ] {
+        assert!(count > 50, "{what}: {counters:?}");
+    }
+}
+
+fn chance() -> impl Strategy<Value = u32> {
+    prop_oneof![2 => Just(0u32), 1 => 2..20u32, 1 => 20..1000u32]
+}
+
+fn faults() -> impl Strategy<Value = Faults> {
+    let first = (chance(), prop_oneof![Just(0u32), 2..50u32], chance(), chance(), chance());
+    let second = (chance(), chance(), chance(), chance(), prop_oneof![Just(0u32), 1..5000u32]);
+    (first, second).prop_map(|(first, second)| {
+        let (cancel, refuse, drop_before, drop_after, reset) = first;
+        let (stall, garbage, leave, resize, piece) = second;
+        // A node that leaves all the time, or a writer of single bytes, would only be waited for.
+        let (leave, piece) = (if leave > 0 { leave + 20 } else { 0 }, if piece > 0 { piece + 200 } else { 0 });
+        Faults { cancel, refuse, drop_before, drop_after, reset, stall, garbage, leave, resize, piece }
+    })
+}
+
+fn sizings() -> impl Strategy<Value = LaneSizing> {
+    let bytes = prop_oneof![Just(100u32), 1000..50_000u32, Just(1 << 20)];
+    (0..3u16, 1..5u16, 1..9u16, bytes, 1..4u16, prop_oneof![0..20u32, Just(10_000)], any::<bool>()).prop_map(
+        |(min, more, depth, max_bytes_in_flight, max_batch, max_waiting, wait)| LaneSizing {
+            min,
+            max: min + more,
+            depth,
+            max_bytes_in_flight,
+            max_batch,
+            max_waiting,
+            wait,
+            idle_ms: 50,
+            orphan_ms: 100,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn through_anything(seed: u64, sizing in sizings(), faults in faults(), requests in 1..150u32, pace in 1..20u64) {
+        World::new(seed, sizing, faults).run(requests, pace);
+    }
+}
