@@ -3,5 +3,5 @@
 mod common;
 
 fn main() {
-    common::time_hot_paths("wire");
+    common::time_group("wire");
 }

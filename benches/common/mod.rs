@@ -2,12 +2,14 @@
 
 #![allow(dead_code, reason = "each benchmark uses a part of this")]
 
+pub(crate) mod cluster;
+
 use std::time::{Duration, Instant};
 
 use aerolane_bench::hot;
 use criterion::Criterion;
 
-/// Settings for all benchmarks: short enough to be run often. `--` options of criterion still apply.
+/// Settings for all benchmarks: short enough to be run often. Criterion's own options still apply.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(50)
@@ -16,19 +18,25 @@ pub(crate) fn criterion() -> Criterion {
         .configure_from_args()
 }
 
+/// Times one hot path.
+pub(crate) fn time(criterion: &mut Criterion, name: &str) {
+    let path = hot::find(name).unwrap_or_else(|| panic!("there is no hot path `{name}`"));
+    let mut run = (path.prepare)();
+    criterion.bench_function(name, |bencher| {
+        bencher.iter_custom(|n| {
+            let started = Instant::now();
+            run(n);
+            started.elapsed()
+        });
+    });
+}
+
 /// Times every hot path of a group.
-pub(crate) fn time_hot_paths(group: &str) {
+pub(crate) fn time_group(group: &str) {
     let mut criterion = criterion();
     for path in hot::all() {
         if path.group() == group {
-            let mut run = (path.prepare)();
-            criterion.bench_function(path.name, |bencher| {
-                bencher.iter_custom(|n| {
-                    let started = Instant::now();
-                    run(n);
-                    started.elapsed()
-                });
-            });
+            time(&mut criterion, path.name);
         }
     }
     criterion.final_summary();

@@ -2,6 +2,8 @@
 //!
 //! The microbenchmarks time them, the counts (`make bench-counts`) count their allocations and instructions.
 
+mod client;
+mod lane;
 mod wire;
 
 /// Rows in the batches here, the size that the targets speak of.
@@ -35,7 +37,10 @@ impl std::fmt::Debug for HotPath {
 /// All hot paths.
 #[must_use]
 pub fn all() -> Vec<HotPath> {
-    wire::paths()
+    let mut paths = wire::paths();
+    paths.extend(client::paths());
+    paths.extend(lane::paths());
+    paths
 }
 
 /// The hot path of this name.
