@@ -20,6 +20,9 @@ const RECORD_HEADER: usize = 5;
 /// Largest TLS record, with room for what encryption adds (RFC 8446, 5.2).
 const MAX_RECORD: usize = RECORD_HEADER + 16_384 + 2048;
 
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 16 * 1024;
+
 /// What nodes prove themselves with.
 #[derive(Clone)]
 pub struct TlsOptions {
@@ -139,11 +142,11 @@ impl TlsTransport {
             if self.take_record()? {
                 continue;
             }
-            let mut chunk = [0; MAX_RECORD];
-            match stream.read(&mut chunk)? {
-                0 => self.closed = true,
-                n => self.raw.extend_from_slice(&chunk[..n]),
-            }
+            let old = self.raw.len();
+            self.raw.resize(old + READ_BYTES, 0);
+            let read = stream.read(&mut self.raw[old..]);
+            self.raw.truncate(old + *read.as_ref().unwrap_or(&0));
+            self.closed |= read? == 0;
         }
         Ok(())
     }

@@ -4,10 +4,11 @@ use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NodeId, TlsOptions};
 use aerospike_core::operations;
 use aerospike_core::{
-    AdminPolicy, AuthMode, BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin, Bins, Client, ClientPolicy, Error, Expiration,
-    GenerationPolicy, Host, Key, PartitionFilter, QueryPolicy, ReadPolicy, Record, RecordExistsAction, ResultCode,
-    Statement, TlsPolicy, Value, WritePolicy, as_bin, as_key,
+    AdminPolicy, AuthMode, BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin,
+    Bins, Client, ClientPolicy, Error, Expiration, GenerationPolicy, Host, Key, PartitionFilter, QueryPolicy,
+    ReadPolicy, Record, RecordExistsAction, ResultCode, Statement, TlsPolicy, Value, WritePolicy, as_bin, as_key,
 };
+use rustls::pki_types::pem::PemObject as _;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -243,14 +244,15 @@ async fn scans_and_truncation() {
             client.put(&WritePolicy::default(), &key, &[as_bin!("i", 1), as_bin!("j", 2)]).await.unwrap();
         }
     }
-    let expected: BTreeSet<[u8; 20]> = keys("one", 1000).iter().map(|key| key.digest()).collect();
+    let expected: BTreeSet<[u8; 20]> = keys("one", 1000).iter().map(Key::digest).collect();
     assert_eq!(scan(&client, "one", Bins::All).await, expected);
     assert_eq!(scan(&client, "one", Bins::Some(vec!["j".into()])).await, expected);
     assert_eq!(scan(&client, "one", Bins::None).await, expected);
     assert_eq!(scan(&client, "two", Bins::All).await.len(), 500);
     assert_eq!(scan(&client, "", Bins::All).await.len(), 1500);
     assert_eq!(scan(&client, "none", Bins::All).await.len(), 0);
-    let part = |begin| scan_with(&client, "one", Bins::All, PartitionFilter::by_range(begin, 2048), QueryPolicy::default());
+    let part =
+        |begin| scan_with(&client, "one", Bins::All, PartitionFilter::by_range(begin, 2048), QueryPolicy::default());
     let (low, high) = (part(0).await, part(2048).await);
     assert_eq!(low.union(&high).copied().collect::<BTreeSet<_>>(), expected);
     assert!(low.is_disjoint(&high) && low.len() > 350 && high.len() > 350);
@@ -345,11 +347,8 @@ async fn logins() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_cluster_names_are_refused() {
     let cluster = EmbeddedCluster::builder().nodes(1).cluster_name("mine").start().unwrap();
-    let named = |name: &str| ClientPolicy {
-        cluster_name: Some(name.to_owned()),
-        fail_if_not_connected: true,
-        ..policy()
-    };
+    let named =
+        |name: &str| ClientPolicy { cluster_name: Some(name.to_owned()), fail_if_not_connected: true, ..policy() };
     assert!(Client::new(&named("mine"), &cluster.seeds()).await.is_ok());
     assert!(Client::new(&named("other"), &cluster.seeds()).await.is_err());
 }
@@ -364,7 +363,6 @@ async fn tls() {
         .unwrap();
     let mut roots = rustls::RootCertStore::empty();
     let pem = cluster.certificate_pem().unwrap().as_bytes();
-    use rustls::pki_types::pem::PemObject as _;
     for certificate in rustls::pki_types::CertificateDer::pem_slice_iter(pem) {
         roots.add(certificate.unwrap()).unwrap();
     }
@@ -402,7 +400,7 @@ async fn faults_show_up_as_errors_of_the_client() {
     let key = as_key!("test", "faults", 1);
     let bins = [Bin::new("i", Value::from(1))];
     let wp = WritePolicy { base_policy: once(1000), ..WritePolicy::default() };
-    let rp = ReadPolicy { base_policy: once(300), ..ReadPolicy::default() };
+    let rp = ReadPolicy { base_policy: once(300) };
     let set = |action, kind| cluster.set_fault(None, &FaultRule::new(action).on(kind)).unwrap();
 
     set(FaultAction::Result(18), RequestKind::Write);

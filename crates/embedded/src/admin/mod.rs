@@ -87,9 +87,8 @@ fn refuse(frame_type: FrameType, body: &[u8], out: &mut Vec<u8>) {
         return;
     }
     // Batches and queries are answered by several messages, so their last one has to say that it is the last.
-    let several = Message::decode(body).is_ok_and(|m| {
-        m.header.info1 & info1::BATCH != 0 || m.field(message::field::DIGEST).is_none()
-    });
+    let several = Message::decode(body)
+        .is_ok_and(|m| m.header.info1 & info1::BATCH != 0 || m.field(message::field::DIGEST).is_none());
     if several {
         let header = MessageHeader { result_code: code, info3: info3::LAST, ..MessageHeader::default() };
         let written = MessageWriter::frame(out, &header).finish();

@@ -75,7 +75,8 @@ impl Run {
 
     /// Executes one row; appends the operations of its answer.
     fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> RecordOutcome {
-        let (mut namespace, mut set, mut key, mut digest, mut own_filter, mut udf) = (None, None, None, None, None, None);
+        let (mut namespace, mut set, mut key, mut digest, mut own_filter, mut udf) =
+            (None, None, None, None, None, None);
         for field in row.fields() {
             let slot = match field.kind {
                 field::NAMESPACE => &mut namespace,

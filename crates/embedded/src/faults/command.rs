@@ -133,7 +133,7 @@ fn parse_rule(parts: &[(&str, &str)]) -> Result<FaultRule, String> {
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || text.len() > 2 * MAX_GARBAGE || !text.is_ascii() {
+    if !text.len().is_multiple_of(2) || text.len() > 2 * MAX_GARBAGE || !text.is_ascii() {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()

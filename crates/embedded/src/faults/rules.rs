@@ -96,22 +96,21 @@ impl FaultRule {
     }
 
     /// What the rule is about beside its action, as the admin command writes it.
-    fn conditions(&self) -> String {
-        let mut text = String::new();
+    fn write_conditions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.kinds.is_empty() {
             let names: Vec<_> = self.kinds.iter().map(|kind| kind.name()).collect();
-            text = format!(";on={}", names.join(","));
+            write!(f, ";on={}", names.join(","))?;
         }
         if self.skip > 0 {
-            text += &format!(";skip={}", self.skip);
+            write!(f, ";skip={}", self.skip)?;
         }
         if let Some(times) = self.times {
-            text += &format!(";times={times}");
+            write!(f, ";times={times}")?;
         }
         if self.probability < 1.0 {
-            text += &format!(";probability={}", self.probability);
+            write!(f, ";probability={}", self.probability)?;
         }
-        text
+        Ok(())
     }
 }
 
@@ -134,7 +133,7 @@ impl fmt::Display for FaultRule {
             FaultAction::Refuse => f.write_str("refuse"),
             FaultAction::RejectUnowned => f.write_str("reject-unowned"),
         }?;
-        f.write_str(&self.conditions())
+        self.write_conditions(f)
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
     let plain = |n: &Node| Some(n.address);
     let tls = |n: &Node| n.tls_address;
     Some(match command.name {
-        "node" | "name" => node.name.clone(),
+        "node" | "name" | "get-sl" => node.name.clone(),
         "cluster-name" => node.cluster.cluster_name.clone(),
         "partition-generation" => node.generations.partition().to_string(),
         "rebalance-generation" => node.generations.rebalance().to_string(),
@@ -26,18 +26,16 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
         "service-tls-std" | "service-tls-alt" => {
             node.tls_address.map_or_else(enterprise_only, |address| address.to_string())
         }
-        "peers-clear-std" | "peers-clear-alt" => peers(node, "", plain),
+        "peers-clear-std" | "peers-clear-alt" | "alumni-clear-std" | "alumni-clear-alt" => peers(node, "", plain),
         "peers-tls-std" | "peers-tls-alt" if node.tls_address.is_some() => {
             peers(node, node.cluster.tls_name.as_deref().unwrap_or_default(), tls)
         }
-        "alumni-clear-std" | "alumni-clear-alt" => peers(node, "", plain),
         "peers-tls-std" | "peers-tls-alt" | "alumni-tls-std" | "alumni-tls-alt" => enterprise_only(),
         "services" | "services-alternate" | "services-alumni" => {
             let others = others(node).iter().map(|peer| peer.address.to_string()).collect::<Vec<_>>();
             others.join(";")
         }
         "services-alumni-reset" => "ok".to_owned(),
-        "get-sl" => node.name.clone(),
         "mesh" => {
             let view = node.cluster.view();
             view.members().map(|member| member.address.to_string()).collect::<Vec<_>>().join(";")

@@ -53,7 +53,10 @@ impl<'a> CommandLine<'a> {
 
     /// The `name=value` pairs in order; a part without `=` is a name with an empty value.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        self.parameters.split(';').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
+        self.parameters
+            .split(';')
+            .filter(|part| !part.is_empty())
+            .map(|part| part.split_once('=').unwrap_or((part, "")))
     }
 
     /// The parameter's value; an empty one counts as missing its value.

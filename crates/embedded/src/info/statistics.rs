@@ -10,6 +10,7 @@ use crate::clock;
 use crate::cluster::{Node, PARTITIONS, View};
 use crate::store::{Namespace, SetId};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -150,15 +151,17 @@ fn sets(node: &Node, command: &CommandLine<'_>) -> String {
             match wanted {
                 Some(wanted) if wanted != name => continue,
                 Some(_) => {}
-                None => text += &format!("ns={}:set={name}:", namespace.name),
+                None => text.extend(["ns=", &namespace.name, ":set=", &name, ":"]),
             }
             let (objects, bytes) = counts.as_ref().map_or((set.objects(), set.bytes()), |counts| counts[index]);
             let indexes = node.cluster.indexes.count(&namespace.name, Some(&name));
-            text += &format!(
+            let written = write!(
+                text,
                 "objects={objects}:tombstones=0:data_used_bytes={bytes}:truncate_lut=0:sindexes={indexes}:\
                  index_populating=false:truncating=false:default-read-touch-ttl-pct=0:default-ttl=0:\
                  disable-eviction=false:enable-index=false:stop-writes-count=0:stop-writes-size=0;"
             );
+            debug_assert!(written.is_ok(), "writing to a string does not fail");
         }
     }
     text

@@ -20,7 +20,8 @@ struct Slot;
 
 impl Slot {
     fn take() -> Option<Self> {
-        let taken = JOBS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |jobs| (jobs < MAX_JOBS).then_some(jobs + 1));
+        let taken =
+            JOBS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |jobs| (jobs < MAX_JOBS).then_some(jobs + 1));
         taken.is_ok().then_some(Self)
     }
 }

@@ -12,6 +12,7 @@ use aerolane_wire::ResultCode;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info1};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Records share a frame up to this size.
 const FRAME_BYTES: usize = 128 * 1024;
@@ -21,6 +22,18 @@ const BYTES_PER_CALL: usize = 128 * 1024;
 const RECORDS_PER_CALL: usize = 20_000;
 /// Records that are copied under one lock.
 const RECORDS_PER_LOCK: usize = 64;
+
+/// How often a query that waits for its rate looks whether it was aborted.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Which records are wanted.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    All,
+    Set(SetId),
+    /// The set was unknown when the query began; nothing can be in it.
+    Nothing,
+}
 
 /// A query that is being answered.
 pub(super) struct Run {
@@ -33,15 +46,34 @@ pub(super) struct Run {
     digests: Vec<[u8; 20]>,
     /// Records that may still be answered.
     left: u64,
-    /// The set was unknown when it was looked for; nothing can be in it.
-    set: Option<Option<SetId>>,
+    set: Wanted,
+    started: Instant,
+    answered: u64,
+    /// A pause, for the rate that the query asks for.
+    resume_at: Option<Instant>,
 }
 
 impl Run {
     pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry) -> Self {
-        let set = query.set.as_ref().map(|name| query.namespace.sets.find(name));
+        let set = match &query.set {
+            None => Wanted::All,
+            Some(name) => query.namespace.sets.find(name).map_or(Wanted::Nothing, Wanted::Set),
+        };
         let left = query.max_records.unwrap_or(u64::MAX);
-        Self { node, query, entry, next: 0, digests: Vec::new(), left, set }
+        let started = Instant::now();
+        Self { node, query, entry, next: 0, digests: Vec::new(), left, set, started, answered: 0, resume_at: None }
+    }
+
+    /// Whether the query has to wait for the sake of its rate. Pauses are short, so that an aborted query ends soon.
+    fn pauses(&mut self) -> bool {
+        let rate = self.query.records_per_second;
+        if rate == 0 {
+            return false;
+        }
+        let now = Instant::now();
+        let due = self.started + Duration::from_secs_f64(self.answered as f64 / f64::from(rate));
+        self.resume_at = (now < due && !self.entry.is_aborted()).then(|| due.min(now + LONGEST_PAUSE));
+        self.resume_at.is_some()
     }
 
     /// Appends more of the answer; `true`: that was all.
@@ -50,6 +82,10 @@ impl Run {
         let start = out.len();
         let mut looked_at = 0;
         let mut frame = None;
+        let first = self.answered;
+        if self.pauses() {
+            return false;
+        }
         loop {
             if self.entry.is_aborted() {
                 close(&mut frame, out);
@@ -59,7 +95,8 @@ impl Run {
             if self.left == 0 {
                 break;
             }
-            if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL {
+            let paced = self.answered > first && self.pauses();
+            if out.len() - start > BYTES_PER_CALL || looked_at > RECORDS_PER_CALL || paced {
                 close(&mut frame, out);
                 return false;
             }
@@ -88,13 +125,15 @@ impl Run {
     /// Takes note of the partition's digests; answers how many records were looked at.
     fn enter_partition(&mut self, pid: u16, after: Option<&[u8; 20]>, now: u32) -> usize {
         let set = match self.set {
-            Some(None) => return 0,
-            Some(set) => set,
-            None => None,
+            Wanted::Nothing => return 0,
+            Wanted::Set(set) => Some(set),
+            Wanted::All => None,
         };
         let partition = self.query.namespace.partition(pid);
         let wanted = |r: &&Record| {
-            set.is_none_or(|set| r.set_id() == set) && !r.is_expired(now) && after.is_none_or(|after| r.digest() < after)
+            set.is_none_or(|set| r.set_id() == set)
+                && !r.is_expired(now)
+                && after.is_none_or(|after| r.digest() < after)
         };
         self.digests.extend(partition.iter().filter(wanted).map(|r| *r.digest()));
         let looked_at = partition.len();
@@ -110,7 +149,11 @@ impl Run {
         let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(last));
         let start = out.len();
         let mut answered = 0;
-        for _ in 0..RECORDS_PER_LOCK {
+        let most = match self.query.records_per_second {
+            0 => RECORDS_PER_LOCK,
+            rate => RECORDS_PER_LOCK.min(rate as usize),
+        };
+        for _ in 0..most {
             if self.left == 0 || out.len() - start > BYTES_PER_CALL {
                 break;
             }
@@ -128,12 +171,17 @@ impl Run {
         }
         Counters::add(&self.node.counters.query_records, answered);
         self.entry.answered(answered);
+        self.answered += answered;
     }
 }
 
 impl Producer for Run {
     fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
         self.proceed(now_ms, out)
+    }
+
+    fn resume_at(&self) -> Option<Instant> {
+        self.resume_at
     }
 }
 

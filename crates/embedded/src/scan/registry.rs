@@ -57,11 +57,7 @@ pub(crate) struct Entry {
 
 impl Queries {
     /// Takes a query in; the error is a result code.
-    pub(super) fn enter(
-        node: &Node,
-        query: &QueryRequest,
-        from: SocketAddr,
-    ) -> Result<Entry, u8> {
+    pub(super) fn enter(node: &Node, query: &QueryRequest, from: SocketAddr) -> Result<Entry, u8> {
         let mut lists = node.cluster.queries.list.lock();
         let Lists { active, finished } = &mut *lists;
         if query.id != 0 && active.iter().chain(finished.iter()).any(|s| s.node == node.id && s.id == query.id) {
@@ -155,9 +151,8 @@ impl Status {
         let state = if self.aborted.load(Ordering::Relaxed) { "done(abandoned-user)" } else { state };
         let done = self.done.load(Ordering::Relaxed);
         let total = self.partitions.max(1);
-        let progress = if done { 100.0 } else {
-            self.partitions_done.load(Ordering::Relaxed) as f64 / total as f64 * 100.0
-        };
+        let progress =
+            if done { 100.0 } else { self.partitions_done.load(Ordering::Relaxed) as f64 / total as f64 * 100.0 };
         let run = if done { self.took.load(Ordering::Relaxed) } else { self.started.elapsed().as_millis() as u64 };
         let ago = self.started.elapsed().as_millis() as u64 - run;
         let set = if self.set.is_empty() { String::new() } else { format!(":set={}", self.set) };

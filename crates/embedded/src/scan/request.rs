@@ -17,16 +17,21 @@ pub(super) struct QueryRequest {
     /// Only records of this set; `None`: of all.
     pub(super) set: Option<Vec<u8>>,
     /// Partitions to go through, each with the digest to go on after.
-    pub(super) partitions: Vec<(u16, Option<[u8; 20]>)>,
+    pub(super) partitions: Vec<Wanted>,
     /// Only these bins; empty: all.
     pub(super) bins: Vec<Vec<u8>>,
     /// Headers only.
     pub(super) no_bin_data: bool,
     /// Most records to answer.
     pub(super) max_records: Option<u64>,
+    /// Most records per second; 0: no limit.
+    pub(super) records_per_second: u32,
     /// The client's number for the query; 0 if there is none.
     pub(super) id: u64,
 }
+
+/// A partition, and the digest to go on after.
+pub(super) type Wanted = (u16, Option<[u8; 20]>);
 
 /// Who waits for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +57,7 @@ impl QueryRequest {
             return Err(code::UNSUPPORTED);
         }
         sized(message, field::SOCKET_TIMEOUT, 4)?;
-        sized(message, field::RECORDS_PER_SECOND, 4)?;
+        let rate = sized(message, field::RECORDS_PER_SECOND, 4)?.map_or(0, big_endian);
         let max_records = sized(message, field::MAX_RECORDS, 8)?.map(big_endian).filter(|max| *max > 0);
         if let Some(filter) = message.field(field::FILTER) {
             // Filters are not evaluated yet, so a good one is refused, too.
@@ -67,6 +72,7 @@ impl QueryRequest {
             bins: Vec::new(),
             no_bin_data: header.info1 & info1::NO_BIN_DATA != 0,
             max_records,
+            records_per_second: rate as u32,
             id: message.field(field::QUERY_ID).map_or(0, big_endian),
         };
         if background {
@@ -96,7 +102,7 @@ fn big_endian(bytes: &[u8]) -> u64 {
 }
 
 /// The partitions named by number (little-endian, a last odd byte is ignored), then those named by a digest.
-fn partitions(message: &Message<'_>) -> Result<Vec<(u16, Option<[u8; 20]>)>, u8> {
+fn partitions(message: &Message<'_>) -> Result<Vec<Wanted>, u8> {
     let (ids, digests) = (message.field(field::PARTITIONS), message.field(field::DIGESTS));
     if ids.is_none() && digests.is_none() {
         return Err(code::UNSUPPORTED);

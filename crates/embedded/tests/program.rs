@@ -1,0 +1,89 @@
+//! The program: what it prints, and when it ends.
+
+mod common;
+
+use common::Raw;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Program {
+    child: Child,
+    line: String,
+}
+
+impl Program {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, line: line.trim_end().to_owned() }
+    }
+
+    fn ends(&mut self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(10) {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It has mostly ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_prints_seeds_and_ends_with_its_standard_input() {
+    let mut program = Program::start(&["--nodes", "3", "--port", "0", "--stdin"]);
+    let seeds: Vec<_> = program.line.split(',').collect();
+    assert_eq!(seeds.len(), 3);
+    assert_eq!(Raw::connect(seeds[2].parse().unwrap()).info("namespaces"), "test");
+    drop(program.child.stdin.take());
+    assert!(program.ends());
+}
+
+#[test]
+fn json_names_nodes_and_a_signal_ends_it() {
+    let arguments = ["--nodes", "2", "--port", "0", "--json", "--namespace", "a", "--namespace", "b"];
+    let mut program = Program::start(&[&arguments[..], &["--users", "admin:secret", "--tls-name", "x"]].concat());
+    let json: Value = serde_json::from_str(&program.line).unwrap();
+    assert_eq!(json["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(json["pid"], program.child.id());
+    assert!(json["nodes"][0]["tls_address"].is_string());
+    assert_eq!(json["tls_seeds"].as_str().unwrap().split(',').count(), 2);
+    let address = json["nodes"][1]["address"].as_str().unwrap().parse().unwrap();
+    assert!(Raw::connect(address).info("namespaces").starts_with("ERROR:80:"), "logging in is required");
+    let killed = Command::new("kill").args(["-TERM", &program.child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert!(program.ends());
+}
+
+#[test]
+fn bad_settings_are_told_and_fail() {
+    let bad: [&[&str]; 4] =
+        [&["--nodes", "0"], &["--users", "nobody"], &["--namespace", "a b"], &["--replication-factor", "0"]];
+    for arguments in bad {
+        let output = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
+            .args(arguments)
+            .args(["--port", "0"])
+            .output()
+            .unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("aerolane-embedded: "), "{arguments:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! TLS listeners, seen from a plain rustls client.
+
+#![cfg(feature = "tls")]
+
+mod common;
+
+use aerolane_embedded::{EmbeddedCluster, TlsOptions};
+use common::{digest, get, put};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+fn connect(cluster: &EmbeddedCluster, name: &str) -> Stream {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(cluster.certificate_pem().unwrap().as_bytes()) {
+        roots.add(certificate.unwrap()).unwrap();
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    let tls = ClientConnection::new(Arc::new(config), name).unwrap();
+    let tcp = TcpStream::connect(cluster.nodes()[0].tls_address.unwrap()).unwrap();
+    tcp.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    StreamOwned::new(tls, tcp)
+}
+
+fn code(stream: &mut Stream) -> std::io::Result<u8> {
+    let mut answer = [0; 30];
+    stream.read_exact(&mut answer)?;
+    let mut ops = vec![0; usize::from(answer[7]) - 22];
+    stream.read_exact(&mut ops)?;
+    Ok(answer[13])
+}
+
+#[test]
+fn one_request_per_record_is_looked_at() {
+    let cluster = EmbeddedCluster::builder().nodes(1).tls(TlsOptions::self_signed("node")).start().unwrap();
+    let mut stream = connect(&cluster, "node");
+    stream.write_all(&put(digest(1, 1), 1)).unwrap();
+    stream.write_all(&get(digest(1, 1))).unwrap();
+    assert_eq!((code(&mut stream).unwrap(), code(&mut stream).unwrap()), (0, 0), "two records, two requests");
+
+    stream.write_all(&[get(digest(1, 1)), get(digest(2, 1))].concat()).unwrap();
+    assert_eq!(code(&mut stream).unwrap(), 0);
+    stream.sock.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    assert_eq!(code(&mut stream).unwrap_err().kind(), ErrorKind::WouldBlock, "the second one waits");
+    stream.sock.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.write_all(&get(digest(3, 1))).unwrap();
+    assert_eq!(code(&mut stream).unwrap(), 2, "until another record comes");
+}
+
+#[test]
+fn addresses_and_names_are_told_and_plain_bytes_refused() {
+    let cluster = EmbeddedCluster::builder().nodes(2).tls(TlsOptions::self_signed("node")).start().unwrap();
+    let nodes = cluster.nodes();
+    assert_eq!(cluster.tls_seeds().split(',').count(), 2);
+    let mut plain = common::Raw::connect(nodes[0].address);
+    assert_eq!(plain.info("service-tls-std"), nodes[0].tls_address.unwrap().to_string());
+    let peers = plain.info("peers-tls-std");
+    assert!(peers.ends_with(&format!("[[{},node,[{}]]]", nodes[1].id, nodes[1].tls_address.unwrap())), "{peers}");
+    let mut wrong = common::Raw::connect(nodes[0].tls_address.unwrap());
+    wrong.send(&put(digest(1, 1), 1));
+    // An alert, or nothing: in any case the end.
+    drop(wrong.rest());
+    assert_eq!(cluster.record_count("test"), Some(0));
+    let mut stranger = connect(&cluster, "stranger");
+    assert!(stranger.write_all(&put(digest(1, 1), 1)).is_err(), "the certificate is for another name");
+}
