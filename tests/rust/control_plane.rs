@@ -186,6 +186,26 @@ async fn a_tend_that_fails_for_a_while_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stalled_node_does_not_delay_what_others_tell() {
+    let embedded = EmbeddedCluster::builder().nodes(3).start().unwrap();
+    let patient = ClientPolicy { tend_interval: 60_000, timeout: 20_000, ..ClientPolicy::default() };
+    let cluster = Cluster::connect(&patient, &embedded.seeds()).await.unwrap();
+    let nodes = embedded.nodes();
+    embedded.set_fault(Some(nodes[0].id), &FaultRule::new(FaultAction::Stall).on(RequestKind::Info)).unwrap();
+    let start = Instant::now();
+    for round in 0..2 {
+        let partition =
+            (0..PARTITIONS as u16).find(|p| embedded.master(*p) == Some(nodes[1 + round].id)).expect("owns some");
+        let to = nodes[2 - round];
+        embedded.set_master(partition, Some(to.id)).unwrap();
+        cluster.request_refresh();
+        let host = to.address.to_string();
+        until(&cluster, "moved", |topology| master(topology, partition).as_deref() == Some(&*host)).await;
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_name_is_checked() {
     let embedded = EmbeddedCluster::builder().cluster_name("dev").start().unwrap();
     let named = |name: &str| ClientPolicy { cluster_name: Some(name.into()), ..policy() };

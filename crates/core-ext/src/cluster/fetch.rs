@@ -1,15 +1,13 @@
 //! Asking nodes what they own.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use aerospike_core::{AdminPolicy, ClientPolicy, Node, ToHosts};
-use tokio::task::JoinSet;
 
 use super::seeds;
 use crate::error::{Error, Result};
-use crate::topology::{NamespaceClaim, NodeId, parse_replicas};
+use crate::topology::{NamespaceClaim, parse_replicas};
 
 /// The most addresses of a node that are kept.
 const MAX_ADDRESSES: usize = 16;
@@ -22,24 +20,8 @@ pub(super) struct Ownership {
     pub(super) claims: Vec<NamespaceClaim>,
 }
 
-/// Asks these nodes, all at once. One entry per node, in the order in which they answer.
-pub(super) async fn ownership(nodes: Vec<(NodeId, Arc<Node>)>, timeout: Duration) -> Vec<(NodeId, Result<Ownership>)> {
-    let mut asked = JoinSet::new();
-    for (id, node) in nodes {
-        asked.spawn(async move { (id, one(&node, timeout).await) });
-    }
-    let mut answers = Vec::with_capacity(asked.len());
-    while let Some(answer) = asked.join_next().await {
-        match answer {
-            Ok(answer) => answers.push(answer),
-            // The node has no entry then, and is asked again.
-            Err(e) => log::error!("asking a node for its partitions failed: {e}"),
-        }
-    }
-    answers
-}
-
-async fn one(node: &Node, timeout: Duration) -> Result<Ownership> {
+/// Asks a node which partitions it owns.
+pub(super) async fn ownership(node: &Node, timeout: Duration) -> Result<Ownership> {
     let answers = info(node, &["replicas", "partition-generation"], timeout).await?;
     let field = |name: &str| {
         answers

@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use aerospike_core::{Client, Host, Node};
 use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::{Shared, fetch};
+use super::Shared;
+use super::fetch::{self, Ownership};
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, TopologyBuilder};
 
 /// The least time between two refreshes that the data path asked for.
 const LEAST_PAUSE: Duration = Duration::from_millis(50);
-/// Nodes that lost a partition to another are asked again, this many times in a row at most.
-const MAX_ROUNDS: usize = 3;
+/// A node that lost a partition to another is asked again, this often between two looks at most.
+const MAX_CHASES: u8 = 3;
 /// How long the first map may take to become complete once every node has answered.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -56,7 +58,7 @@ impl RefreshRequests {
     }
 }
 
-/// What is asked in a refresh.
+/// Who is asked at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// Nodes whose partition generation has changed.
@@ -74,6 +76,10 @@ pub(super) struct Worker {
     seed_tls_name: Option<String>,
     login_only: bool,
     timeout: Duration,
+    /// The nodes that aerospike-core saw at the last look.
+    present: Vec<(NodeId, Arc<Node>)>,
+    /// Questions under way. A node that is slow to answer delays nobody else's answer.
+    asked: JoinSet<(NodeId, Result<Ownership>)>,
 }
 
 /// What is known about a node beside what snapshots tell.
@@ -83,6 +89,24 @@ struct Followed {
     /// The generation of the claims taken in; `None` when they are to be asked for again.
     generation: Option<isize>,
     last_error: Option<Error>,
+    asking: Asking,
+    /// How often it was asked since the last look because it lost partitions.
+    chases: u8,
+}
+
+/// Whether a node is being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    No,
+    Yes,
+    /// And its answer may be too old by now: ask again after it.
+    AndAgain,
+}
+
+impl Followed {
+    fn new(host: Host) -> Self {
+        Self { host, generation: None, last_error: None, asking: Asking::No, chases: 0 }
+    }
 }
 
 impl Worker {
@@ -103,6 +127,8 @@ impl Worker {
             seed_tls_name: hosts.iter().find_map(|host| host.tls_name.clone()),
             login_only,
             shared,
+            present: Vec::new(),
+            asked: JoinSet::new(),
         }
     }
 
@@ -112,17 +138,25 @@ impl Worker {
         let start = Instant::now();
         let limit = (self.timeout * 4).max(GRACE * 2);
         loop {
-            self.refresh(Scope::All).await;
+            self.look(Scope::All).await;
+            let round = Instant::now() + self.timeout;
+            while !self.builder.is_complete() {
+                match tokio::time::timeout_at(round, self.asked.join_next()).await {
+                    Ok(Some(answer)) => self.answered(answer),
+                    Ok(None) | Err(_) => break,
+                }
+            }
             if self.builder.is_complete() {
                 return Ok(());
             }
-            let all_answered = !self.nodes.is_empty() && self.nodes.values().all(|node| node.generation.is_some());
-            let usable = all_answered && self.builder.namespace_names().next().is_some();
-            if usable && start.elapsed() >= GRACE {
+            let waited = start.elapsed();
+            let has_map = self.builder.namespace_names().next().is_some();
+            let all_answered = self.nodes.values().all(|node| node.generation.is_some());
+            if has_map && (waited >= limit || all_answered && waited >= GRACE) {
                 log::warn!("some partitions have no master; operations on them fail until the cluster has recovered");
                 return Ok(());
             }
-            if start.elapsed() >= limit {
+            if waited >= limit {
                 return Err(self.no_map());
             }
             tokio::time::sleep(LEAST_PAUSE).await;
@@ -148,66 +182,140 @@ impl Worker {
         let shared = Arc::clone(&self.shared);
         let mut earliest = Instant::now();
         let mut pause = LEAST_PAUSE;
+        let mut served = u64::MAX;
         loop {
             tokio::select! {
-                _ = looks.tick() => {
-                    self.refresh(Scope::Changed).await;
-                }
+                _ = looks.tick() => self.look(Scope::Changed).await,
                 _ = tends.tick() => self.builder.tick_breakers(),
+                Some(answer) = self.asked.join_next() => self.answered(answer),
                 () = async {
                     shared.refresh.wait().await;
                     tokio::time::sleep_until(earliest).await;
                 } => {
                     shared.refresh.take();
-                    let changed = self.refresh(Scope::All).await;
-                    // What does not help is done less and less often.
-                    pause = if changed { LEAST_PAUSE } else { (pause * 2).min(interval) };
+                    // What did not help is done less and less often.
+                    let version = self.shared.topology.load().version();
+                    pause = if version == served { (pause * 2).min(interval) } else { LEAST_PAUSE };
+                    served = version;
                     earliest = Instant::now() + pause;
+                    self.look(Scope::All).await;
                 }
             }
         }
     }
 
-    /// Takes in what has changed, and publishes it. Returns whether anything had.
-    async fn refresh(&mut self, scope: Scope) -> bool {
+    /// Looks at what aerospike-core sees, and asks nodes for their partitions.
+    async fn look(&mut self, scope: Scope) {
         let nodes: Vec<Arc<Node>> = self.core.nodes().into_iter().filter(|node| node.is_active()).collect();
         if nodes.is_empty() {
             // aerospike-core sees nobody at the moment. Our own connections may still work, and know best themselves.
-            return false;
+            return;
         }
-        let mut active = Vec::with_capacity(nodes.len());
+        let mut present = Vec::with_capacity(nodes.len());
         for node in nodes {
             if let Some(id) = self.follow(&node, scope).await {
-                active.push((id, node));
+                present.push((id, node));
             }
         }
-        let ids: Vec<NodeId> = active.iter().map(|(id, _)| *id).collect();
-        let all = scope == Scope::All || self.builder.has_active_beside(&ids);
-        let mut ask: Vec<(NodeId, Arc<Node>)> =
-            active.iter().filter(|(id, node)| all || self.is_stale(*id, node)).cloned().collect();
-        for _ in 0..MAX_ROUNDS {
-            if ask.is_empty() {
-                break;
-            }
-            let answers = fetch::ownership(ask, self.timeout).await;
-            // Nodes that aerospike-core no longer sees are believed gone only on the word of one that is there: when
-            // nobody answers, it is rather our tend that fails than the whole cluster, and the last map stays in force.
-            if answers.iter().any(|(_, answer)| answer.is_ok()) {
-                self.builder.retain_active(&ids);
-                self.nodes.retain(|id, _| ids.contains(id));
-            }
-            let displaced = self.take_claims(answers);
-            ask = active.iter().filter(|(id, _)| displaced.contains(id)).cloned().collect();
+        self.present = present;
+        let somebody_missing = self.builder.has_active_beside(&self.present_ids());
+        for node in self.nodes.values_mut() {
+            node.chases = 0;
         }
-        // Whoever is left over here is asked at the next tick.
-        for (id, _) in &ask {
-            if let Some(node) = self.nodes.get_mut(id) {
-                node.generation = None;
+        for (id, node) in self.present.clone() {
+            match scope {
+                Scope::All => self.ask(id, &node),
+                Scope::Changed if self.is_asked(id) => {}
+                Scope::Changed if somebody_missing || self.is_stale(id, &node) => self.ask(id, &node),
+                Scope::Changed => {}
             }
         }
-        self.set_racks(&active);
+        self.settle();
+    }
+
+    fn present_ids(&self) -> Vec<NodeId> {
+        self.present.iter().map(|(id, _)| *id).collect()
+    }
+
+    fn is_asked(&self, id: NodeId) -> bool {
+        self.nodes.get(&id).is_some_and(|followed| followed.asking != Asking::No)
+    }
+
+    /// Asks a node, now or as soon as it has answered what it was asked before.
+    fn ask(&mut self, id: NodeId, node: &Arc<Node>) {
+        let Some(followed) = self.nodes.get_mut(&id) else { return };
+        if followed.asking != Asking::No {
+            followed.asking = Asking::AndAgain;
+            return;
+        }
+        followed.asking = Asking::Yes;
+        let (node, timeout) = (Arc::clone(node), self.timeout);
+        self.asked.spawn(async move { (id, fetch::ownership(&node, timeout).await) });
+    }
+
+    /// Takes in a node's answer.
+    fn answered(&mut self, answer: std::result::Result<(NodeId, Result<Ownership>), JoinError>) {
+        let (id, answer) = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                // It is not known whose: ask whoever needs it at the next look.
+                log::error!("asking a node for its partitions failed: {error}");
+                self.nodes.values_mut().for_each(|followed| followed.asking = Asking::No);
+                return;
+            }
+        };
+        let Some(followed) = self.nodes.get_mut(&id) else { return };
+        let again = followed.asking == Asking::AndAgain;
+        followed.asking = Asking::No;
+        match answer {
+            Ok(ownership) => {
+                followed.generation = Some(ownership.generation);
+                followed.last_error = None;
+                self.retire_missing(id);
+                for lost in self.builder.apply_claims(id, &ownership.claims) {
+                    self.chase(lost);
+                }
+            }
+            Err(error) => {
+                log::debug!("the partitions of {} are not known at present: {error}", followed.host);
+                followed.generation = None;
+                followed.last_error = Some(error);
+            }
+        }
+        if again && let Some((_, node)) = self.present.iter().find(|(other, _)| *other == id).cloned() {
+            self.ask(id, &node);
+        }
+        self.settle();
+    }
+
+    /// Retires the nodes that aerospike-core no longer sees. They are believed gone only on the word of one that is
+    /// there: when nobody answers, it is rather our tend that fails than the whole cluster, and the last map stays in
+    /// force.
+    fn retire_missing(&mut self, witness: NodeId) {
+        let ids = self.present_ids();
+        if ids.contains(&witness) && self.builder.has_active_beside(&ids) {
+            self.builder.retain_active(&ids);
+            self.nodes.retain(|id, _| ids.contains(id));
+        }
+    }
+
+    /// Asks a node that lost a partition to another: its own answer may have been the newer one.
+    fn chase(&mut self, id: NodeId) {
+        let Some((_, node)) = self.present.iter().find(|(other, _)| *other == id).cloned() else { return };
+        let Some(followed) = self.nodes.get_mut(&id) else { return };
+        if followed.chases < MAX_CHASES {
+            followed.chases += 1;
+            self.ask(id, &node);
+        } else {
+            // At the next look.
+            followed.generation = None;
+        }
+    }
+
+    fn settle(&mut self) {
+        self.set_racks();
         self.builder.set_cluster_name(self.core.server_cluster_name().as_deref());
-        self.publish()
+        self.publish();
     }
 
     /// Adds a node or notes its new place.
@@ -231,13 +339,10 @@ impl Worker {
         let tls_name = host.tls_name.as_deref().or(self.seed_tls_name.as_deref().filter(|_| self.login_only));
         match self.builder.upsert_node(node.name(), &host.address(), tls_name, addresses, login) {
             Ok(id) => {
-                let followed = self.nodes.entry(id).or_insert_with(|| Followed {
-                    host: host.clone(),
-                    generation: None,
-                    last_error: None,
-                });
+                let followed = self.nodes.entry(id).or_insert_with(|| Followed::new(host.clone()));
                 if followed.host != host {
-                    *followed = Followed { host, generation: None, last_error: None };
+                    followed.host = host;
+                    followed.generation = None;
                 }
                 Some(id)
             }
@@ -256,45 +361,23 @@ impl Worker {
         seen.is_none_or(|seen| now >= 0 && seen != now)
     }
 
-    /// Takes in answers, and returns who lost a partition to another node.
-    fn take_claims(&mut self, answers: Vec<(NodeId, Result<fetch::Ownership>)>) -> Vec<NodeId> {
-        let mut displaced = Vec::new();
-        for (id, answer) in answers {
-            let Some(followed) = self.nodes.get_mut(&id) else { continue };
-            match answer {
-                Ok(ownership) => {
-                    followed.generation = Some(ownership.generation);
-                    followed.last_error = None;
-                    displaced.extend(self.builder.apply_claims(id, &ownership.claims));
-                }
-                Err(error) => {
-                    log::debug!("the partitions of {} are not known at present: {error}", followed.host);
-                    followed.generation = None;
-                    followed.last_error = Some(error);
-                }
-            }
-        }
-        displaced
-    }
-
-    fn set_racks(&mut self, active: &[(NodeId, Arc<Node>)]) {
+    fn set_racks(&mut self) {
         let policy = Arc::clone(&self.shared.policy);
         let Some(racks) = &policy.rack_ids else { return };
         let namespaces: Vec<String> = self.builder.namespace_names().map(Into::into).collect();
         for namespace in &namespaces {
-            for (id, node) in active {
+            for (id, node) in &self.present {
                 let rank = racks.iter().position(|rack| node.has_rack(namespace, *rack));
                 self.builder.set_rack_rank(*id, namespace, rank);
             }
         }
     }
 
-    fn publish(&mut self) -> bool {
-        let Some(topology) = self.builder.snapshot() else { return false };
+    fn publish(&mut self) {
+        let Some(topology) = self.builder.snapshot() else { return };
         let topology = Arc::new(topology);
         self.shared.topology.store(Arc::clone(&topology));
         self.shared.listeners.notify(&topology);
-        true
     }
 }
 
