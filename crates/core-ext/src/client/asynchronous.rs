@@ -3,14 +3,16 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use aerospike_core::{Bin, Bins, ClientPolicy, Key, ReadPolicy, Record, ToHosts, WritePolicy};
+use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, Key, ReadPolicy, Record, ToHosts, WritePolicy};
 
+use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;
 use super::long_tail::names::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
+use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
@@ -25,14 +27,13 @@ pub(crate) struct Shared {
     pub(crate) lanes: Arc<Lanes>,
     /// The connections of the blocking client.
     pub(crate) pools: Arc<Pools>,
-    pub(crate) config: ClientConfig,
 }
 
 impl Shared {
-    pub(crate) fn new(cluster: Arc<Cluster>, config: ClientConfig) -> Arc<Self> {
-        let lanes = Arc::new(Lanes::new(&cluster, &config));
-        let pools = super::sync::pools(&cluster, &config);
-        Arc::new(Self { cluster, lanes, pools, config })
+    pub(crate) fn new(cluster: Arc<Cluster>, config: &ClientConfig) -> Arc<Self> {
+        let lanes = Arc::new(Lanes::new(&cluster, config));
+        let pools = super::sync::pools(&cluster, config);
+        Arc::new(Self { cluster, lanes, pools })
     }
 
     /// # Errors
@@ -75,12 +76,13 @@ impl Client {
     pub async fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
         let cluster = Cluster::connect(&config.policy, hosts).await?;
-        Ok(Self { shared: Shared::new(cluster, config) })
+        Ok(Self { shared: Shared::new(cluster, &config) })
     }
 
     single_record_methods! { (async) (.await) }
     long_tail_methods! { (async) (.await) }
     stream_methods! {}
+    async_batch_methods! { |client| &client.shared.lanes.mine()? }
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]

@@ -22,7 +22,7 @@ const LONGEST_UNSENT_PAUSE: Duration = Duration::from_millis(50);
 const MOST_UNSENT: u32 = 100;
 
 /// A number that differs from call to call of a thread: replica policies take turns by it.
-fn spread() -> u32 {
+pub(crate) fn spread() -> u32 {
     thread_local! {
         static CALLS: Cell<u32> = const { Cell::new(0) };
     }
@@ -42,7 +42,8 @@ pub(crate) enum Next {
     GiveUp(Error),
 }
 
-/// The state of one call between its attempts.
+/// The state of one call between its attempts. Cloned when a batch's rows part ways.
+#[derive(Clone)]
 pub(crate) struct Attempts<'a> {
     cluster: &'a Cluster,
     policy: &'a BasePolicy,
@@ -89,10 +90,7 @@ impl<'a> Attempts<'a> {
     /// # Errors
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
     pub(crate) fn next(&mut self, key: &Key, partition: u16, now: Instant) -> Result<Attempt, Next> {
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
-            return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
-        }
-        self.attempts += 1;
+        self.begin(now)?;
         let topology = self.cluster.snapshot();
         let routed = topology.namespace(key.namespace()).and_then(|map| {
             let policy = self.policy;
@@ -113,6 +111,28 @@ impl<'a> Attempts<'a> {
         let Some(node) = node else {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
+        let deadline = self.towards(&node, now)?;
+        Ok(Attempt { node, deadline })
+    }
+
+    /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) fn next_at(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
+        self.begin(now)?;
+        self.towards(node, now)
+    }
+
+    fn begin(&mut self, now: Instant) -> Result<(), Next> {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
+        }
+        self.attempts += 1;
+        Ok(())
+    }
+
+    fn towards(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
         if node.breaker().is_open() {
             let error = Error::max_error_rate(node.label());
             self.advance(false);
@@ -122,11 +142,24 @@ impl<'a> Attempts<'a> {
             node.breaker().record_retry();
         }
         let socket = policy::socket_timeout(self.policy).map(|timeout| now + timeout);
-        let deadline = match (socket, self.deadline) {
+        Ok(match (socket, self.deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
-        };
-        Ok(Attempt { node, deadline })
+        })
+    }
+
+    /// How many requests have been sent, the one under way included: for "in doubt".
+    pub(crate) fn sent_with_this(&self) -> u32 {
+        self.sent + 1
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Whether the call has writes: decides whether it can be in doubt.
+    pub(crate) fn set_writes(&mut self, writes: bool) {
+        self.writes = writes;
     }
 
     /// The timeout word of the request.

@@ -13,16 +13,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
-use aerospike_core::{Bin, Bins, Key, ReadPolicy, Record, WritePolicy};
+use aerospike_core::{BatchPolicy, Bin, Bins, Key, ReadPolicy, Record, WritePolicy};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
 use super::asynchronous::{Client, Shared};
+use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::long_tail::names::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
+use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::driver::tasks::SharedLane;
@@ -192,6 +194,7 @@ impl LocalClient {
     single_record_methods! { (async) (.await) }
     long_tail_methods! { (async) (.await) }
     stream_methods! {}
+    async_batch_methods! { |client| &client.lane }
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]

@@ -6,6 +6,7 @@
 
 mod asynchronous;
 mod attempts;
+mod batch;
 mod commands;
 mod execute;
 mod front_door;

@@ -7,15 +7,17 @@ use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 use aerospike_core::query::RecordStream;
-use aerospike_core::{Bin, Bins, ClientPolicy, ReadPolicy, Task, ToHosts};
+use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, Task, ToHosts};
 use futures_core::Stream;
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempts, Next};
+use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
 use super::long_tail::names::*;
+use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
@@ -64,7 +66,7 @@ impl SyncClient {
     pub fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
-        let shared = Shared::new(cluster, config);
+        let shared = Shared::new(cluster, &config);
         for node in shared.cluster.topology().active_nodes() {
             shared.pools.warm(node);
         }
@@ -73,6 +75,40 @@ impl SyncClient {
 
     single_record_methods! { () () }
     long_tail_methods! { () () }
+
+    /// Reads, writes and deletes many records, each row with its own outcome.
+    ///
+    /// The requests of all nodes are written before the first answer is read
+    /// ([`Concurrency::Sequential`](aerospike_core::Concurrency): node by node). A failing row (no such record,
+    /// filtered out, a wrong generation) fails alone: look at [`BatchOperation::error`]. `Err` is the first failure of a
+    /// whole request after its retries; its rows carry it too, and rows of other nodes keep their outcomes. An argument
+    /// that cannot be sent fails the whole call before anything is sent.
+    ///
+    /// For batches with writes use [`BatchPolicy::write_default`], which does not retry.
+    pub fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
+        if batch_needs_core(policy, rows) {
+            let mut delegated = Delegated::new(rows);
+            let result = self.core_call(self.core().batch(policy, delegated.core_rows()));
+            return delegated.finish(result);
+        }
+        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, None)
+    }
+
+    /// [`batch`](Self::batch) that tells `on_row` of each row (its place in `rows`, its outcome) as the answers arrive,
+    /// each row once. `false` ends the batch: rows that were not answered stay pending, and `Ok` is returned.
+    pub fn batch_foreach(
+        &self,
+        policy: &BatchPolicy,
+        rows: &mut [BatchOperation],
+        mut on_row: impl FnMut(usize, &BatchRecord) -> bool,
+    ) -> Result<()> {
+        if batch_needs_core(policy, rows) {
+            let result = self.batch(policy, rows);
+            let heard = rows.iter().enumerate().all(|(index, row)| on_row(index, row.batch_record()));
+            return if heard { result } else { Ok(()) };
+        }
+        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, Some(&mut on_row))
+    }
 
     /// Reads the records that a statement selects: a scan without a filter, a query with one.
     pub fn query(

@@ -1,0 +1,95 @@
+//! Batches: rows go to their nodes as one request each, outcomes come back into the rows.
+//!
+//! [`Course`] decides and takes outcomes in, without I/O; [`on_lane`] and [`on_pools`] carry it out. A group is the rows
+//! that go to one node at the same time. When its request fails, its unanswered rows are routed anew, by the rules of
+//! [`Attempts`](super::attempts::Attempts); the other groups go on.
+
+mod course;
+mod delegate;
+mod on_lane;
+mod on_pools;
+
+pub(super) use delegate::Delegated;
+pub(super) use on_lane::run as on_lane;
+pub(super) use on_pools::run as on_pools;
+
+use aerospike_core::BatchPolicy;
+
+use crate::batch::BatchOperation;
+use crate::command::needs_core;
+
+/// Whether a batch must be left to aerospike-core as a whole.
+pub(super) fn batch_needs_core(policy: &BatchPolicy, rows: &[BatchOperation]) -> bool {
+    needs_core(&policy.base_policy) || rows.iter().any(BatchOperation::needs_core)
+}
+
+/// Defines the batch methods of an async client, which has `shared`, `core_call(future)` and a lane (`$lane`, of `$client`).
+macro_rules! async_batch_methods {
+    (|$client:ident| $lane:expr) => {
+        /// Reads, writes and deletes many records, each row with its own outcome.
+        ///
+        /// The rows of one node are one request; [`BatchPolicy::concurrency`] says whether the nodes work at the same
+        /// time. A failing row (no such record, filtered out, a wrong generation) fails alone: look at
+        /// [`BatchOperation::error`]. `Err` is the first failure of a whole request after its retries; its rows carry
+        /// it too, and rows of other nodes keep their outcomes. An argument that cannot be sent fails the whole call
+        /// before anything is sent.
+        ///
+        /// For batches with writes use [`BatchPolicy::write_default`], which does not retry.
+        ///
+        /// ```no_run
+        /// # use aerolane::*;
+        /// # async fn demo(client: &Client) -> Result<()> {
+        /// let read = BatchReadPolicy::default();
+        /// let mut rows: Vec<_> = (0..100)
+        ///     .map(|id| BatchOperation::read(&read, as_key!("test", "demo", id), Bins::All))
+        ///     .collect();
+        /// client.batch(&BatchPolicy::default(), &mut rows).await?;
+        /// for row in &rows {
+        ///     match row.record() {
+        ///         Some(record) => println!("{:?}", record.bins),
+        ///         None => println!("{:?}: {:?}", row.key(), row.result_code()),
+        ///     }
+        /// }
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub async fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
+            if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
+                let mut delegated = Delegated::new(rows);
+                let result = self.core_call(self.core().batch(policy, delegated.core_rows())).await;
+                return delegated.finish(result);
+            }
+            let nobody = None::<fn(usize, &BatchRecord) -> std::future::Ready<bool>>;
+            let $client = self;
+            on_lane(&$client.shared.cluster, $lane, policy, rows, nobody).await
+        }
+
+        /// [`batch`](Self::batch) that tells `on_row` of each row (its place in `rows`, its outcome) as the answers
+        /// arrive, each row once. `false` ends the batch: rows that were not answered stay pending, and `Ok` is
+        /// returned. Nodes that answer while `on_row` waits are read afterwards.
+        pub async fn batch_foreach<F, Fut>(
+            &self,
+            policy: &BatchPolicy,
+            rows: &mut [BatchOperation],
+            on_row: F,
+        ) -> Result<()>
+        where
+            F: Fn(usize, &BatchRecord) -> Fut,
+            Fut: Future<Output = bool>,
+        {
+            if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
+                let result = self.batch(policy, rows).await;
+                for (index, row) in rows.iter().enumerate() {
+                    if !on_row(index, row.batch_record()).await {
+                        return Ok(());
+                    }
+                }
+                return result;
+            }
+            let $client = self;
+            on_lane(&$client.shared.cluster, $lane, policy, rows, Some(on_row)).await
+        }
+    };
+}
+
+pub(super) use async_batch_methods;

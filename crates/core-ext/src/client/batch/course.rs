@@ -1,0 +1,284 @@
+//! What a batch call does, without I/O.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use aerospike_core::{BatchPolicy, ResultCode};
+
+use crate::batch::{self, Answers, BatchOperation, Progress, RowAnswer};
+use crate::client::attempts::{Attempts, Next, spread};
+use crate::cluster::Cluster;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lane::{Class, Failure, FailureKind};
+use crate::topology::{NodeInfo, Route, Topology};
+
+/// One batch call.
+pub(super) struct Course<'a> {
+    cluster: &'a Cluster,
+    policy: &'a BatchPolicy,
+    rows: &'a mut [BatchOperation],
+    /// The first failure of a whole request.
+    first_error: Option<Error>,
+    /// Rows that got their outcome and that nobody was told of yet; `None` when nobody wants to be told.
+    news: Option<Vec<u32>>,
+}
+
+/// Rows that go to one node together.
+pub(super) struct Group<'a> {
+    pub(super) node: Arc<NodeInfo>,
+    /// Places in the call's list of rows.
+    rows: Vec<u32>,
+    attempts: Attempts<'a>,
+    /// Per earlier attempt: whether it ended in a timeout of the client.
+    history: Vec<bool>,
+    /// A row alone on its node goes as a plain command.
+    alone: bool,
+    pub(super) deadline: Option<Instant>,
+    /// The encoded request; empty: not encoded yet.
+    pub(super) request: Vec<u8>,
+}
+
+/// What to do with a group whose request failed.
+pub(super) enum Onward<'a> {
+    /// After the pause, [`Course::reroute`].
+    Retry(std::time::Duration, Group<'a>),
+    Over,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn class(&self) -> Class {
+        if self.alone { Class::Single } else { Class::Batch }
+    }
+
+    /// Begins the next attempt.
+    pub(super) fn begin(&mut self, now: Instant) -> std::result::Result<(), Next> {
+        self.deadline = self.attempts.next_at(&self.node, now)?;
+        Ok(())
+    }
+
+    /// Whether none of its rows can change anything.
+    pub(super) fn reads(&self) -> bool {
+        !self.attempts.writes()
+    }
+
+    pub(super) fn answers(&self) -> Answers {
+        Answers::new(self.rows.len())
+    }
+
+    /// The failure of an attempt that got no answer.
+    pub(super) fn lost(&mut self, failure: Failure, now: Instant) -> Next {
+        self.history.push(matches!(failure.kind, FailureKind::Expired));
+        self.attempts.lost(&self.node, failure, now)
+    }
+
+    /// The request as a whole was answered with a failure.
+    pub(super) fn answered(&mut self, error: Error, now: Instant) -> Next {
+        self.history.push(false);
+        self.attempts.answered(&self.node, error, now)
+    }
+
+    pub(super) fn refused(&mut self, error: Error, now: Instant) -> Next {
+        Next::GiveUp(self.attempts.refused(error, now))
+    }
+}
+
+impl<'a> Course<'a> {
+    /// Splits the rows by node and encodes the requests.
+    ///
+    /// # Errors
+    /// No row can be routed, or an argument cannot be sent. Nothing has been sent then.
+    pub(super) fn start(
+        cluster: &'a Cluster,
+        policy: &'a BatchPolicy,
+        rows: &'a mut [BatchOperation],
+        tells: bool,
+        now: Instant,
+    ) -> Result<(Self, Vec<Group<'a>>)> {
+        rows.iter_mut().for_each(BatchOperation::clear);
+        let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
+        let all = 0..course.rows.len() as u32;
+        let attempts = Attempts::new(cluster, &policy.base_policy, false, now);
+        let (mut groups, unroutable) = course.split(all, &attempts, &[]);
+        if let (true, Some(error)) = (groups.is_empty(), unroutable) {
+            return Err(error);
+        }
+        for group in &mut groups {
+            if let Err(error) = course.encode(group) {
+                course.rows.iter_mut().for_each(|row| row.fail(error.clone()));
+                return Err(error);
+            }
+        }
+        Ok((course, groups))
+    }
+
+    /// Groups rows by the node of their next attempt. Rows that cannot be routed fail; the first such failure is given.
+    fn split(
+        &mut self,
+        rows: impl Iterator<Item = u32>,
+        attempts: &Attempts<'a>,
+        history: &[bool],
+    ) -> (Vec<Group<'a>>, Option<Error>) {
+        let topology = self.cluster.snapshot();
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut first_error = None;
+        let mut last = 0;
+        let spread = spread();
+        for row in rows {
+            let operation = &mut self.rows[row as usize];
+            let node = match route(&topology, self.policy, operation, history, spread) {
+                Ok(node) => node,
+                Err(error) => {
+                    let code = match error.kind() {
+                        ErrorKind::InvalidNamespace => ResultCode::InvalidNamespace,
+                        _ => ResultCode::PartitionUnavailable,
+                    };
+                    operation.fail(Error::server_bare(code).with_cause(error.clone()));
+                    self.news.iter_mut().for_each(|news| news.push(row));
+                    first_error.get_or_insert(error);
+                    continue;
+                }
+            };
+            // Rows of a node often stand together, and there are few nodes.
+            if groups.get(last).is_none_or(|group| group.node.id() != node.id()) {
+                last = groups.iter().position(|group| group.node.id() == node.id()).unwrap_or_else(|| {
+                    groups.push(Group {
+                        node: Arc::clone(node),
+                        rows: Vec::new(),
+                        attempts: attempts.clone(),
+                        history: history.to_vec(),
+                        alone: false,
+                        deadline: None,
+                        request: Vec::new(),
+                    });
+                    groups.len() - 1
+                });
+            }
+            groups[last].rows.push(row);
+        }
+        for group in &mut groups {
+            group.attempts.set_writes(group.rows.iter().any(|row| self.rows[*row as usize].has_write()));
+            group.alone = group.rows.len() == 1 && batch::fits_single(&self.rows[group.rows[0] as usize]);
+        }
+        (groups, first_error)
+    }
+
+    fn encode(&self, group: &mut Group<'_>) -> Result<()> {
+        let timeout_ms = group.attempts.server_timeout_ms();
+        group.request.clear();
+        if group.alone {
+            let row = &self.rows[group.rows[0] as usize];
+            return batch::encode_single(self.policy, row, timeout_ms, &mut group.request);
+        }
+        batch::encode(self.policy, self.rows, &group.rows, timeout_ms, &mut group.request)
+    }
+
+    /// Takes in the body of a frame of the answer to a group. The inner failure is one of the whole request.
+    pub(super) fn answer(&mut self, group: &Group<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
+        let node = group.node.label();
+        let sent = group.attempts.sent_with_this();
+        let (rows, news) = (&mut *self.rows, &mut self.news);
+        if !group.alone {
+            return answers.frame(body, node, |place, answer| {
+                // `Answers` has checked the place.
+                let row = group.rows[place as usize];
+                rows[row as usize].answer(answer, sent);
+                news.iter_mut().for_each(|news| news.push(row));
+            });
+        }
+        let place = group.rows[0];
+        let row = &mut rows[place as usize];
+        match batch::decode_single(self.policy, row, body, node)? {
+            // Some codes are worth a retry: the attempts decide.
+            RowAnswer::Failed { error, .. } => Ok(Progress::Done(Some(error))),
+            answer @ RowAnswer::Ok(_) => {
+                row.answer(answer, sent);
+                news.iter_mut().for_each(|news| news.push(place));
+                Ok(Progress::Done(None))
+            }
+        }
+    }
+
+    /// What comes after a failed attempt.
+    pub(super) fn onward(&mut self, group: Group<'a>, next: Next) -> Onward<'a> {
+        let error = match next {
+            Next::Retry(pause) => return Onward::Retry(pause, group),
+            Next::GiveUp(error) => error,
+        };
+        for &row in &group.rows {
+            let operation = &mut self.rows[row as usize];
+            if operation.is_pending() {
+                operation.stamp_unanswered(&error);
+                self.news.iter_mut().for_each(|news| news.push(row));
+            }
+        }
+        // What the server says about a row that went alone is the row's own outcome.
+        if !(group.alone && matches!(error.kind(), ErrorKind::Server { .. })) {
+            self.first_error.get_or_insert(error);
+        }
+        Onward::Over
+    }
+
+    /// The groups for the next attempt of a group's unanswered rows, encoded.
+    pub(super) fn reroute(&mut self, group: Group<'a>) -> Vec<Group<'a>> {
+        let Group { mut rows, attempts, history, request, .. } = group;
+        rows.retain(|row| self.rows[*row as usize].is_pending());
+        let (mut groups, unroutable) = self.split(rows.into_iter(), &attempts, &history);
+        if let (true, Some(error)) = (groups.is_empty(), unroutable) {
+            self.first_error.get_or_insert(error);
+        }
+        if let Some(first) = groups.first_mut() {
+            first.request = request;
+        }
+        for group in &mut groups {
+            // It was encoded before, only perhaps together with other rows.
+            if let Err(error) = self.encode(group) {
+                group.request.clear();
+                log::warn!("a batch row that was sent before cannot be sent again: {error}");
+            }
+        }
+        groups
+    }
+
+    /// The next row with an outcome that nobody was told of.
+    pub(super) fn news(&mut self) -> Option<(usize, &BatchOperation)> {
+        let row = self.news.as_mut()?.pop()? as usize;
+        Some((row, &self.rows[row]))
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.news.as_ref().is_some_and(|news| !news.is_empty())
+    }
+
+    /// Rows that were left without an outcome (the server may leave rows out): to be told of last.
+    pub(super) fn tell_rest(&mut self) {
+        if let Some(news) = &mut self.news {
+            news.extend((0..self.rows.len() as u32).filter(|row| self.rows[*row as usize].is_pending()));
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        self.first_error.map_or(Ok(()), Err)
+    }
+}
+
+/// The node of a row's next attempt: goes the way of its earlier ones again, which are few.
+fn route<'t>(
+    topology: &'t Topology,
+    policy: &BatchPolicy,
+    row: &BatchOperation,
+    history: &[bool],
+    spread: u32,
+) -> Result<&'t Arc<NodeInfo>> {
+    let base = &policy.base_policy;
+    let map = topology.namespace(row.key().namespace())?;
+    let mut route =
+        if row.has_write() { Route::write(base.replica) } else { Route::read(map, base.replica, base.read_mode_sc) };
+    let partition = aerolane_wire::digest::partition_id(&row.key().digest());
+    for &timed_out in history {
+        // Only for its effect on the route: the node of an earlier attempt may be gone.
+        let _ = map.route(partition, &mut route, spread);
+        route.next_attempt(timed_out);
+    }
+    let id = map.route(partition, &mut route, spread)?;
+    topology.node(id).ok_or_else(|| Error::invalid_node("the node has left the cluster"))
+}

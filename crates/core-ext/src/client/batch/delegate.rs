@@ -1,0 +1,33 @@
+//! Batches that aerospike-core carries out: with operations that we do not encode, or within a transaction.
+
+use crate::batch::BatchOperation;
+use crate::error::Result;
+
+/// Rows and their copies for aerospike-core.
+pub(in crate::client) struct Delegated<'a> {
+    rows: &'a mut [BatchOperation],
+    core: Vec<aerospike_core::BatchOperation>,
+}
+
+impl<'a> Delegated<'a> {
+    pub(in crate::client) fn new(rows: &'a mut [BatchOperation]) -> Self {
+        rows.iter_mut().for_each(BatchOperation::clear);
+        let core = rows.iter().map(BatchOperation::to_core).collect();
+        Self { rows, core }
+    }
+
+    pub(in crate::client) fn core_rows(&mut self) -> &mut [aerospike_core::BatchOperation] {
+        &mut self.core
+    }
+
+    /// Takes over the outcomes; `result` is that of the call.
+    pub(in crate::client) fn finish(self, result: Result<()>) -> Result<()> {
+        for (row, core) in self.rows.iter_mut().zip(self.core) {
+            row.absorb(core);
+        }
+        if let Err(error) = &result {
+            self.rows.iter_mut().for_each(|row| row.stamp_unanswered(error));
+        }
+        result
+    }
+}

@@ -1,0 +1,163 @@
+//! A batch over a lane: all nodes at the same time, in the one task of the caller.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use aerospike_core::{BatchPolicy, Concurrency};
+
+use super::course::{Course, Group, Onward};
+use crate::batch::{BatchOperation, BatchRecord, Progress};
+use crate::client::attempts::Next;
+use crate::cluster::Cluster;
+use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
+use crate::error::{Error, Result};
+use crate::lane::Millis;
+
+/// Executes a batch. `on_row` is told of each outcome; `false` ends the call.
+pub(in crate::client) async fn run<F, Fut>(
+    cluster: &Cluster,
+    lane: &Arc<SharedLane>,
+    policy: &BatchPolicy,
+    rows: &mut [BatchOperation],
+    on_row: Option<F>,
+) -> Result<()>
+where
+    F: Fn(usize, &BatchRecord) -> Fut,
+    Fut: Future<Output = bool>,
+{
+    let now = Instant::now();
+    let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
+    let mut running = Running {
+        lane,
+        sequential: policy.concurrency == Concurrency::Sequential,
+        now: Some(now),
+        groups: groups.into_iter().map(|group| (group, State::Ready)).collect(),
+    };
+    loop {
+        let over = poll_fn(|cx| running.poll(cx, &mut course)).await;
+        if over {
+            course.tell_rest();
+        }
+        if let Some(on_row) = &on_row {
+            while let Some((index, row)) = course.news() {
+                if !on_row(index, row.batch_record()).await {
+                    return Ok(());
+                }
+            }
+        }
+        if over {
+            return course.finish();
+        }
+    }
+}
+
+type Encode = Box<dyn FnOnce(&mut Vec<u8>) -> Result<()> + Send>;
+
+struct Running<'a, 'l> {
+    lane: &'l Arc<SharedLane>,
+    sequential: bool,
+    /// The reading of the clock for the first attempts.
+    now: Option<Instant>,
+    groups: Vec<(Group<'a>, State<'l>)>,
+}
+
+enum State<'l> {
+    Ready,
+    Waiting(Exchange<'l, Encode>),
+    Pausing(Pin<Box<tokio::time::Sleep>>),
+}
+
+/// What became of a group for now.
+enum Step {
+    Pending,
+    Done,
+    Failed(Next),
+    /// The pause is over.
+    Reroute,
+}
+
+impl<'a> Running<'a, '_> {
+    /// Ready when all groups are over (true) or there are news of rows (false).
+    fn poll(&mut self, cx: &mut Context<'_>, course: &mut Course<'a>) -> Poll<bool> {
+        let mut index = 0;
+        while index < self.groups.len() {
+            match self.step(index, cx, course) {
+                Step::Pending if self.sequential => break,
+                Step::Pending => index += 1,
+                Step::Done => drop(self.groups.remove(index)),
+                Step::Failed(next) => {
+                    let (group, _) = self.groups.remove(index);
+                    if let Onward::Retry(pause, group) = course.onward(group, next) {
+                        // Not zero: a pause is the place where the rows are routed anew.
+                        let pause = Box::pin(tokio::time::sleep(pause.max(Duration::from_micros(1))));
+                        self.groups.insert(index, (group, State::Pausing(pause)));
+                    }
+                }
+                Step::Reroute => {
+                    let (group, _) = self.groups.remove(index);
+                    let groups = course.reroute(group).into_iter().map(|group| (group, State::Ready));
+                    self.groups.splice(index..index, groups);
+                }
+            }
+        }
+        self.now = None;
+        match (self.groups.is_empty(), course.has_news()) {
+            (true, _) => Poll::Ready(true),
+            (false, true) => Poll::Ready(false),
+            (false, false) => Poll::Pending,
+        }
+    }
+
+    fn step(&mut self, index: usize, cx: &mut Context<'_>, course: &mut Course<'a>) -> Step {
+        let (group, state) = &mut self.groups[index];
+        loop {
+            match state {
+                State::Ready => {
+                    let now = self.now.unwrap_or_else(Instant::now);
+                    if let Err(next) = group.begin(now) {
+                        return Step::Failed(next);
+                    }
+                    let deadline = group.deadline.map_or(Millis::NEVER, |at| self.lane.millis(at));
+                    let mut request = std::mem::take(&mut group.request);
+                    let encode: Encode = Box::new(move |out| {
+                        std::mem::swap(out, &mut request);
+                        Ok(())
+                    });
+                    let node = group.node.id().index() as u16;
+                    *state = State::Waiting(self.lane.exchange(node, group.class(), now, deadline, encode));
+                }
+                State::Waiting(exchange) => {
+                    let polled = exchange.poll_with(cx, |body| {
+                        let mut answers = group.answers();
+                        course.answer(group, &mut answers, body)
+                    });
+                    let Poll::Ready(outcome) = polled else { return Step::Pending };
+                    let next = match outcome {
+                        Ok(Ok(Progress::Done(None))) => return Step::Done,
+                        Ok(Ok(Progress::Done(Some(error))) | Err(error)) => group.answered(error, Instant::now()),
+                        Ok(Ok(Progress::More)) => {
+                            group.answered(Error::bad_response("a batch answer without its end"), Instant::now())
+                        }
+                        Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),
+                        Err(ExchangeError::Full(full)) => {
+                            let node = group.node.label();
+                            let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node);
+                            group.refused(error, Instant::now())
+                        }
+                        Err(ExchangeError::Failed(failure)) => group.lost(failure, Instant::now()),
+                    };
+                    return Step::Failed(next);
+                }
+                State::Pausing(sleep) => {
+                    if sleep.as_mut().poll(cx).is_pending() {
+                        return Step::Pending;
+                    }
+                    return Step::Reroute;
+                }
+            }
+        }
+    }
+}
