@@ -147,8 +147,10 @@ fn has_last_bit(bytes: &[u8]) -> bool {
     }
     let mut body = frame.body;
     while let Ok((message, size)) = Message::decode_prefix(body) {
-        // What is not implemented is refused in one message, without that bit.
-        if message.header.info3 & info3::LAST != 0 || message.header.result_code == UNSUPPORTED {
+        // What is not implemented is refused in one message, without that bit. It is alone in its frame and tells of no
+        // record, as a row of a batch that is refused mostly does.
+        let refusal = message.header.result_code == UNSUPPORTED && message.header.generation == 0;
+        if message.header.info3 & info3::LAST != 0 || (refusal && size == frame.body.len()) {
             return true;
         }
         body = &body[size..];
