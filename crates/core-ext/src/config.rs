@@ -28,7 +28,8 @@ pub struct PoolSizing {
     pub min: u32,
     /// Most connections per node for single-record requests. Default 256, as `ClientPolicy::max_conns_per_node`.
     pub max: u32,
-    /// Most requests in flight on one connection. Default 16; always 1 on TLS connections. At most [`MAX_DEPTH`].
+    /// Most requests in flight on one connection; further connections are opened only when all are full. Default 128
+    /// (see decision 0002); always 1 on TLS connections. At most [`MAX_DEPTH`].
     pub depth: u32,
     /// Most bytes of requests that are written to one connection and not yet answered. Default 1 MiB. A single
     /// request larger than this is still sent, alone.
@@ -54,7 +55,7 @@ impl Default for PoolSizing {
         Self {
             min: 1,
             max: 256,
-            depth: 16,
+            depth: 128,
             max_bytes_in_flight: 1 << 20,
             batch_max: 64,
             max_waiting: 1 << 20,
@@ -137,7 +138,8 @@ pub struct ClientConfig {
     pub policy: ClientPolicy,
     /// Connections per node; `None`: [`PoolSizing::from_policy`].
     pub pool: Option<PoolSizing>,
-    /// I/O threads (lanes) of the async client; `None`: one per available CPU, at most 4.
+    /// Lanes per multi-thread runtime, at most one for each of its worker threads; `None`: one for every four.
+    /// A current-thread runtime always has one.
     pub lanes: Option<NonZeroUsize>,
 }
 
@@ -154,14 +156,15 @@ impl ClientConfig {
         self.pool.clone().unwrap_or_else(|| PoolSizing::from_policy(&self.policy))
     }
 
-    /// The number of lanes in force.
+    /// The number of lanes on a runtime with so many worker threads.
     #[must_use]
-    pub fn lane_count(&self) -> NonZeroUsize {
-        /// More I/O threads than this have to be asked for: one saturates a small node.
-        const DEFAULT_MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
-        self.lanes.unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |cpus| cpus.min(DEFAULT_MOST))
-        })
+    pub fn lane_count(&self, workers: usize) -> usize {
+        /// One lane keeps several workers busy; more of them only spread a burst over more flushes.
+        const WORKERS_PER_LANE: usize = 4;
+        match self.lanes {
+            Some(lanes) => lanes.get().min(workers.max(1)),
+            None => workers.max(1).div_ceil(WORKERS_PER_LANE),
+        }
     }
 
     /// Checks everything that can be checked without the network.
@@ -170,11 +173,10 @@ impl ClientConfig {
     /// `InvalidArgument` naming the field. (aerospike-core checks the rest of its policy when it starts.)
     pub fn validate(&self) -> Result<()> {
         self.pool_sizing().validate()?;
-        if self.lane_count().get() > MAX_LANES as usize {
-            return Err(Error::invalid_argument(format!(
-                "lanes is {}, it must be 1 to {MAX_LANES}",
-                self.lane_count()
-            )));
+        if let Some(lanes) = self.lanes
+            && lanes.get() > MAX_LANES as usize
+        {
+            return Err(Error::invalid_argument(format!("lanes is {lanes}, it must be 1 to {MAX_LANES}")));
         }
         validate_policy(&self.policy)
     }
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn defaults_are_valid() {
         ClientConfig::default().validate().unwrap();
-        assert_eq!(PoolSizing::default().places(), 4096);
+        assert_eq!(PoolSizing::default().places(), 32_768);
     }
 
     #[test]
@@ -291,9 +293,16 @@ mod tests {
     }
 
     #[test]
+    fn lanes_by_workers() {
+        let with = |lanes| ClientConfig { lanes: NonZeroUsize::new(lanes), ..ClientConfig::default() };
+        assert_eq!([0, 1, 4, 5, 16].map(|workers| with(0).lane_count(workers)), [1, 1, 1, 2, 4]);
+        assert_eq!([1, 2, 8].map(|workers| with(3).lane_count(workers)), [1, 2, 3]);
+    }
+
+    #[test]
     fn sized_for_callers() {
         assert_eq!(PoolSizing::for_concurrency(1).unwrap().max, 4);
-        assert_eq!(PoolSizing::for_concurrency(5000).unwrap().max, 313);
+        assert_eq!(PoolSizing::for_concurrency(5000).unwrap().max, 40);
         assert_eq!(PoolSizing::for_concurrency(u32::MAX).unwrap().max, MAX_CONNECTIONS);
     }
 }

@@ -13,7 +13,7 @@ use super::lanes::Lanes;
 use super::long_tail::names::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::batch::{BatchOperation, BatchRecord};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Subscription};
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
@@ -27,13 +27,21 @@ pub(crate) struct Shared {
     pub(crate) lanes: Arc<Lanes>,
     /// The connections of the blocking client.
     pub(crate) pools: Arc<Pools>,
+    /// Tells the lanes of nodes that leave or come back.
+    _following: Subscription,
 }
 
 impl Shared {
     pub(crate) fn new(cluster: Arc<Cluster>, config: &ClientConfig) -> Arc<Self> {
         let lanes = Arc::new(Lanes::new(&cluster, config));
         let pools = super::sync::pools(&cluster, config);
-        Arc::new(Self { cluster, lanes, pools })
+        let follower = Arc::downgrade(&lanes);
+        let following = cluster.on_change(move |topology| {
+            if let Some(lanes) = follower.upgrade() {
+                lanes.follow(topology);
+            }
+        });
+        Arc::new(Self { cluster, lanes, pools, _following: following })
     }
 
     /// # Errors
@@ -76,7 +84,10 @@ impl Client {
     pub async fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
         let cluster = Cluster::connect(&config.policy, hosts).await?;
-        Ok(Self { shared: Shared::new(cluster, &config) })
+        let shared = Shared::new(cluster, &config);
+        // The first look for a lane makes those of this runtime, and warms them.
+        shared.lanes.mine()?;
+        Ok(Self { shared })
     }
 
     single_record_methods! { (async) (.await) }

@@ -1,7 +1,8 @@
 //! The lanes of a client: which one a caller uses.
 //!
 //! A lane is driven on the runtime of its callers, so each runtime has lanes of its own: one on a current-thread
-//! runtime, up to [`ClientConfig::lanes`](crate::ClientConfig::lanes) on a multi-thread one. Callers outside of any
+//! runtime, as many as
+//! [`ClientConfig::lanes`](crate::ClientConfig::lanes) says on a multi-thread one. Callers outside of any
 //! tokio runtime share a lane on the control plane's.
 
 use std::future::Future;
@@ -21,7 +22,7 @@ use crate::connect::Stream;
 use crate::driver::tasks::{Opener, SharedLane};
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
@@ -40,11 +41,13 @@ struct RuntimeLanes {
 pub(crate) struct Lanes {
     cluster: Weak<Cluster>,
     fallback: Handle,
+    config: ClientConfig,
     sizing: PoolSizing,
-    most: usize,
     all: ArcSwap<Vec<Arc<RuntimeLanes>>>,
     /// Held while lanes are added or the client closes.
     changes: Mutex<Closed>,
+    /// Which nodes the lanes take to be part of the cluster, by index.
+    active: Mutex<Vec<bool>>,
 }
 
 #[derive(Debug, Default)]
@@ -55,10 +58,11 @@ impl Lanes {
         Self {
             cluster: Arc::downgrade(cluster),
             fallback: cluster.runtime().clone(),
-            sizing: config.pool_sizing(),
-            most: config.lane_count().get(),
+            config: config.clone(),
+            sizing: sizing(config),
             all: ArcSwap::default(),
             changes: Mutex::default(),
+            active: Mutex::default(),
         }
     }
 
@@ -75,7 +79,7 @@ impl Lanes {
         }
         let lanes = match handle.runtime_flavor() {
             RuntimeFlavor::CurrentThread => 1,
-            _ => handle.metrics().num_workers().clamp(1, self.most),
+            _ => self.config.lane_count(handle.metrics().num_workers()),
         };
         self.add(handle, lanes).map(|lanes| lanes.pick())
     }
@@ -101,8 +105,7 @@ impl Lanes {
             lane.resize(sizing);
         }
         let opener: Arc<dyn Opener> = Arc::new(ClusterOpener { cluster: Weak::clone(&self.cluster) });
-        let lanes: Vec<_> =
-            (0..count).map(|_| SharedLane::new(sizing, handle.clone(), Arc::clone(&opener))).collect();
+        let lanes: Vec<_> = (0..count).map(|_| SharedLane::new(sizing, handle.clone(), Arc::clone(&opener))).collect();
         if let Some(cluster) = self.cluster.upgrade() {
             for node in cluster.topology().active_nodes() {
                 for lane in &lanes {
@@ -127,15 +130,24 @@ impl Lanes {
         sum
     }
 
-    pub(crate) fn node_gone(&self, node: NodeId) {
-        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
-            lane.node_gone(node.index() as u16);
-        }
-    }
-
-    pub(crate) fn node_back(&self, node: NodeId) {
-        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
-            lane.node_back(node.index() as u16);
+    /// Tells the lanes of nodes that have left or come back.
+    pub(crate) fn follow(&self, topology: &Topology) {
+        // Held also while lanes are added: a new lane meets nodes only as of a topology that it is told changes of.
+        let _changes = self.changes.lock();
+        let mut active = self.active.lock();
+        active.resize(topology.node_slots(), true);
+        for (index, was_active) in active.iter_mut().enumerate() {
+            let is_active = topology.is_active(NodeId::from_index(index));
+            if std::mem::replace(was_active, is_active) == is_active {
+                continue;
+            }
+            for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+                if is_active {
+                    lane.node_back(index as u16);
+                } else {
+                    lane.node_gone(index as u16);
+                }
+            }
         }
     }
 
@@ -148,6 +160,16 @@ impl Lanes {
         }
         // Lanes stay in the list, so that late callers hear "closed" instead of getting new ones.
     }
+}
+
+/// The pool's sizes. Over TLS the server reads one request per record, so there a connection carries one at a time.
+fn sizing(config: &ClientConfig) -> PoolSizing {
+    let sizing = config.pool_sizing();
+    #[cfg(feature = "tls")]
+    if config.policy.tls_policy.as_ref().is_some_and(|tls| !tls.for_login_only) {
+        return PoolSizing { depth: 1, ..sizing };
+    }
+    sizing
 }
 
 impl RuntimeLanes {

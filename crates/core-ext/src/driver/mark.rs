@@ -38,12 +38,12 @@ impl Mark {
     }
 
     /// Sets the mark for a socket with so many requests in flight: half of their answers, as a power of two (so that it
-    /// changes rarely).
-    pub(crate) fn set_for(&mut self, in_flight: usize, socket: &impl AsRawFd) {
+    /// changes rarely). It is raised only where that is said to be due: after something was sent or received.
+    pub(crate) fn set_for(&mut self, in_flight: usize, may_raise: bool, socket: &impl AsRawFd) {
         let half = (in_flight / 2).clamp(1, MOST_ANSWERS);
         let answers = 1 << half.ilog2();
         // A mark that is lower than it could be costs a wake-up; one that is too high would stall.
-        if answers < self.answers || answers >= self.answers * 2 {
+        if answers < self.answers || (may_raise && answers > self.answers) {
             self.set(answers, socket);
         }
     }

@@ -1,0 +1,244 @@
+//! The task of one connection: reads, hands in, writes.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::socket::Socket;
+use super::{SharedLane, State};
+use crate::driver::mark::{self, Mark};
+use crate::lane::{ConnId, FailureKind};
+
+/// Size of the buffer that sockets are read into. One per thread.
+const READ_BUFFER: usize = 64 * 1024;
+/// Reads of one connection in a row before others get their turn.
+const READS_PER_TURN: usize = 8;
+
+thread_local! {
+    static READ: RefCell<Box<[u8]>> = RefCell::default();
+}
+
+/// Whether a flush was put off: callers that were woken and have not run yet are likely to submit, and what they want is to
+/// leave in the same write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PutOff {
+    No,
+    /// By one turn of the scheduler.
+    Yielded,
+    /// Until the last of them has taken its outcome, or the patience is at its end: one may never be polled again.
+    UntilDrained,
+}
+
+/// The task of one connection.
+pub(super) struct Connection {
+    lane: Arc<SharedLane>,
+    id: ConnId,
+    io: Socket,
+    out: Vec<u8>,
+    written: usize,
+    put_off: PutOff,
+    mark: Mark,
+    /// Ticks while something is in flight under a raised mark, or a flush is put off: a tick in which nothing came takes
+    /// the mark back. Not armed anew for each flush: that would wake the runtime's driver each time.
+    patience: Pin<Box<tokio::time::Sleep>>,
+    /// Whether it is armed.
+    patient: bool,
+    /// Whether something came since the last tick.
+    progress: bool,
+    end: Option<FailureKind>,
+}
+
+impl Connection {
+    pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket) -> Self {
+        Self {
+            lane,
+            id,
+            io,
+            out: Vec::new(),
+            written: 0,
+            put_off: PutOff::No,
+            mark: Mark::new(),
+            patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
+            patient: false,
+            progress: false,
+            end: None,
+        }
+    }
+
+    /// Reads and hands in all that is there. True: something came.
+    fn read(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+        for turn in 0..READS_PER_TURN {
+            let mut buffer = READ.take();
+            if buffer.is_empty() {
+                buffer = vec![0; READ_BUFFER].into_boxed_slice();
+            }
+            let polled = self.io.poll_read(cx, &mut buffer);
+            let handed = match polled {
+                Poll::Ready(Ok(n)) if n > 0 => self.lane.received(self.id, &buffer[..n]),
+                _ => Ok(()),
+            };
+            READ.set(buffer);
+            handed?;
+            match polled {
+                Poll::Pending => return Ok(turn > 0),
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(error)) => return Err(error),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Ok(true)
+    }
+
+    /// Writes all that waits, as far as the socket takes it.
+    fn write(&mut self, cx: &mut Context<'_>, came: bool, ticked: bool) -> io::Result<()> {
+        let lane = Arc::clone(&self.lane);
+        loop {
+            while self.written < self.out.len() {
+                match self.io.poll_write(cx, &self.out[self.written..]) {
+                    Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                    Poll::Ready(Ok(n)) => self.written += n,
+                    Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Poll::Ready(Err(error)) => return Err(error),
+                    Poll::Pending => {
+                        let mut state = lane.state.lock();
+                        state.lane.unwritten(self.id, self.out.len() - self.written);
+                        return Ok(());
+                    }
+                }
+            }
+            let wrote = !self.out.is_empty();
+            self.out.clear();
+            self.written = 0;
+            if self.io.poll_flush(cx)?.is_pending() {
+                return Ok(());
+            }
+            let mut state = lane.state.lock();
+            if wrote {
+                state.lane.unwritten(self.id, 0);
+            }
+            if !state.lane.has_output(self.id) {
+                let in_flight = state.lane.entries_on(self.id);
+                drop(state);
+                self.put_off = PutOff::No;
+                self.set_mark(cx, in_flight, wrote || came);
+                return Ok(());
+            }
+            if !came && !ticked && state.slots.untaken() > 0 && self.put_off(cx, &mut state) {
+                return Ok(());
+            }
+            self.put_off = PutOff::No;
+            state.lane.take_output(self.id, &mut self.out);
+        }
+    }
+
+    fn put_off(&mut self, cx: &mut Context<'_>, state: &mut State) -> bool {
+        match self.put_off {
+            PutOff::No if self.lane.yields => {
+                self.put_off = PutOff::Yielded;
+                cx.waker().wake_by_ref();
+                true
+            }
+            PutOff::No | PutOff::Yielded => {
+                self.put_off = PutOff::UntilDrained;
+                state.put_off = true;
+                self.be_patient(cx);
+                true
+            }
+            PutOff::UntilDrained => true,
+        }
+    }
+
+    fn be_patient(&mut self, cx: &mut Context<'_>) {
+        if !self.patient {
+            self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
+            self.patient = true;
+            if self.patience.as_mut().poll(cx).is_ready() {
+                cx.waker().wake_by_ref();
+            }
+        }
+    }
+
+    /// One tick of the patience, if it is due.
+    fn tick(&mut self, cx: &mut Context<'_>) -> bool {
+        if !self.patient || self.patience.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.patient = false;
+        self.put_off = PutOff::No;
+        if !self.progress
+            && let Socket::Tcp(stream) = &self.io
+        {
+            self.mark.lower(&**stream);
+        }
+        self.progress = false;
+        true
+    }
+
+    fn set_mark(&mut self, cx: &mut Context<'_>, in_flight: usize, may_raise: bool) {
+        let Socket::Tcp(stream) = &self.io else { return };
+        self.mark.set_for(in_flight, may_raise, &**stream);
+        if self.mark.is_raised() {
+            self.be_patient(cx);
+        }
+    }
+
+    /// Leaves a waker with the lane; true: the lane wants the connection closed.
+    fn check_in(&self, cx: &mut Context<'_>) -> bool {
+        let mut state = self.lane.state.lock();
+        let closed = state.closed;
+        match state.connections.iter_mut().find(|d| d.id == self.id) {
+            Some(driven) => {
+                if !driven.waker.as_ref().is_some_and(|w| w.will_wake(cx.waker())) {
+                    driven.waker = Some(cx.waker().clone());
+                }
+                driven.close || closed
+            }
+            None => true,
+        }
+    }
+}
+
+impl Future for Connection {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.check_in(cx) {
+            this.end = Some(FailureKind::Closed);
+            return Poll::Ready(());
+        }
+        // Reads come first and go on while a write waits: the server must never block on us.
+        let turn = this.read(cx).and_then(|came| {
+            this.progress |= came;
+            let ticked = this.tick(cx);
+            this.write(cx, came, ticked)
+        });
+        match turn {
+            Ok(()) => Poll::Pending,
+            Err(error) => {
+                this.end = Some(FailureKind::ConnectionLost(error.kind()));
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let lost = matches!(self.end, Some(FailureKind::ConnectionLost(_)));
+        let kind = self.end.take().unwrap_or(FailureKind::Closed);
+        let mut state = self.lane.state.lock();
+        state.connections.retain(|d| d.id != self.id);
+        let State { lane, slots, .. } = &mut *state;
+        lane.unwritten(self.id, self.out.len() - self.written);
+        lane.closed(self.id, &kind, slots);
+        self.lane.settle(state);
+        if lost {
+            self.lane.opener.lost();
+        }
+    }
+}

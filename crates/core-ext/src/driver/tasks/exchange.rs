@@ -1,0 +1,95 @@
+//! One request and its answer, as a future is polled.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use super::{ExchangeError, KEEP_CAPACITY, SharedLane};
+use crate::Error;
+use crate::lane::{Class, Millis, Ticket};
+
+thread_local! {
+    static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One request and its answer. Dropped before the end, it becomes an orphan: its answer goes to nobody else.
+pub(crate) struct Exchange<'a, E> {
+    pub(super) lane: &'a Arc<SharedLane>,
+    pub(super) node: u16,
+    pub(super) class: Class,
+    pub(super) now: Millis,
+    pub(super) deadline: Millis,
+    pub(super) encode: Option<E>,
+    pub(super) entry: Option<(u32, Ticket)>,
+}
+
+impl<E> Exchange<'_, E>
+where
+    E: FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+{
+    /// Encodes and submits at the first call; later takes the answer and gives its message to `decode`.
+    pub(crate) fn poll_with<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Poll<Result<R, ExchangeError>> {
+        let Some((slot, _)) = self.entry else {
+            let Some(encode) = self.encode.take() else { return Poll::Pending };
+            // Taken out, not borrowed, while foreign code (the encoding of values) and the lane run.
+            let mut request = REQUEST.take();
+            request.clear();
+            let submitted = encode(&mut request).map_err(ExchangeError::Encode).and_then(|()| {
+                self.lane.submit(self.node, self.class, &request, (self.deadline, self.now), cx.waker())
+            });
+            request.shrink_to(KEEP_CAPACITY);
+            REQUEST.set(request);
+            return match submitted {
+                Ok(entry) => {
+                    self.entry = Some(entry);
+                    Poll::Pending
+                }
+                Err(error) => Poll::Ready(Err(error)),
+            };
+        };
+        let mut answer = ANSWER.take();
+        let taken = {
+            let mut state = self.lane.state.lock();
+            let taken = state.slots.take(slot, cx.waker(), &mut answer);
+            if state.put_off && state.slots.untaken() == 0 {
+                state.flush_all();
+            }
+            taken
+        };
+        let result = match taken {
+            None => Poll::Pending,
+            Some(Ok(())) => {
+                self.entry = None;
+                Poll::Ready(Ok(decode(&answer)))
+            }
+            Some(Err(failure)) => {
+                self.entry = None;
+                Poll::Ready(Err(ExchangeError::Failed(failure)))
+            }
+        };
+        answer.shrink_to(KEEP_CAPACITY);
+        ANSWER.set(answer);
+        result
+    }
+}
+
+impl<E> Drop for Exchange<'_, E> {
+    fn drop(&mut self) {
+        if let Some((slot, ticket)) = self.entry.take() {
+            let now = self.lane.millis(Instant::now());
+            let mut state = self.lane.state.lock();
+            // If the lane has let go of it, its outcome lies in the slot, unread.
+            let _ = state.lane.cancel(self.node, self.class, ticket, now);
+            state.slots.release(slot);
+            if state.put_off && state.slots.untaken() == 0 {
+                state.flush_all();
+            }
+        }
+    }
+}

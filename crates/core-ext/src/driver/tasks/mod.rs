@@ -1,0 +1,322 @@
+//! The async driver: a lane behind a lock, and one tokio task per connection that reads, writes and wakes callers.
+//!
+//! The tasks live on the runtime of the callers (a current-thread runtime has one lane, a multi-thread one a few), so an
+//! answer wakes its caller on the same thread, without a hop. A flush is a wake-up of the connection's task, queued
+//! behind the callers that are about to submit; so what a burst of answers sets off leaves in one write.
+
+mod connection;
+mod exchange;
+mod opening;
+mod socket;
+mod ticker;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Instant;
+
+use parking_lot::{Mutex, MutexGuard};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Notify;
+
+use super::slots::Slots;
+use crate::Error;
+use crate::connect::Stream;
+use crate::lane::{Class, ConnId, Failure, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Ticket};
+
+pub(crate) use exchange::Exchange;
+use opening::Opening;
+
+/// A thread's buffers that grew beyond this are given back.
+const KEEP_CAPACITY: usize = 64 * 1024;
+
+thread_local! {
+    static DIRECT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Who opens the connections of a lane: the cluster, or a test.
+pub(crate) trait Opener: Send + Sync + 'static {
+    /// Opens a connection to a node, logged in and ready.
+    fn open(&self, node: u16, class: Class) -> Pin<Box<dyn Future<Output = Result<Stream, Error>> + Send + '_>>;
+
+    /// A connection was lost: the topology may have changed.
+    fn lost(&self);
+}
+
+/// A lane, shared by the tasks that submit to it and those that drive it.
+pub(crate) struct SharedLane {
+    state: Mutex<State>,
+    epoch: Instant,
+    runtime: Handle,
+    /// On a multi-thread runtime a flush lets the other woken tasks of its worker go first.
+    yields: bool,
+    opener: Arc<dyn Opener>,
+    ticker: Notify,
+}
+
+struct State {
+    lane: Lane<u32>,
+    slots: Slots,
+    connections: Vec<Driven>,
+    /// When the ticker wakes up next; [`Millis::NEVER`] while there is none.
+    ticker_wakes: Option<Millis>,
+    /// Flushes wait until the last woken caller has taken its outcome.
+    put_off: bool,
+    closed: bool,
+    was_used: bool,
+}
+
+impl State {
+    /// Wakes the tasks of all connections with output.
+    fn flush_all(&mut self) {
+        self.put_off = false;
+        for driven in &self.connections {
+            if let Some(waker) = &driven.waker
+                && self.lane.has_output(driven.id)
+            {
+                waker.wake_by_ref();
+            }
+        }
+    }
+}
+
+/// The task of a connection, as the lane sees it.
+struct Driven {
+    id: ConnId,
+    waker: Option<Waker>,
+    /// To write at once when nothing else is in flight. `None` over TLS.
+    direct: Option<Arc<tokio::net::TcpStream>>,
+    close: bool,
+}
+
+/// Why an exchange gave no answer.
+#[derive(Debug)]
+pub(crate) enum ExchangeError {
+    /// The request could not be encoded. Nothing was sent.
+    Encode(Error),
+    /// Everything is full, and the pool is not to wait.
+    Full(Full),
+    /// It was taken, and failed.
+    Failed(Failure),
+}
+
+impl SharedLane {
+    pub(crate) fn new(sizing: LaneSizing, runtime: Handle, opener: Arc<dyn Opener>) -> Arc<Self> {
+        let yields = runtime.runtime_flavor() != RuntimeFlavor::CurrentThread;
+        Arc::new(Self {
+            state: Mutex::new(State {
+                lane: Lane::new(sizing),
+                slots: Slots::default(),
+                connections: Vec::new(),
+                ticker_wakes: None,
+                put_off: false,
+                closed: false,
+                was_used: false,
+            }),
+            epoch: Instant::now(),
+            runtime,
+            yields,
+            opener,
+            ticker: Notify::new(),
+        })
+    }
+
+    /// This moment on the lane's clock.
+    pub(crate) fn millis(&self, at: Instant) -> Millis {
+        Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
+    }
+
+    /// Opens the minimum of connections to a node ahead of use.
+    pub(crate) fn warm(self: &Arc<Self>, node: u16) {
+        let mut state = self.state.lock();
+        state.lane.warm(node);
+        self.settle(state);
+    }
+
+    /// Starts an exchange; nothing is done before it is polled.
+    pub(crate) fn exchange<E>(
+        self: &Arc<Self>,
+        node: u16,
+        class: Class,
+        now: Instant,
+        deadline: Millis,
+        encode: E,
+    ) -> Exchange<'_, E>
+    where
+        E: FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    {
+        Exchange { lane: self, node, class, now: self.millis(now), deadline, encode: Some(encode), entry: None }
+    }
+
+    /// The counts of a node.
+    pub(crate) fn counters(&self, node: u16) -> NodeCounters {
+        self.state.lock().lane.counters(node)
+    }
+
+    /// The lane's share of the pool has changed.
+    pub(crate) fn resize(&self, sizing: LaneSizing) {
+        self.state.lock().lane.resize(sizing);
+    }
+
+    /// Whether it had connections once, and now has none and nothing to do: its runtime has ended.
+    pub(crate) fn was_used_and_is_empty(&self) -> bool {
+        let state = self.state.lock();
+        state.was_used && state.connections.is_empty() && !state.lane.is_busy()
+    }
+
+    /// A node that had left the cluster is part of it again.
+    pub(crate) fn node_back(&self, node: u16) {
+        self.state.lock().lane.node_back(node);
+    }
+
+    /// The node has left the cluster.
+    pub(crate) fn node_gone(self: &Arc<Self>, node: u16) {
+        let mut state = self.state.lock();
+        let State { lane, slots, .. } = &mut *state;
+        lane.node_gone(node, slots);
+        self.settle(state);
+    }
+
+    /// Fails all that is in flight and closes the connections.
+    pub(crate) fn close(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        let State { lane, slots, connections, .. } = &mut *state;
+        lane.close_all(&FailureKind::Closed, slots);
+        for driven in connections {
+            if let Some(stream) = &driven.direct {
+                // The task may never be polled again (its runtime may have stopped turning): end the connection here.
+                let _ = socket2::SockRef::from(&**stream).shutdown(std::net::Shutdown::Both);
+            }
+        }
+        self.settle(state);
+        self.ticker.notify_one();
+    }
+
+    fn submit(
+        self: &Arc<Self>,
+        node: u16,
+        class: Class,
+        request: &[u8],
+        (deadline, now): (Millis, Millis),
+        waker: &Waker,
+    ) -> Result<(u32, Ticket), ExchangeError> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(ExchangeError::Failed(Failure { kind: FailureKind::Closed, sent: false }));
+        }
+        let slot = state.slots.claim(waker);
+        let ticket = match state.lane.submit(node, class, request, deadline, now, slot) {
+            Ok(ticket) => ticket,
+            Err((full, slot)) => {
+                state.slots.release(slot);
+                return Err(ExchangeError::Full(full));
+            }
+        };
+        if state.ticker_wakes.is_some_and(|wakes| deadline < wakes) {
+            self.ticker.notify_one();
+        }
+        if state.lane.in_flight() == 1 {
+            self.write_directly(&mut state);
+        }
+        self.settle(state);
+        Ok((slot, ticket))
+    }
+
+    /// With nothing else in flight there is nothing to wait for: the caller writes, without a detour over the task.
+    fn write_directly(&self, state: &mut State) {
+        let Some(id) = state.lane.flush_request() else { return };
+        let Some(driven) = state.connections.iter_mut().find(|d| d.id == id) else { return };
+        if let Some(stream) = &driven.direct {
+            DIRECT.with_borrow_mut(|buffer| {
+                buffer.clear();
+                if state.lane.take_output(id, buffer) {
+                    let written = stream.try_write(buffer).unwrap_or(0);
+                    if written < buffer.len() {
+                        // The task goes on from here; it also meets the error, if there was one.
+                        state.lane.return_output(id, &buffer[written..]);
+                    }
+                }
+            });
+            if !state.lane.has_output(id) {
+                return;
+            }
+        }
+        if let Some(waker) = &driven.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Does what the lane asks for, then wakes (without the lock) whoever got an outcome.
+    fn settle(self: &Arc<Self>, mut guard: MutexGuard<'_, State>) {
+        let state = &mut *guard;
+        while let Some(id) = state.lane.flush_request() {
+            if let Some(Driven { waker: Some(waker), .. }) = state.connections.iter().find(|d| d.id == id) {
+                waker.wake_by_ref();
+            }
+        }
+        while let Some(id) = state.lane.close_request() {
+            if let Some(driven) = state.connections.iter_mut().find(|d| d.id == id) {
+                driven.close = true;
+                if let Some(waker) = &driven.waker {
+                    waker.wake_by_ref();
+                }
+            }
+        }
+        let to_open = if state.lane.wants_open() { self.openings(state) } else { Vec::new() };
+        if state.slots.ready.is_empty() {
+            drop(guard);
+            self.spawn_openings(to_open);
+            return;
+        }
+        let mut ready = std::mem::take(&mut state.slots.ready);
+        drop(guard);
+        self.spawn_openings(to_open);
+        for waker in ready.drain(..) {
+            waker.wake();
+        }
+        // The list's allocation goes back, unless somebody else has put a new one there.
+        let mut state = self.state.lock();
+        if state.slots.ready.capacity() == 0 {
+            state.slots.ready = ready;
+        }
+    }
+
+    fn openings(self: &Arc<Self>, state: &mut State) -> Vec<Opening> {
+        let requests = std::iter::from_fn(|| state.lane.open_request());
+        requests.map(|(node, class)| Opening { lane: Arc::clone(self), node, class, done: false }).collect()
+    }
+
+    /// Not under the lock: a runtime that has ended drops the task at once, and the task then tells the lane.
+    fn spawn_openings(self: &Arc<Self>, openings: Vec<Opening>) {
+        if openings.is_empty() {
+            return;
+        }
+        for opening in openings {
+            self.runtime.spawn(opening.run());
+        }
+        let start = {
+            let mut state = self.state.lock();
+            let start = state.ticker_wakes.is_none();
+            if start {
+                state.ticker_wakes = Some(Millis(0));
+            }
+            start
+        };
+        if start {
+            self.runtime.spawn(ticker::tick(Arc::clone(self)));
+        }
+    }
+
+    fn received(self: &Arc<Self>, id: ConnId, bytes: &[u8]) -> io::Result<()> {
+        let now = self.millis(Instant::now());
+        let mut state = self.state.lock();
+        let State { lane, slots, .. } = &mut *state;
+        let result = lane.received(id, bytes, now, slots);
+        self.settle(state);
+        result.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+}

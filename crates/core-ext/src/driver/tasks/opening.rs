@@ -1,0 +1,71 @@
+//! Connections being opened.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::connection::Connection;
+use super::socket::Socket;
+use super::{Driven, SharedLane, State};
+use crate::Error;
+use crate::connect::Stream;
+use crate::lane::Class;
+
+/// A connection being opened. If its runtime ends first, the lane hears of it.
+pub(super) struct Opening {
+    pub(super) lane: Arc<SharedLane>,
+    pub(super) node: u16,
+    pub(super) class: Class,
+    pub(super) done: bool,
+}
+
+impl Opening {
+    pub(super) async fn run(mut self) {
+        let opener = Arc::clone(&self.lane.opener);
+        let opened = opener.open(self.node, self.class).await;
+        self.done = true;
+        match opened {
+            Ok(stream) => self.attach(stream),
+            Err(error) => {
+                self.failed(&error);
+                opener.lost();
+            }
+        }
+    }
+
+    fn attach(&self, stream: Stream) {
+        let now = self.lane.millis(Instant::now());
+        let (io, direct) = match stream {
+            Stream::Plain(stream) => {
+                let stream = Arc::new(stream);
+                (Socket::Tcp(Arc::clone(&stream)), Some(stream))
+            }
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream) => (Socket::Tls(stream), None),
+        };
+        let mut state = self.lane.state.lock();
+        if state.closed {
+            return;
+        }
+        let id = state.lane.opened(self.node, self.class, now);
+        state.was_used = true;
+        state.connections.push(Driven { id, waker: None, direct, close: false });
+        let connection = Connection::new(Arc::clone(&self.lane), id, io);
+        self.lane.settle(state);
+        self.lane.runtime.spawn(connection);
+    }
+
+    fn failed(&self, error: &Error) {
+        let mut state = self.lane.state.lock();
+        let State { lane, slots, .. } = &mut *state;
+        lane.open_failed(self.node, self.class, error, slots);
+        self.lane.settle(state);
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if !self.done {
+            self.failed(&Error::client_error("the runtime that was opening a connection has ended"));
+        }
+    }
+}
