@@ -169,3 +169,29 @@ fn requests_behind_a_fault_stay_in_order() {
         assert_eq!(raw.answer().unwrap().bins[0].1, i64::from(n).to_be_bytes());
     }
 }
+
+#[test]
+fn long_answers_are_cut_and_split_too_and_other_requests_stream_on() {
+    let cluster = cluster();
+    let mut raw = connect(&cluster);
+    for n in 0..=255 {
+        for pid in 0..20 {
+            raw.send(&put(digest(pid, n), 1));
+            raw.answer().unwrap();
+        }
+    }
+    let whole = {
+        raw.send(&common::scan(0..20));
+        raw.until_last().len()
+    };
+    assert_eq!(whole, 20 * 256 + 1);
+    set(&cluster, &FaultRule::new(FaultAction::Truncate(150_000)).on(RequestKind::Query).times(1));
+    raw.send(&common::scan(0..20));
+    assert_eq!(raw.rest().0.len(), 150_000);
+    // A rule is still there, but it strikes something else.
+    set(&cluster, &FaultRule::new(FaultAction::Split).on(RequestKind::Write));
+    let mut raw = connect(&cluster);
+    raw.send(&common::scan(0..20));
+    assert_eq!(raw.until_last().len(), whole);
+    assert_eq!(raw.put(digest(1, 1), 1).unwrap().code, 0);
+}

@@ -32,7 +32,7 @@ impl Ownership {
             order.clear();
             order.extend(0..nodes.len() as u16);
             let master = forced.get(&pid);
-            order.sort_by_key(|&index| {
+            order.sort_by_cached_key(|&index| {
                 let id = nodes[index as usize];
                 (Some(&id) != master, std::cmp::Reverse(weight(id, pid)))
             });

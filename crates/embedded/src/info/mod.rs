@@ -83,8 +83,8 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     Answered::Done
 }
 
-/// Above this many bytes the rest of a request's commands is not answered: it would be more than a frame may hold.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// Above this many bytes the rest of a request's commands is not answered, so that no request keeps a thread for long.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
 /// Appends one command and its answer.
 fn line(node: &Arc<Node>, session: &mut Session, command: &[u8], out: &mut Vec<u8>) {

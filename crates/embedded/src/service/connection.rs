@@ -405,8 +405,17 @@ impl Connection {
             match dispatch(frame.header.frame_type, &mut request, &mut answer) {
                 Answered::Done => {}
                 Answered::Close => self.state = State::Closing { reset: false },
-                // A fault may cut the answer anywhere, so it has to be there as a whole.
-                Answered::Stream(mut producer) => while !producer.produce(now_ms, &mut answer) {},
+                Answered::Stream(producer) if fault == RequestFault::default() => {
+                    self.output.bytes().extend_from_slice(&answer);
+                    self.state = State::Streaming(producer);
+                    return true;
+                }
+                Answered::Stream(mut producer) => {
+                    // A fault may cut the answer anywhere, so it has to be there as a whole, or as far as it goes.
+                    producer.hurry();
+                    let enough = fault.truncate.unwrap_or(usize::MAX);
+                    while answer.len() < enough && !producer.produce(now_ms, &mut answer) {}
+                }
             }
         }
         if fault.drop_after {

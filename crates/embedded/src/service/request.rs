@@ -51,6 +51,9 @@ pub(crate) trait Producer: Send {
     fn resume_at(&self) -> Option<Instant> {
         None
     }
+
+    /// From now on, make no pauses.
+    fn hurry(&mut self) {}
 }
 
 /// Appends a whole frame with a message that holds a result code and nothing else.
