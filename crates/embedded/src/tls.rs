@@ -20,6 +20,8 @@ const RECORD_HEADER: usize = 5;
 /// Largest TLS record, with room for what encryption adds (RFC 8446, 5.2).
 const MAX_RECORD: usize = RECORD_HEADER + 16_384 + 2048;
 
+/// Plain bytes that may wait for later records.
+const MAX_WAITING: usize = 1024 * 1024;
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -171,6 +173,9 @@ impl TlsTransport {
         let state = self.tls.process_new_packets().map_err(|e| io::Error::new(ErrorKind::InvalidData, e))?;
         let bytes = state.plaintext_bytes_to_read();
         self.closed |= state.peer_has_closed();
+        if self.plain.len() > MAX_WAITING {
+            return Err(io::Error::new(ErrorKind::InvalidData, "too many requests packed into TLS records"));
+        }
         if bytes > 0 {
             let old = self.plain.len();
             self.plain.resize(old + bytes, 0);

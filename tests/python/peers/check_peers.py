@@ -15,8 +15,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import traceback
+import warnings
 
+warnings.simplefilter("ignore", DeprecationWarning)
 os.environ.setdefault("AEROSPIKE_NO_UVLOOP", "1")
 
 NS = "test"
@@ -356,21 +359,82 @@ def py(seeds, log):
     client.close()
 
 
+def c_client_secured(cluster, certificate, log):
+    import aerospike
+
+    host, port = hosts(cluster["tls_seeds"])[0]
+    plain = hosts(cluster["seeds"])[:1]
+    key = (NS, "peer_c_tls", "k")
+
+    def tls():
+        tls_config = {"enable": True, "cafile": certificate}
+        config = {"hosts": [(host, port, TLS_NAME)], "tls": tls_config, "user": "admin", "password": "secret"}
+        client = aerospike.client(config).connect()
+        client.put(key, {"big": "x" * 200_000})
+        check(len(client.get(key)[2]["big"]) == 200_000)
+        check(len(client.get_node_names()) == 3)
+        client.close()
+
+    def refused(credentials, error):
+        try:
+            aerospike.client({"hosts": plain, **credentials}).connect()
+        except error:
+            return
+        raise AssertionError(f"{error.__name__} expected")
+
+    wrong = {"user": "admin", "password": "wrong"}
+    log.step("TLS with login", tls)
+    log.step("wrong password", lambda: refused(wrong, aerospike.exception.InvalidCredential))
+    log.step("no login", lambda: refused({}, aerospike.exception.NotAuthenticated))
+
+
+def native_secured(cluster, certificate, log):
+    import aerospike_native as an
+
+    def tls():
+        policy = an.ClientPolicy()
+        policy.set_auth_mode(an.AuthMode.INTERNAL, "admin", "secret")
+        policy.tls_config = an.TlsConfig(certificate)
+        host, port = hosts(cluster["tls_seeds"])[0]
+        client = an.new_client_blocking(policy, f"{host}:{TLS_NAME}:{port}")
+        key = an.Key(NS, "peer_native_tls", "k")
+        client.put_blocking(key, {"i": 5})
+        check(client.get_blocking(key).bins["i"] == 5)
+        client.close_blocking()
+
+    log.step("TLS with login", tls)
+
+
+def py_secured(cluster, _certificate, log):
+    import aerospike_py as ap
+
+    def login():
+        config = {"hosts": hosts(cluster["seeds"])[:1], "user": "admin", "password": "secret"}
+        client = ap.client(config).connect()
+        key = (NS, "peer_py_login", "k")
+        client.put(key, {"i": 5})
+        check(client.get(key).bins == {"i": 5})
+        client.close()
+
+    log.step("login", login)
+
+
 PEERS = {
-    "aerospike": ("aerospike (C client)", c_client),
-    "aerospike_native": ("aerospike-native", native),
-    "aerospike_py": ("aerospike-py", py),
+    "aerospike": ("aerospike (C client)", c_client, c_client_secured),
+    "aerospike_native": ("aerospike-native", native, native_secured),
+    "aerospike_py": ("aerospike-py", py, py_secured),
 }
+TLS_NAME = "nodes.example"
 
 
-def start(binary):
-    """Starts a cluster that ends with this process; answers it and its seeds."""
-    command = [binary, "--nodes", "3", "--port", "0", "--json", "--stdin"]
+def start(binary, *more):
+    """Starts a cluster that ends with this process; answers it and what it said about itself."""
+    command = [binary, "--nodes", "3", "--port", "0", "--json", "--stdin", *more]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     if not line:
         raise SystemExit(f"{binary} did not start")
-    return process, json.loads(line)["seeds"]
+    return process, json.loads(line)
 
 
 def main():
@@ -380,27 +444,41 @@ def main():
     parser.add_argument("--only", choices=PEERS, action="append", help="only this peer (module name)")
     parser.add_argument("--require", action="store_true", help="fail if a peer is not installed")
     arguments = parser.parse_args()
-    process, seeds = (None, arguments.seeds) if arguments.seeds else start(arguments.binary)
+    processes = []
+    secured = None
     failed = 0
-    try:
-        for module, (name, run) in PEERS.items():
-            if arguments.only and module not in arguments.only:
-                continue
-            print(name)
-            log = Log(name)
-            try:
-                run(seeds, log)
-            except ImportError as error:
-                print(f"  skipped: {error}")
-                failed += arguments.require
-            except Exception:  # such as: no connection at all
-                traceback.print_exc()
-                log.failed += 1
-            failed += log.failed
-    finally:
-        if process:
-            process.stdin.close()
-            failed += process.wait(timeout=10) != 0
+    with tempfile.TemporaryDirectory() as directory:
+        certificate = os.path.join(directory, "ca.pem")
+        try:
+            if arguments.seeds:
+                seeds = arguments.seeds
+            else:
+                process, cluster = start(arguments.binary)
+                processes.append(process)
+                seeds = cluster["seeds"]
+                more = ["--users", "admin:secret", "--tls-name", TLS_NAME, "--tls-certificate", certificate]
+                process, secured = start(arguments.binary, *more)
+                processes.append(process)
+            for module, (name, run, run_secured) in PEERS.items():
+                if arguments.only and module not in arguments.only:
+                    continue
+                print(name)
+                log = Log(name)
+                try:
+                    run(seeds, log)
+                    if secured:
+                        run_secured(secured, certificate, log)
+                except ImportError as error:
+                    print(f"  skipped: {error}")
+                    failed += arguments.require
+                except Exception:  # such as: no connection at all
+                    traceback.print_exc()
+                    log.failed += 1
+                failed += log.failed
+        finally:
+            for process in processes:
+                process.stdin.close()
+                failed += process.wait(timeout=10) != 0
     print("all good" if not failed else f"{failed} failures")
     return 1 if failed else 0
 
