@@ -1,0 +1,151 @@
+//! Recorded requests with bytes changed: whatever comes, the node answers or closes, and goes on serving.
+
+mod common;
+
+use aerolane_embedded::EmbeddedCluster;
+use flate2::read::GzDecoder;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Requests that are changed and sent, per group.
+const ROUNDS: usize = 1500;
+const STATUS: &[u8] = b"\x02\x01\x00\x00\x00\x00\x00\x07status\n";
+const ALIVE: &[u8] = b"status\tok\n";
+
+/// xorshift64*: the same changes every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+    }
+}
+
+/// The recorded requests of a group that are one whole frame of moderate size.
+fn requests(group: &str) -> Vec<Vec<u8>> {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let plain = directory.join(format!("{group}.jsonl"));
+    let text: Box<dyn Read> = if plain.exists() {
+        Box::new(std::fs::File::open(plain).unwrap())
+    } else {
+        Box::new(GzDecoder::new(std::fs::File::open(directory.join(format!("{group}.jsonl.gz"))).unwrap()))
+    };
+    let mut found = Vec::new();
+    for line in BufReader::new(text).lines() {
+        let line: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let hex = line["request"].as_str().unwrap();
+        let bytes: Vec<u8> =
+            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
+        let whole = bytes.first_chunk::<8>().is_some_and(|head| {
+            (u64::from_be_bytes(*head) & 0xffff_ffff_ffff) as usize == bytes.len() - 8 && matches!(head[1], 1..=3)
+        });
+        if whole && bytes.len() < 20_000 {
+            found.push(bytes);
+        }
+    }
+    assert!(found.len() > 10, "{group}: {}", found.len());
+    found
+}
+
+/// Changes, cuts or repeats some of the body's bytes, and sets the size right.
+fn mutate(request: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = request.to_vec();
+    for _ in 0..=random.below(4) {
+        if bytes.len() == 8 {
+            break;
+        }
+        let at = 8 + random.below(bytes.len() - 8);
+        match random.below(6) {
+            0 => bytes[at] = 0,
+            1 => bytes[at] = 0xff,
+            2 => bytes[at] ^= 1 << random.below(8),
+            3 => bytes[at] = random.below(256) as u8,
+            4 => bytes.truncate(at),
+            _ => {
+                let end = (at + 1 + random.below(8)).min(bytes.len());
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
+            }
+        }
+    }
+    let size = (bytes.len() - 8) as u64;
+    bytes[2..8].copy_from_slice(&size.to_be_bytes()[2..]);
+    bytes
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream
+}
+
+/// Whether the status came back; `false`: the node has closed the connection.
+fn answered(stream: &mut TcpStream, what: &[u8]) -> bool {
+    let mut received = Vec::new();
+    let mut chunk = [0; 64 * 1024];
+    while !received.ends_with(ALIVE) {
+        match stream.read(&mut chunk) {
+            Ok(0) => return false,
+            Ok(n) => received.extend_from_slice(&chunk[..n]),
+            Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return false,
+            Err(e) => panic!("{e} after {what:02x?}"),
+        }
+    }
+    true
+}
+
+fn survives(group: &str) {
+    let cluster = EmbeddedCluster::builder().nodes(2).service_threads(1).start().unwrap();
+    let address = cluster.nodes()[0].address;
+    let requests = requests(group);
+    let mut random = Random(0x5eed + group.len() as u64);
+    let mut stream = connect(address);
+    let mut closed = 0;
+    for _ in 0..ROUNDS {
+        let request = mutate(&requests[random.below(requests.len())], &mut random);
+        if stream.write_all(&[&request[..], STATUS].concat()).is_err() || !answered(&mut stream, &request) {
+            closed += 1;
+            stream = connect(address);
+        }
+    }
+    assert!(closed < ROUNDS, "every request closed the connection");
+    assert_eq!(common::Raw::connect(address).info("status"), "ok");
+}
+
+#[test]
+fn info() {
+    survives("info");
+}
+
+#[test]
+fn records() {
+    survives("record");
+}
+
+#[test]
+fn batches() {
+    survives("batch");
+}
+
+#[test]
+fn queries() {
+    survives("scan");
+    survives("query");
+}
+
+#[test]
+fn security() {
+    survives("security");
+}
+
+#[test]
+fn expressions_and_collections() {
+    for group in ["exp", "operate", "list", "map"] {
+        survives(group);
+    }
+}
