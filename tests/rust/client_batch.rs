@@ -1,0 +1,221 @@
+//! Batches of all kinds, through the async and the blocking client.
+
+mod common;
+
+use std::sync::Mutex;
+
+use aerolane::operations::{self, lists};
+use aerolane::{
+    BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, Concurrency,
+    ErrorKind, Key, ListPolicy, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy, as_bin,
+};
+use common::{Target, policy};
+
+fn reads(target: &Target, ids: impl IntoIterator<Item = i64>) -> Vec<BatchOperation> {
+    let read = BatchReadPolicy::default();
+    ids.into_iter().map(|id| BatchOperation::read(&read, target.key(id), Bins::All)).collect()
+}
+
+macro_rules! batch_calls {
+    ($client:expr, $target:expr, ($($wait:tt)*)) => {{
+        let (client, target) = (&$client, &$target);
+        let (write, read, batch) = (BatchWritePolicy::default(), BatchReadPolicy::default(), BatchPolicy::default());
+        let writes = BatchPolicy::write_default();
+
+        client.batch(&batch, &mut [])$($wait)*.unwrap();
+
+        // Writes, then reads in another order, with rows that are not there and a key twice.
+        let mut rows: Vec<_> = (0..200_i64)
+            .map(|id| {
+                let put = operations::put(&as_bin!("id", id));
+                BatchOperation::write(&write, target.key(id), vec![put])
+            })
+            .collect();
+        client.batch(&writes, &mut rows)$($wait)*.unwrap();
+        for row in &rows {
+            assert_eq!(row.result_code(), Some(ResultCode::Ok), "{row:?}");
+        }
+        for concurrency in [Concurrency::Parallel, Concurrency::Sequential] {
+            let batch = BatchPolicy { concurrency, ..BatchPolicy::default() };
+            let mut ids: Vec<i64> = (0..220).rev().collect();
+            ids.push(7);
+            let mut rows = reads(target, ids.iter().copied());
+            client.batch(&batch, &mut rows)$($wait)*.unwrap();
+            for (id, row) in ids.iter().zip(&rows) {
+                if *id < 200 {
+                    assert_eq!(row.record().unwrap().bins["id"], Value::Int(*id), "{row:?}");
+                } else {
+                    assert_eq!(row.result_code(), Some(ResultCode::KeyNotFoundError), "{row:?}");
+                    assert!(row.record().is_none() && !row.in_doubt() && row.node().is_some());
+                }
+            }
+        }
+
+        // All kinds together.
+        let delete = BatchDeletePolicy::default();
+        let mut rows = vec![
+            BatchOperation::read(&read, target.key(1), Bins::from(["id"])),
+            BatchOperation::read(&read, target.key(2), Bins::None),
+            BatchOperation::read_ops(&read, target.key(3), vec![operations::get_bin("id")]),
+            BatchOperation::write(
+                &write,
+                target.key(4),
+                vec![operations::add(&as_bin!("id", 100)), operations::get_bin("id")],
+            ),
+            BatchOperation::delete(&delete, target.key(5)),
+            BatchOperation::delete(&delete, target.key(5000)),
+            BatchOperation::write(&write, target.key(6), vec![operations::append(&as_bin!("id", "text"))]),
+        ];
+        client.batch(&writes, &mut rows)$($wait)*.unwrap();
+        assert_eq!(rows[0].record().unwrap().bins["id"], Value::Int(1));
+        assert!(rows[1].record().unwrap().bins.is_empty());
+        assert_eq!(rows[2].record().unwrap().bins["id"], Value::Int(3));
+        assert_eq!(rows[3].result_code(), Some(ResultCode::Ok), "{:?}", rows[3]);
+        assert_eq!(rows[4].result_code(), Some(ResultCode::Ok), "{:?}", rows[4]);
+        assert_eq!(rows[5].result_code(), Some(ResultCode::KeyNotFoundError));
+        assert_eq!(rows[6].result_code(), Some(ResultCode::BinTypeError));
+        assert!(!rows[6].in_doubt());
+        let record = client.get(&ReadPolicy::default(), &target.key(4), Bins::All)$($wait)*.unwrap();
+        assert_eq!(record.bins["id"], Value::Int(104));
+        assert!(!client.exists(&ReadPolicy::default(), &target.key(5))$($wait)*.unwrap());
+
+        // With a collection operation the whole batch goes through aerospike-core.
+        let append = lists::append(&ListPolicy::default(), "list", Value::from(9));
+        let mut rows = vec![
+            BatchOperation::write(&write, target.key(8), vec![append]),
+            BatchOperation::read(&read, target.key(9), Bins::All),
+            BatchOperation::read(&read, target.key(9000), Bins::All),
+        ];
+        client.batch(&writes, &mut rows)$($wait)*.unwrap();
+        match rows[0].error() {
+            Some(error) => assert!(target.lacks(error), "{error}"),
+            None => {
+                let record = client.get(&ReadPolicy::default(), &target.key(8), Bins::All)$($wait)*.unwrap();
+                assert_eq!(record.bins["list"], Value::List(vec![Value::Int(9)]));
+            }
+        }
+        assert_eq!(rows[1].record().unwrap().bins["id"], Value::Int(9));
+        assert_eq!(rows[2].result_code(), Some(ResultCode::KeyNotFoundError));
+
+        // A row that cannot be routed fails alone; when none can, the call fails.
+        let nowhere = || Key::new("no-such-ns", "s", Value::Int(1)).unwrap();
+        let mut rows = reads(target, [1, 2]);
+        rows.insert(1, BatchOperation::read(&read, nowhere(), Bins::All));
+        client.batch(&batch, &mut rows)$($wait)*.unwrap();
+        assert_eq!(rows[0].record().unwrap().bins["id"], Value::Int(1));
+        assert_eq!(rows[1].result_code(), Some(ResultCode::InvalidNamespace));
+        assert_eq!(rows[2].record().unwrap().bins["id"], Value::Int(2));
+        let mut rows = vec![BatchOperation::read(&read, nowhere(), Bins::All)];
+        let error = client.batch(&batch, &mut rows)$($wait)*.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::InvalidNamespace), "{error:?}");
+
+        // An argument that cannot be sent fails the call before anything is sent.
+        let mut rows = vec![
+            BatchOperation::write(&write, target.key(10), vec![operations::put(&as_bin!("id", -1))]),
+            BatchOperation::write(&write, target.key(11), vec![operations::put(&as_bin!("id", -1))]),
+            BatchOperation::write(&write, target.key(12), vec![operations::put(&as_bin!("a name that is too long", 1))]),
+        ];
+        let error = client.batch(&writes, &mut rows)$($wait)*.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error:?}");
+        assert!(rows.iter().all(|row| row.error().is_some() && !row.in_doubt()));
+        let record = client.get(&ReadPolicy::default(), &target.key(10), Bins::All)$($wait)*.unwrap();
+        assert_eq!(record.bins["id"], Value::Int(10));
+
+        // Large answers take many reads.
+        let big = "x".repeat(50_000);
+        let mut rows: Vec<_> = (500..540_i64)
+            .map(|id| {
+                let put = operations::put(&as_bin!("big", format!("{id}{big}")));
+                BatchOperation::write(&write, target.key(id), vec![put])
+            })
+            .collect();
+        client.batch(&writes, &mut rows)$($wait)*.unwrap();
+        let mut rows = reads(target, 500..540);
+        client.batch(&batch, &mut rows)$($wait)*.unwrap();
+        for (id, row) in (500..540).zip(&rows) {
+            assert_eq!(row.record().unwrap().bins["big"], Value::from(format!("{id}{big}")));
+        }
+    }};
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn async_batches() {
+    let target = Target::start();
+    let client = Client::new(&policy(), target.seeds()).await.unwrap();
+    batch_calls!(client, target, (.await));
+
+    let told = Mutex::new(Vec::new());
+    let mut rows = reads(&target, 20..60);
+    client
+        .batch_foreach(&BatchPolicy::default(), &mut rows, |index, row| {
+            told.lock().unwrap().push((index, row.record.as_ref().unwrap().bins["id"].clone()));
+            std::future::ready(true)
+        })
+        .await
+        .unwrap();
+    check_told(told.into_inner().unwrap());
+    let count = Mutex::new(0);
+    let count_to_three = |_: usize, _: &aerolane::BatchRecord| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        std::future::ready(*count < 3)
+    };
+    client.batch_foreach(&BatchPolicy::default(), &mut rows, count_to_three).await.unwrap();
+    assert_eq!(count.into_inner().unwrap(), 3);
+}
+
+#[test]
+fn sync_batches() {
+    let target = Target::start();
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    batch_calls!(client, target, ());
+
+    let mut told = Vec::new();
+    let mut rows = reads(&target, 20..60);
+    client
+        .batch_foreach(&BatchPolicy::default(), &mut rows, |index, row| {
+            told.push((index, row.record.as_ref().unwrap().bins["id"].clone()));
+            true
+        })
+        .unwrap();
+    check_told(told);
+    let mut count = 0;
+    client
+        .batch_foreach(&BatchPolicy::default(), &mut rows, |_, _| {
+            count += 1;
+            count < 3
+        })
+        .unwrap();
+    assert_eq!(count, 3);
+}
+
+fn check_told(mut told: Vec<(usize, Value)>) {
+    told.sort_by_key(|(index, _)| *index);
+    let all: Vec<_> = (0..40).map(|index| (index, Value::Int(20 + index as i64))).collect();
+    assert_eq!(told, all, "each row once, under its own place");
+}
+
+#[test]
+fn batches_of_many_threads_on_few_connections_do_not_block_each_other() {
+    let target = Target::start();
+    let pool = aerolane::PoolSizing { batch_max: 1, ..aerolane::PoolSizing::default() };
+    let config = aerolane::ClientConfig { pool: Some(pool), ..aerolane::ClientConfig::from(policy()) };
+    let client = SyncClient::with_config(config, target.seeds()).unwrap();
+    for id in 0..64_i64 {
+        client.put(&WritePolicy::default(), &target.key(id), &[as_bin!("id", id)]).unwrap();
+    }
+    let start = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let mut rows = reads(&target, 0..64);
+                    client.batch(&BatchPolicy::default(), &mut rows).unwrap();
+                    assert!((0..64).zip(&rows).all(|(id, row)| row.record().unwrap().bins["id"] == Value::Int(id)));
+                }
+            });
+        }
+    });
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(client.stats().nodes.iter().all(|node| node.connections.open <= 10), "{}", client.stats());
+}
