@@ -12,6 +12,8 @@ pub(crate) const GENERATION: u8 = 3;
 pub(crate) const PARAMETER: u8 = 4;
 /// The record exists already.
 pub(crate) const RECORD_EXISTS: u8 = 5;
+/// The bin exists already.
+pub(crate) const BIN_EXISTS: u8 = 6;
 /// No node can answer for this partition now.
 pub(crate) const UNAVAILABLE: u8 = 11;
 /// The bin has another type.
@@ -20,6 +22,8 @@ pub(crate) const BIN_TYPE: u8 = 12;
 pub(crate) const RECORD_TOO_BIG: u8 = 13;
 /// What is asked for is not supported.
 pub(crate) const UNSUPPORTED: u8 = 16;
+/// No such bin.
+pub(crate) const BIN_NOT_FOUND: u8 = 17;
 /// Another key is stored with this digest.
 pub(crate) const KEY_MISMATCH: u8 = 19;
 /// No such namespace.
@@ -28,6 +32,8 @@ pub(crate) const NAMESPACE: u8 = 20;
 pub(crate) const BIN_NAME: u8 = 21;
 /// Enterprise Edition only.
 pub(crate) const ENTERPRISE_ONLY: u8 = 25;
+/// The operation cannot be done on this value.
+pub(crate) const NOT_APPLICABLE: u8 = 26;
 /// The filter expression is false.
 pub(crate) const FILTERED_OUT: u8 = 27;
 /// The value is no GeoJSON that the server takes.

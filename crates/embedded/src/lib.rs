@@ -16,6 +16,7 @@ mod batch;
 mod clock;
 mod cluster;
 mod code;
+mod exp;
 pub mod faults;
 mod info;
 mod record;

@@ -1,5 +1,6 @@
 //! The bins of a record while a write works on them.
 
+use crate::exp::BinSource;
 use crate::store::{BIN_HEADER, Bin, Record};
 use aerolane_wire::message::op;
 use smallvec::SmallVec;
@@ -102,6 +103,12 @@ impl<'a> BinSet<'a> {
         for bin in &self.bins {
             bin.encode(out);
         }
+    }
+}
+
+impl BinSource for BinSet<'_> {
+    fn bin(&self, name: &[u8]) -> Option<(u8, &[u8])> {
+        self.get(name).map(|bin| (bin.kind, &*bin.value))
     }
 }
 

@@ -11,12 +11,12 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// A list value to be stored; `None` if it is not one.
-pub(super) fn stored_list(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+pub(crate) fn stored_list(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     stored(value, |element| matches!(element, Element::List(_)))
 }
 
 /// A map value to be stored; `None` if it is not one.
-pub(super) fn stored_map(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+pub(crate) fn stored_map(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     stored(value, |element| matches!(element, Element::Map(_)))
 }
 
@@ -210,5 +210,12 @@ mod tests {
         }
         let deep = vec![0x91; 100_000];
         assert!(stored_list(&deep).is_none());
+    }
+
+    #[test]
+    fn deep_nesting_is_walked() {
+        let nested = |depth: usize| [[0x91, 0x81, 1].repeat(depth), vec![0x91, 5]].concat();
+        assert_eq!(stored_list(&nested(200)).unwrap()[..], nested(200));
+        assert!(stored_list(&nested(5000)).is_none());
     }
 }

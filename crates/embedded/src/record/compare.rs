@@ -9,7 +9,7 @@ use aerolane_wire::particle::particle_type;
 use std::cmp::Ordering;
 
 /// Compares two well-formed values.
-pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }

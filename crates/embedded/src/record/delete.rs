@@ -21,7 +21,7 @@ pub(super) fn delete(namespace: &Namespace, request: &RecordRequest<'_>, now_ms:
     if !record.is_expired(clock::seconds(now_ms)) {
         let checks = write::set_matches(namespace, request, record)
             .and_then(|()| write::generation_matches(request, u32::from(record.generation())))
-            .and_then(|()| filter::check(request.filter, record))
+            .and_then(|()| filter::check(namespace, request, record, now_ms))
             .and_then(|()| write::key_matches(request, record));
         if let Err(code) = checks {
             return error(code);

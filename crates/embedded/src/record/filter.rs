@@ -1,13 +1,33 @@
-//! Filter expressions. Not evaluated yet: a request that carries one is refused, never silently passed.
+//! Filter expressions of requests.
 
+use super::request::RecordRequest;
 use crate::code;
-use crate::store::Record;
+use crate::exp::{Context, Expression};
+use crate::store::{Namespace, Record};
 
 /// Checks a record that exists against the filter of a request; the error is a result code.
-pub(super) fn check(filter: Option<&[u8]>, record: &Record) -> Result<(), u8> {
-    let _ = record;
-    match filter {
-        None => Ok(()),
-        Some(_) => Err(code::UNSUPPORTED),
+pub(super) fn check(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    record: &Record,
+    now_ms: u64,
+) -> Result<(), u8> {
+    let Some(filter) = request.filter else { return Ok(()) };
+    if passes(namespace, &Expression::parse_filter(filter)?, record, now_ms) { Ok(()) } else { Err(code::FILTERED_OUT) }
+}
+
+/// Whether a filter lets a record pass.
+pub(crate) fn passes(namespace: &Namespace, filter: &Expression<'_>, record: &Record, now_ms: u64) -> bool {
+    filter.matches(&context(namespace, record, now_ms))
+}
+
+/// What expressions see of a stored record.
+pub(super) fn context<'a>(namespace: &'a Namespace, record: &'a Record, now_ms: u64) -> Context<'a> {
+    Context {
+        bins: record,
+        record: Some(record),
+        digest: record.digest(),
+        set_name: namespace.sets.name(record.set_id()),
+        now_ms,
     }
 }

@@ -11,7 +11,7 @@ const POINT_FLAGS: u8 = 0;
 const REGION_FLAGS: u8 = 1;
 
 /// The particle to be stored; `None` if it is no GeoJSON that the server takes.
-pub(super) fn stored(value: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn stored(value: &[u8]) -> Option<Vec<u8>> {
     let Ok(Particle::GeoJson(text)) = Particle::decode(particle_type::GEOJSON, value) else {
         return None;
     };

@@ -8,6 +8,7 @@ mod bin_set;
 mod collection;
 mod compare;
 mod delete;
+mod expression;
 mod filter;
 mod geo;
 mod particle;
@@ -17,6 +18,10 @@ mod scalar;
 mod ttl;
 mod write;
 
+pub(crate) use collection::{stored_list, stored_map};
+pub(crate) use compare::compare;
+pub(crate) use filter::passes;
+pub(crate) use geo::stored as stored_geo;
 pub(crate) use request::{RecordOutcome, RecordRequest, field_error};
 
 use crate::code;

@@ -1,7 +1,7 @@
 //! Reading a record.
 
 use super::request::{Outcome, RecordOutcome, RecordRequest};
-use super::{MAX_BIN_NAME, filter, ttl, write};
+use super::{MAX_BIN_NAME, expression, filter, ttl, write};
 use crate::store::{Bin, Namespace, Record};
 use crate::{clock, code};
 use aerolane_wire::digest::partition_id;
@@ -20,7 +20,7 @@ pub(super) fn read(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u
     let metadata = metadata(record);
     let read = check(namespace, request, record, now_ms)
         .and_then(|()| ttl::read_touch(&namespace.config, request.record_ttl, record, now_ms))
-        .and_then(|touch| Ok((touch, bins(request, record, out)?)));
+        .and_then(|touch| Ok((touch, bins(namespace, request, record, now_ms, out)?)));
     let (touch, n_ops) = read.map_err(|code| metadata.with(code))?;
     if let Some(void_time) = touch {
         partition.touch(request.digest, void_time, now_ms);
@@ -43,12 +43,18 @@ fn check(namespace: &Namespace, request: &RecordRequest<'_>, record: &Record, no
         return Err(code::NOT_FOUND);
     }
     write::set_matches(namespace, request, record)?;
-    filter::check(request.filter, record)?;
+    filter::check(namespace, request, record, now_ms)?;
     write::key_matches(request, record)
 }
 
 /// Appends what the request wants to see of the record; says how many operations that were.
-fn bins(request: &RecordRequest<'_>, record: &Record, out: &mut Vec<u8>) -> Result<u16, u8> {
+fn bins(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    record: &Record,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Result<u16, u8> {
     if request.info1 & info1::NO_BIN_DATA != 0 {
         return Ok(0);
     }
@@ -66,12 +72,17 @@ fn bins(request: &RecordRequest<'_>, record: &Record, out: &mut Vec<u8>) -> Resu
     let mut n_ops = 0;
     for op in request.ops.clone() {
         match op.kind {
-            op::READ => {}
-            op::CDT_READ | op::BITS_READ | op::HLL_READ | op::EXP_READ => return Err(code::UNSUPPORTED),
+            op::READ | op::EXP_READ => {}
+            op::CDT_READ | op::BITS_READ | op::HLL_READ => return Err(code::UNSUPPORTED),
             _ => return Err(code::PARAMETER),
         }
         if op.name.len() > MAX_BIN_NAME {
             return Err(code::BIN_NAME);
+        }
+        if op.kind == op::EXP_READ {
+            expression::read(&op, &filter::context(namespace, record, now_ms), out)?;
+            n_ops += 1;
+            continue;
         }
         let bin = match &index {
             Some(index) => index.get(op.name).copied(),

@@ -1,15 +1,18 @@
 //! Writing a record: put, add, append, prepend, touch, operate.
 
 use super::bin_set::BinSet;
+use super::expression::{self, Change};
 use super::read::{metadata, nil_answer};
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
 use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, filter, particle, ttl};
+use crate::exp::Context;
 use crate::store::{Namespace, Record, RecordParts, SetId};
 use crate::{clock, code};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{info1, info2, info3, op};
 use aerolane_wire::particle::particle_type;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
@@ -32,12 +35,13 @@ pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: 
     // Errors tell the metadata of an expired record, but nothing else of it counts.
     let told = found.map_or_else(RecordOutcome::default, metadata);
     let current = found.filter(|record| !record.is_expired(now));
-    check_current(namespace, request, current, touches).map_err(|code| told.with(code))?;
+    check_current(namespace, request, current, touches, now_ms).map_err(|code| told.with(code))?;
 
     let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
     let mut bins = if replaces { BinSet::default() } else { current.map(BinSet::of).unwrap_or_default() };
     let max_size = namespace.config.max_record_size.load(Ordering::Relaxed) as usize;
-    let n_ops = operate(request, &mut bins, max_size, out).map_err(|code| told.with(code))?;
+    let scene = Scene { namespace, record: current, now_ms, max_size };
+    let n_ops = operate(request, &mut bins, &scene, out).map_err(|code| told.with(code))?;
 
     if bins.is_empty() {
         if current.is_none() {
@@ -140,6 +144,7 @@ fn check_current(
     request: &RecordRequest<'_>,
     current: Option<&Record>,
     touches: bool,
+    now_ms: u64,
 ) -> Result<(), u8> {
     let Some(record) = current else {
         if touches || request.info3 & (info3::UPDATE_ONLY | info3::REPLACE_ONLY) != 0 {
@@ -152,7 +157,7 @@ fn check_current(
     }
     set_matches(namespace, request, record)?;
     generation_matches(request, u32::from(record.generation()))?;
-    filter::check(request.filter, record)?;
+    filter::check(namespace, request, record, now_ms)?;
     key_matches(request, record)
 }
 
@@ -185,11 +190,30 @@ pub(super) fn key_matches(request: &RecordRequest<'_>, record: &Record) -> Resul
     }
 }
 
+/// What operations are carried out against, beside the bins.
+struct Scene<'s> {
+    namespace: &'s Namespace,
+    record: Option<&'s Record>,
+    now_ms: u64,
+    max_size: usize,
+}
+
+impl Scene<'_> {
+    /// What an expression sees: the bins as the operations before have left them.
+    fn context<'c>(&'c self, request: &'c RecordRequest<'_>, bins: &'c BinSet<'_>) -> Context<'c> {
+        let set_name = match self.record {
+            Some(record) => self.namespace.sets.name(record.set_id()),
+            None => request.set.unwrap_or_default(),
+        };
+        Context { bins, record: self.record, digest: request.digest, set_name, now_ms: self.now_ms }
+    }
+}
+
 /// Carries out the operations in order; says how many of them have answered.
 fn operate<'a>(
     request: &RecordRequest<'a>,
     bins: &mut BinSet<'a>,
-    max_size: usize,
+    scene: &Scene<'_>,
     out: &mut Vec<u8>,
 ) -> Result<u16, u8> {
     let respond_all = request.info2 & info2::RESPOND_ALL_OPS != 0;
@@ -199,10 +223,12 @@ fn operate<'a>(
         let mut answer_name = op.name;
         match op.kind {
             op::WRITE if op.particle_type == particle_type::NIL => bins.remove(op.name),
+            // Before a long look at what cannot be stored anyway.
+            op::WRITE if op.value.len() > scene.max_size => return Err(code::RECORD_TOO_BIG),
             op::WRITE => bins.set(op.name, op.particle_type, particle::checked(op.particle_type, op.value)?),
             op::INCR => incr(bins, &op)?,
-            op::APPEND => extend(bins, &op, End::Back, max_size)?,
-            op::PREPEND => extend(bins, &op, End::Front, max_size)?,
+            op::APPEND => extend(bins, &op, End::Back, scene.max_size)?,
+            op::PREPEND => extend(bins, &op, End::Front, scene.max_size)?,
             op::DELETE => {
                 bins.clear();
                 answer_name = &[];
@@ -221,14 +247,19 @@ fn operate<'a>(
                     continue;
                 }
             }
-            op::CDT_READ
-            | op::CDT_MODIFY
-            | op::BITS_READ
-            | op::BITS_MODIFY
-            | op::HLL_READ
-            | op::HLL_MODIFY
-            | op::EXP_READ
-            | op::EXP_MODIFY => return Err(code::UNSUPPORTED),
+            op::EXP_READ => {
+                expression::read(&op, &scene.context(request, bins), out)?;
+                n_ops += 1;
+                continue;
+            }
+            op::EXP_MODIFY => match expression::modify(&op, bins, &scene.context(request, bins))? {
+                Change::Nothing => {}
+                Change::Remove => bins.remove(op.name),
+                Change::Set(kind, value) => bins.set(op.name, kind, Cow::Owned(value)),
+            },
+            op::CDT_READ | op::CDT_MODIFY | op::BITS_READ | op::BITS_MODIFY | op::HLL_READ | op::HLL_MODIFY => {
+                return Err(code::UNSUPPORTED);
+            }
             _ => return Err(code::PARAMETER),
         }
         if respond_all {

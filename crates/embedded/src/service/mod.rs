@@ -26,6 +26,10 @@ use thread::{Command, Mailbox, ServiceThread};
 /// Most service threads by default.
 const DEFAULT_MAX_THREADS: usize = 4;
 
+/// Stack of a service thread. Nested values and expressions are walked to 256 levels; builds without optimisation need
+/// a few KiB for each.
+const STACK_SIZE: usize = 8 * 1024 * 1024;
+
 /// Names a listener of a [`Service`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ListenerId(u64);
@@ -58,7 +62,10 @@ impl Service {
         for (index, poll) in polls.into_iter().enumerate() {
             let thread = ServiceThread::new(poll, index, Arc::clone(&service.mailboxes), Arc::clone(&dealt));
             // If a later thread cannot be started, dropping `service` ends the earlier ones.
-            let join = std::thread::Builder::new().name(format!("aerolane-svc-{index}")).spawn(move || thread.run())?;
+            let join = std::thread::Builder::new()
+                .name(format!("aerolane-svc-{index}"))
+                .stack_size(STACK_SIZE)
+                .spawn(move || thread.run())?;
             service.joins.lock().push(join);
         }
         Ok(service)

@@ -61,7 +61,7 @@ impl Record {
     }
 
     /// The record with these bytes ([`Record::encode`] and the bins).
-    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         debug_assert!(bytes.len() >= HEADER, "records are written by `encode`");
         Self { bytes: bytes.into() }
     }

@@ -48,7 +48,9 @@ impl Client {
         if line.end != End::Closed {
             sent.map_err(|e| format!("cannot send: {e}"))?;
         }
-        if !matches!(line.end, End::Closed | End::None) && !line.closed_after {
+        // After a refusal that ended early more may come: later exchanges begin on a new connection.
+        let ended_early = line.end == End::Last && !has_bit(&answer, info3::LAST);
+        if !matches!(line.end, End::Closed | End::None) && !line.closed_after && !ended_early {
             self.connections.insert(line.conn, connection);
         }
         Ok(answer)
@@ -77,7 +79,7 @@ impl Connection {
                 loop {
                     let frame = self.frame()?;
                     answer.extend_from_slice(&frame);
-                    if has_last_bit(&frame) {
+                    if is_last(&frame) {
                         return Ok(answer);
                     }
                 }
@@ -140,20 +142,29 @@ impl Connection {
     }
 }
 
-fn has_last_bit(bytes: &[u8]) -> bool {
-    let Ok(Some((frame, _))) = split_frame(bytes, MAX_BODY_SIZE) else { return true };
-    if frame.header.frame_type != FrameType::Message {
-        return true;
-    }
-    let mut body = frame.body;
-    while let Ok((message, size)) = Message::decode_prefix(body) {
-        // What is not implemented is refused in one message, without that bit. It is alone in its frame and tells of no
-        // record, as a row of a batch that is refused mostly does.
-        let refusal = message.header.result_code == UNSUPPORTED && message.header.generation == 0;
-        if message.header.info3 & info3::LAST != 0 || (refusal && size == frame.body.len()) {
-            return true;
+/// Whether this frame ends an answer of several: by the bit, or because it refuses what is not implemented.
+fn is_last(frame: &[u8]) -> bool {
+    let refused = messages(frame).is_none_or(|all| all.iter().any(|m| m.header.result_code == UNSUPPORTED));
+    refused || has_bit(frame, info3::LAST)
+}
+
+fn has_bit(frames: &[u8], bit: u8) -> bool {
+    messages(frames).is_some_and(|all| all.iter().any(|m| m.header.info3 & bit != 0))
+}
+
+/// All messages of all frames; `None` if there is something else.
+fn messages(mut bytes: &[u8]) -> Option<Vec<Message<'_>>> {
+    let mut all = Vec::new();
+    while let Ok(Some((frame, size))) = split_frame(bytes, MAX_BODY_SIZE) {
+        if frame.header.frame_type != FrameType::Message {
+            return None;
         }
-        body = &body[size..];
+        let mut body = frame.body;
+        while let Ok((message, size)) = Message::decode_prefix(body) {
+            all.push(message);
+            body = &body[size..];
+        }
+        bytes = &bytes[size..];
     }
-    false
+    Some(all)
 }

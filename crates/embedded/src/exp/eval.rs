@@ -1,0 +1,267 @@
+//! Evaluates checked expressions. `None` is "unknown".
+
+use super::arithmetic::scan;
+use super::build::{Comparison, Metadata, Node};
+use super::value::Value;
+use crate::clock::EPOCH_2010;
+use crate::store::Record;
+use aerolane_wire::particle::particle_type;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Where expressions find bins: a record, or the bins of a write in progress.
+pub(crate) trait BinSource {
+    /// Particle type and value of a bin.
+    fn bin(&self, name: &[u8]) -> Option<(u8, &[u8])>;
+}
+
+impl BinSource for Record {
+    fn bin(&self, name: &[u8]) -> Option<(u8, &[u8])> {
+        Record::bin(self, name).map(|bin| (bin.kind, bin.value))
+    }
+}
+
+/// What an expression can look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    /// The bins.
+    pub(crate) bins: &'a dyn BinSource,
+    /// The record as it is stored; `None` if it is about to be created.
+    pub(crate) record: Option<&'a Record>,
+    /// The record's digest.
+    pub(crate) digest: &'a [u8; 20],
+    /// Name of its set; empty if it has none.
+    pub(crate) set_name: &'a [u8],
+    /// Milliseconds since 2010.
+    pub(crate) now_ms: u64,
+}
+
+/// The value of an expression.
+pub(super) fn evaluate<'v>(root: &'v Node<'_>, variables: usize, context: &'v Context<'v>) -> Option<Value<'v>> {
+    Evaluation { context, variables: vec![None; variables] }.node(root)
+}
+
+struct Evaluation<'v> {
+    context: &'v Context<'v>,
+    /// Values of variables, by slot.
+    variables: Vec<Option<Value<'v>>>,
+}
+
+impl<'v> Evaluation<'v> {
+    fn node(&mut self, node: &'v Node<'_>) -> Option<Value<'v>> {
+        match node {
+            Node::Constant(value) => Some(borrowed(value)),
+            Node::Unknown => None,
+            Node::Bin { kind, name } => {
+                let (tag, value) = self.context.bins.bin(name)?;
+                Value::from_bin(tag, value).filter(|value| value.kind() == *kind)
+            }
+            Node::BinType(name) => {
+                let kind = self.context.bins.bin(name).map_or(particle_type::NIL, |(tag, _)| tag);
+                Some(Value::Int(i64::from(kind)))
+            }
+            Node::Key(kind) => {
+                let (tag, value) = self.context.record?.key()?.split_first()?;
+                Value::from_bin(*tag, value).filter(|value| value.kind() == *kind)
+            }
+            Node::Metadata(what) => Some(self.metadata(*what)),
+            Node::Compare(comparison, sides) => {
+                let (a, b) = (self.node(&sides[0])?, self.node(&sides[1])?);
+                if matches!(a, Value::Map(_)) {
+                    // The server builds it and finds it has no answer.
+                    return None;
+                }
+                Some(Value::Bool(compare(*comparison, &a, &b)))
+            }
+            Node::Regex(regex, text) => match self.node(text)? {
+                Value::Str(text) => Some(Value::Bool(regex.is_match(&text))),
+                _ => None,
+            },
+            Node::And(nodes) => self.any_is(nodes, false),
+            Node::Or(nodes) => self.any_is(nodes, true),
+            Node::Exclusive(nodes) => {
+                let mut trues = 0;
+                for node in nodes {
+                    trues += u32::from(self.bool(node)?);
+                }
+                Some(Value::Bool(trues == 1))
+            }
+            Node::Not(node) => self.bool(node).map(|v| Value::Bool(!v)),
+            Node::Arithmetic { what, arguments, .. } => {
+                let values: Option<Vec<_>> = arguments.iter().map(|node| self.node(node)).collect();
+                what.compute(&values?)
+            }
+            Node::Scan { from_left, arguments } => match (self.node(&arguments[0])?, self.node(&arguments[1])?) {
+                (Value::Int(value), Value::Bool(wanted)) => Some(Value::Int(scan(value, wanted, *from_left))),
+                _ => None,
+            },
+            Node::Cond { cases, default, .. } => {
+                for (condition, value) in cases {
+                    if self.bool(condition)? {
+                        return self.node(value);
+                    }
+                }
+                self.node(default)
+            }
+            Node::Let { variables, body } => {
+                for (slot, value) in variables {
+                    self.variables[*slot] = self.node(value);
+                }
+                self.node(body)
+            }
+            Node::Variable { slot, .. } => self.variables[*slot].clone(),
+        }
+    }
+
+    fn bool(&mut self, node: &'v Node<'_>) -> Option<bool> {
+        match self.node(node)? {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// `decisive` if any is that, else unknown if any is unknown, else the opposite.
+    fn any_is(&mut self, nodes: &'v [Node<'_>], decisive: bool) -> Option<Value<'v>> {
+        let mut unknown = false;
+        for node in nodes {
+            match self.bool(node) {
+                Some(value) if value == decisive => return Some(Value::Bool(decisive)),
+                Some(_) => {}
+                None => unknown = true,
+            }
+        }
+        (!unknown).then_some(Value::Bool(!decisive))
+    }
+
+    fn metadata(&self, what: Metadata) -> Value<'v> {
+        let Context { record, set_name, now_ms, digest, .. } = *self.context;
+        let void_time = record.map_or(0, Record::void_time);
+        let last_update_ms = record.map_or(0, Record::last_update_ms);
+        let nanoseconds = |ms: u64| (ms + EPOCH_2010 * 1000) as i64 * 1_000_000;
+        Value::Int(match what {
+            Metadata::SetName => return Value::Str(Cow::Borrowed(set_name)),
+            Metadata::KeyExists => return Value::Bool(record.is_some_and(|r| r.key().is_some())),
+            Metadata::IsTombstone => return Value::Bool(false),
+            Metadata::DigestModulo(modulus) => {
+                let [.., a, b, c, d] = *digest;
+                i64::from(u32::from_le_bytes([a, b, c, d])) % modulus
+            }
+            Metadata::DeviceSize => 0,
+            Metadata::RecordSize => record.map_or(0, |r| stored_size(r, set_name)) as i64,
+            Metadata::LastUpdate => nanoseconds(last_update_ms),
+            Metadata::SinceUpdate => now_ms.saturating_sub(last_update_ms) as i64,
+            Metadata::VoidTime | Metadata::Ttl if void_time == 0 => -1,
+            Metadata::VoidTime => nanoseconds(u64::from(void_time) * 1000),
+            Metadata::Ttl => i64::from(void_time) - (now_ms / 1000) as i64,
+        })
+    }
+}
+
+fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
+    let cow = |bytes: &'v Cow<'_, [u8]>| Cow::Borrowed(&**bytes);
+    match value {
+        Value::Nil => Value::Nil,
+        Value::Bool(v) => Value::Bool(*v),
+        Value::Int(v) => Value::Int(*v),
+        Value::Float(v) => Value::Float(*v),
+        Value::Str(v) => Value::Str(cow(v)),
+        Value::Blob(v) => Value::Blob(cow(v)),
+        Value::List(v) => Value::List(cow(v)),
+        Value::Map(v) => Value::Map(cow(v)),
+        Value::Geo(v) => Value::Geo(cow(v)),
+        Value::Hll(v) => Value::Hll(cow(v)),
+    }
+}
+
+fn compare(comparison: Comparison, a: &Value<'_>, b: &Value<'_>) -> bool {
+    let order = a.compare(b);
+    match comparison {
+        Comparison::Eq => order.is_some_and(Ordering::is_eq),
+        Comparison::Ne => order.is_none_or(Ordering::is_ne),
+        Comparison::Gt => order.is_some_and(Ordering::is_gt),
+        Comparison::Ge => order.is_some_and(Ordering::is_ge),
+        Comparison::Lt => order.is_some_and(Ordering::is_lt),
+        Comparison::Le => order.is_some_and(Ordering::is_le),
+    }
+}
+
+/// The size that the server's own storage format gives a record: it tells it in steps of 16 bytes.
+fn stored_size(record: &Record, set_name: &[u8]) -> usize {
+    // Marks, digest, last update, generation, number of bins, end mark.
+    const FIXED: usize = 40;
+    let name = |bytes: &[u8]| 1 + bytes.len();
+    let bins = record.bins().map(|bin| {
+        let value = match (bin.kind, <[u8; 8]>::try_from(bin.value)) {
+            (particle_type::INTEGER, Ok(value)) => {
+                1 + match u64::from_be_bytes(value) {
+                    0..=0xff => 1,
+                    0x100..=0xffff => 2,
+                    0x1_0000..=0xffff_ffff => 4,
+                    _ => 8,
+                }
+            }
+            (particle_type::FLOAT, _) => 8,
+            (particle_type::BOOL, _) => 1,
+            _ => 4 + bin.value.len(),
+        };
+        name(bin.name) + 1 + value
+    });
+    let void_time = if record.void_time() == 0 { 0 } else { 4 };
+    let set = if set_name.is_empty() { 0 } else { name(set_name) };
+    (FIXED + void_time + set + record.key().map_or(0, name) + bins.sum::<usize>()).next_multiple_of(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Expression;
+    use super::*;
+    use crate::store::{RecordParts, SetId};
+
+    fn truth(expression: &[u8]) -> Option<bool> {
+        let parts = RecordParts {
+            digest: &[0; 20],
+            generation: 1,
+            set_id: SetId::NONE,
+            void_time: 0,
+            last_update_ms: 1000,
+            key: &[],
+            n_bins: 0,
+        };
+        let mut bytes = Vec::new();
+        Record::encode(&parts, &mut bytes);
+        let record = Record::from_bytes(&bytes);
+        let context =
+            Context { bins: &record, record: Some(&record), digest: record.digest(), set_name: b"s", now_ms: 5000 };
+        match Expression::parse_filter(expression).unwrap().evaluate(&context) {
+            Some(Value::Bool(value)) => Some(value),
+            None => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn logic_has_three_values() {
+        // and(unknown, false), and(unknown, true), or(unknown, true), or(unknown, false), not(unknown)
+        assert_eq!(truth(&[0x93, 16, 0x91, 0, 0xc2]), Some(false));
+        assert_eq!(truth(&[0x93, 16, 0x91, 0, 0xc3]), None);
+        assert_eq!(truth(&[0x93, 17, 0x91, 0, 0xc3]), Some(true));
+        assert_eq!(truth(&[0x93, 17, 0x91, 0, 0xc2]), None);
+        assert_eq!(truth(&[0x92, 18, 0x91, 0]), None);
+    }
+
+    #[test]
+    fn deep_expressions_are_evaluated_or_refused() {
+        for depth in [2, 200, 300] {
+            assert_eq!(truth(&[[0x92, 18].repeat(depth), vec![0xc3]].concat()), Some(true));
+        }
+        let too_deep = [[0x92, 18].repeat(5000), vec![0xc3]].concat();
+        assert!(Expression::parse(&too_deep).is_err());
+    }
+
+    #[test]
+    fn metadata_is_told() {
+        assert_eq!(truth(&[0x93, 1, 0x91, 70, 0xa2, 3, b's']), Some(true), "set name");
+        assert_eq!(truth(&[0x93, 1, 0x91, 67, 0xcd, 0x0f, 0xa0]), Some(true), "4000 ms since the update");
+        assert_eq!(truth(&[0x93, 1, 0x91, 69, 0xff]), Some(true), "no TTL");
+    }
+}

@@ -1,0 +1,51 @@
+//! Expressions: filters of requests, and the values of expression reads.
+//!
+//! An expression is msgpack: a constant, or a list of an operation's number and its arguments. It is built first
+//! ([`Expression::parse`] finds type errors, result 4), then evaluated on a record; a missing bin, a bin of another
+//! type or a division by integer 0 gives "unknown". Semantics follow the golden group `exp`. Calls into collections,
+//! bits and HLLs, geo comparison and path expressions are not there yet: they are refused as unsupported.
+
+mod arithmetic;
+mod build;
+mod eval;
+mod value;
+
+pub(crate) use eval::{BinSource, Context};
+pub(crate) use value::Value;
+
+use crate::code;
+use build::Node;
+use value::Type;
+
+/// An expression that has been checked.
+#[derive(Debug)]
+pub(crate) struct Expression<'a> {
+    root: Node<'a>,
+    variables: usize,
+}
+
+impl<'a> Expression<'a> {
+    /// Checks an expression. The error is a result code.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, u8> {
+        build::build(bytes)
+    }
+
+    /// Checks an expression that has to say true or false.
+    pub(crate) fn parse_filter(bytes: &'a [u8]) -> Result<Self, u8> {
+        let expression = Self::parse(bytes)?;
+        match expression.root.kind() {
+            Type::Bool | Type::Any => Ok(expression),
+            _ => Err(code::PARAMETER),
+        }
+    }
+
+    /// The value for a record; `None` is "unknown".
+    pub(crate) fn evaluate<'v>(&'v self, context: &'v Context<'v>) -> Option<Value<'v>> {
+        eval::evaluate(&self.root, self.variables, context)
+    }
+
+    /// Whether a filter lets a record pass: unknown does not.
+    pub(crate) fn matches(&self, context: &Context<'_>) -> bool {
+        matches!(self.evaluate(context), Some(Value::Bool(true)))
+    }
+}
