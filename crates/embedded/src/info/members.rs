@@ -45,6 +45,7 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
         "replicas-all" => maps(node, |factor, bitmaps| format!("{factor},{}", bitmaps.join(","))),
         "replicas-master" => maps(node, |_, bitmaps| bitmaps.first().cloned().unwrap_or_default()),
         "cluster-stable" => cluster_stable(node, command),
+        "smd-info" => metadata(node),
         _ => return None,
     })
 }
@@ -94,6 +95,20 @@ fn maps(node: &Node, item: impl Fn(usize, &[String]) -> String) -> String {
 /// The cluster key as the server shows it.
 pub(super) fn cluster_key(view: &View) -> String {
     format!("{:X}", view.cluster_key)
+}
+
+/// The modules of the server's metadata service. Nothing is ever pending here, and nothing is kept by key.
+fn metadata(node: &Node) -> String {
+    let view = node.cluster.view();
+    let principal = view.principal().map_or_else(|| "0".to_owned(), |id| id.to_string());
+    let key = cluster_key(&view);
+    let nodes = view.size();
+    let mut text =
+        format!("smd:n_pending_sets=0,n_events=0,n_nodes={nodes},principal={principal},cluster_key={key};");
+    for module in ["evict", "sindex", "truncate", "UDF"] {
+        text.extend([module, ":committed_key=", &key, ",committed_tid=0,n_keys=0,state=pr;"]);
+    }
+    text
 }
 
 fn cluster_stable(node: &Node, command: &CommandLine<'_>) -> String {
