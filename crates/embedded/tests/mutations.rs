@@ -87,7 +87,7 @@ fn connect(address: SocketAddr) -> TcpStream {
 /// Whether the status came back; `false`: the node has closed the connection.
 fn answered(stream: &mut TcpStream, what: &[u8]) -> bool {
     let mut received = Vec::new();
-    let mut chunk = [0; 64 * 1024];
+    let mut chunk = [0; 8192];
     while !received.ends_with(ALIVE) {
         match stream.read(&mut chunk) {
             Ok(0) => return false,

@@ -8,6 +8,7 @@ mod rows;
 
 use crate::cluster::Counters;
 use crate::code;
+use crate::exp::Expression;
 use crate::faults::RequestKind;
 use crate::record;
 use crate::service::{Answered, Producer, Request};
@@ -61,8 +62,11 @@ fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> 
     let value = field.ok_or(code::PARAMETER)?;
     let rows = BatchRows::decode(value).map_err(|_| code::PARAMETER)?;
     let count = rows.count;
-    if count == 0 || filter.is_some_and(|filter| aerolane_wire::msgpack::validate(filter).is_err()) {
+    if count == 0 {
         return Err(code::PARAMETER);
+    }
+    if let Some(filter) = filter {
+        Expression::parse_filter(filter)?;
     }
     for row in rows {
         let row = row.map_err(|_| code::PARAMETER)?;

@@ -44,6 +44,17 @@ impl<'a> Expression<'a> {
         eval::evaluate(&self.root, self.variables, context)
     }
 
+    /// The type of the value as secondary indexes name it; `None` for types that cannot be indexed, or are not known.
+    pub(crate) fn index_type(&self) -> Option<&'static str> {
+        match self.root.kind() {
+            Type::Int => Some("numeric"),
+            Type::Str => Some("string"),
+            Type::Blob => Some("blob"),
+            Type::Geo => Some("geo2dsphere"),
+            _ => None,
+        }
+    }
+
     /// Whether a filter lets a record pass: unknown does not.
     pub(crate) fn matches(&self, context: &Context<'_>) -> bool {
         matches!(self.evaluate(context), Some(Value::Bool(true)))

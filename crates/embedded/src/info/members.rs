@@ -103,8 +103,7 @@ fn metadata(node: &Node) -> String {
     let principal = view.principal().map_or_else(|| "0".to_owned(), |id| id.to_string());
     let key = cluster_key(&view);
     let nodes = view.size();
-    let mut text =
-        format!("smd:n_pending_sets=0,n_events=0,n_nodes={nodes},principal={principal},cluster_key={key};");
+    let mut text = format!("smd:n_pending_sets=0,n_events=0,n_nodes={nodes},principal={principal},cluster_key={key};");
     for module in ["evict", "sindex", "truncate", "UDF"] {
         text.extend([module, ":committed_key=", &key, ",committed_tid=0,n_keys=0,state=pr;"]);
     }

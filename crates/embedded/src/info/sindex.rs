@@ -8,6 +8,8 @@ use parking_lot::RwLock;
 
 use super::error;
 use super::params::{CommandLine, ParameterError};
+use crate::code;
+use crate::exp::Expression;
 
 const MAX_INDEX_NAME: usize = 63;
 const MAX_SET_NAME: usize = 63;
@@ -220,6 +222,9 @@ fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
         msgpack::validate(&bytes).map_err(|_| error(4, "bad 'exp'"))?;
     }
     let (bin, value_type) = bin_and_type(line, expression.is_some())?;
+    if let (Some(text), "default") = (expression, collection.as_str()) {
+        check_expression_type(text, &value_type)?;
+    }
     Ok(definition(Some(Indexed {
         bin: bin.map(str::to_owned),
         value_type,
@@ -227,6 +232,22 @@ fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
         context: context.map(str::to_owned),
         expression: expression.map(str::to_owned),
     })))
+}
+
+/// An indexed expression has to give values of the index's type. Expressions that this cluster cannot build pass.
+fn check_expression_type(text: &str, value_type: &str) -> Result<(), String> {
+    let bytes = BASE64.decode(text).map_err(|_| error(4, "bad 'exp'"))?;
+    match Expression::parse(&bytes) {
+        Err(code::PARAMETER) => Err(error(4, "bad 'exp'")),
+        Err(_) => Ok(()),
+        Ok(expression) => match expression.index_type() {
+            Some(found) if found != value_type => {
+                let text = format!("bad 'exp' - expression type '{found}' does not match expected type '{value_type}'");
+                Err(error(4, &text))
+            }
+            _ => Ok(()),
+        },
+    }
 }
 
 /// The bin and the type, from `bin=` and `type=` or from the old `indexdata=bin,type`.

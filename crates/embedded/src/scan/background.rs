@@ -85,7 +85,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 set: None,
                 digest,
                 key: None,
-                filter: None,
+                filter: query.filter.as_deref(),
                 ops: message.ops(),
                 n_ops: message.header.n_ops,
             };

@@ -6,6 +6,8 @@ use super::{finish, unavailable};
 use crate::clock;
 use crate::cluster::{Counters, Node};
 use crate::code;
+use crate::exp::Expression;
+use crate::record;
 use crate::service::Producer;
 use crate::store::{Namespace, Record, SetId};
 use aerolane_wire::ResultCode;
@@ -114,7 +116,7 @@ impl Run {
                 looked_at += self.enter_partition(pid, after.as_ref(), now);
             } else {
                 looked_at += RECORDS_PER_LOCK;
-                self.answer_some(now, &mut frame, out);
+                self.answer_some(now_ms, &mut frame, out);
             }
         }
         close(&mut frame, out);
@@ -144,9 +146,12 @@ impl Run {
     }
 
     /// Answers some records of the present partition under one lock.
-    fn answer_some(&mut self, now: u32, frame: &mut Option<usize>, out: &mut Vec<u8>) {
+    fn answer_some(&mut self, now_ms: u64, frame: &mut Option<usize>, out: &mut Vec<u8>) {
         let Some(last) = self.digests.last() else { return };
         let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(last));
+        let now = clock::seconds(now_ms);
+        // It was found good when the query began; taking it apart costs little beside the records.
+        let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
         let start = out.len();
         let mut answered = 0;
         let most = match self.query.records_per_second {
@@ -160,6 +165,9 @@ impl Run {
             let Some(digest) = self.digests.pop() else { break };
             // A record that has gone since is left out.
             let Some(record) = partition.find(&digest).filter(|r| !r.is_expired(now)) else { continue };
+            if !filter.as_ref().is_none_or(|f| record::passes(&self.query.namespace, f, record, now_ms)) {
+                continue;
+            }
             let message = begin(frame, out);
             if write_record(&self.query, &self.query.namespace, record, out) {
                 end(frame, message, out);
@@ -182,6 +190,10 @@ impl Producer for Run {
 
     fn resume_at(&self) -> Option<Instant> {
         self.resume_at
+    }
+
+    fn hurry(&mut self) {
+        self.query.records_per_second = 0;
     }
 }
 

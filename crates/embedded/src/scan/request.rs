@@ -2,11 +2,11 @@
 
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
+use crate::exp::Expression;
 use crate::record::{MAX_BIN_NAME, MAX_SET_NAME};
 use crate::store::Namespace;
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{Message, field, info1, info2, info3, op};
-use aerolane_wire::msgpack;
 use std::sync::Arc;
 
 /// A checked query.
@@ -22,6 +22,8 @@ pub(super) struct QueryRequest {
     pub(super) bins: Vec<Vec<u8>>,
     /// Headers only.
     pub(super) no_bin_data: bool,
+    /// Only records that this filter expression lets pass. It was checked.
+    pub(super) filter: Option<Vec<u8>>,
     /// Most records to answer.
     pub(super) max_records: Option<u64>,
     /// Most records per second; 0: no limit.
@@ -59,9 +61,9 @@ impl QueryRequest {
         sized(message, field::SOCKET_TIMEOUT, 4)?;
         let rate = sized(message, field::RECORDS_PER_SECOND, 4)?.map_or(0, big_endian);
         let max_records = sized(message, field::MAX_RECORDS, 8)?.map(big_endian).filter(|max| *max > 0);
-        if let Some(filter) = message.field(field::FILTER) {
-            // Filters are not evaluated yet, so a good one is refused, too.
-            return Err(if msgpack::validate(filter).is_err() { code::PARAMETER } else { code::UNSUPPORTED });
+        let filter = message.field(field::FILTER);
+        if let Some(filter) = filter {
+            Expression::parse_filter(filter)?;
         }
         let background = header.info2 & info2::WRITE != 0 && header.info3 & info3::PARTITION_DONE == 0;
         let query = Self {
@@ -71,6 +73,7 @@ impl QueryRequest {
             partitions: Vec::new(),
             bins: Vec::new(),
             no_bin_data: header.info1 & info1::NO_BIN_DATA != 0,
+            filter: filter.map(<[u8]>::to_vec),
             max_records,
             records_per_second: rate as u32,
             id: message.field(field::QUERY_ID).map_or(0, big_endian),
