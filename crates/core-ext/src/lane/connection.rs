@@ -45,7 +45,7 @@ pub(super) struct Connection<T> {
     blocked_since: Option<Millis>,
     last_used: Millis,
     /// The driver knows that output waits, and has not come for it yet.
-    pub(super) flush_asked: bool,
+    flush_asked: bool,
     /// An answer has come: this connection worked.
     pub(super) proven: bool,
     /// Takes no further requests, and is closed as soon as nobody waits for an answer.
@@ -89,6 +89,11 @@ impl<T> Connection<T> {
     /// that is larger than the bound may go alone.
     pub(super) fn has_room_for(&self, len: usize, max_bytes: u64) -> bool {
         self.entries.is_empty() || self.bytes_in_flight + len as u64 <= max_bytes
+    }
+
+    /// Whether the driver is to be told that output waits: once, until it has come for it.
+    pub(super) fn ask_to_flush(&mut self) -> bool {
+        !std::mem::replace(&mut self.flush_asked, true)
     }
 
     /// Entries in flight, orphans included.

@@ -46,8 +46,8 @@ pub(super) struct Group<T> {
 /// Where a request went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// On the connection in this slot.
-    On(usize),
+    /// On a connection: its slot and serial, if the driver is to be told that output waits there.
+    On(Option<(usize, u32)>),
     /// In line.
     InLine,
 }
@@ -89,7 +89,7 @@ impl<T> Group<T> {
             self.loads[slot] = conn.load();
             self.counters.requests += 1;
             self.counters.in_flight += 1;
-            return Ok(Placed::On(slot));
+            return Ok(Placed::On(conn.ask_to_flush().then_some((slot, conn.serial))));
         }
         let (limit, in_flight) = (limits.max * limits.depth, self.counters.in_flight as usize);
         let waiting = self.line.len();
@@ -121,8 +121,8 @@ impl<T> Group<T> {
         with_room.min_by_key(|&(_, &load)| load).map(|(slot, _)| slot)
     }
 
-    /// Puts waiting requests onto connections with room; `moved` hears slot and connection each time.
-    pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(usize, &mut Connection<T>)) {
+    /// Puts waiting requests onto connections with room; `moved` hears each time where one went.
+    pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(Option<(usize, u32)>)) {
         while let Some(len) = self.line.front_len() {
             let Some(slot) = self.best(len, limits) else { return };
             let Some(conn) = &mut self.conns[slot] else { return };
@@ -132,7 +132,7 @@ impl<T> Group<T> {
             self.loads[slot] = conn.load();
             self.counters.queued -= 1;
             self.counters.in_flight += 1;
-            moved(slot, conn);
+            moved(conn.ask_to_flush().then_some((slot, conn.serial)));
         }
     }
 
@@ -141,12 +141,15 @@ impl<T> Group<T> {
     /// While they fail, one is tried at a time: for requests in line that have nothing else to wait for, and `again`
     /// and again.
     pub(super) fn open_wanted(&mut self, limits: Limits, again: bool) -> usize {
+        if self.open + self.opening >= limits.max || self.opening >= MAX_OPENING {
+            return 0;
+        }
         let usable = self.open - self.retired;
         let wanted = (usable + self.line.len().div_ceil(limits.depth)).max(limits.min);
         let mut count = wanted
             .saturating_sub(usable + self.opening)
-            .min(limits.max.saturating_sub(self.open + self.opening))
-            .min(MAX_OPENING.saturating_sub(self.opening));
+            .min(limits.max - self.open - self.opening)
+            .min(MAX_OPENING - self.opening);
         if self.failing {
             let due = self.opening == 0 && (again || (self.open == 0 && !self.line.is_empty()));
             count = count.min(usize::from(due));

@@ -39,6 +39,7 @@ struct NodeLane<T> {
 #[derive(Debug)]
 pub struct Lane<T> {
     sizing: LaneSizing,
+    limits: [Limits; 2],
     nodes: Vec<NodeLane<T>>,
     next_ticket: u64,
     next_serial: u32,
@@ -59,6 +60,7 @@ impl<T> Lane<T> {
     pub fn new(sizing: LaneSizing) -> Self {
         Self {
             sizing,
+            limits: Class::ALL.map(|class| limits(sizing, class)),
             nodes: Vec::new(),
             next_ticket: 0,
             next_serial: 0,
@@ -74,6 +76,7 @@ impl<T> Lane<T> {
     /// Changes the sizes. What is open beyond the maximum is closed by [`Lane::trim`] as soon as it is idle.
     pub fn resize(&mut self, sizing: LaneSizing) {
         self.sizing = sizing;
+        self.limits = Class::ALL.map(|class| limits(sizing, class));
     }
 
     /// Takes a request (one whole frame) for a node. It is put behind others on the least loaded connection, or in
@@ -95,13 +98,15 @@ impl<T> Lane<T> {
     ) -> Result<Ticket, (Full, T)> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        let limits = self.limits(class);
+        let limits = self.limits[class.index()];
         let lane = self.node(node);
         let gone = lane.gone;
         match lane.groups[class.index()].submit(request, (token, ticket, deadline), now, limits)? {
-            Placed::On(slot) => {
+            Placed::On(flush) => {
                 self.in_flight += 1;
-                self.mark_flush(node, class, slot);
+                if let Some((slot, serial)) = flush {
+                    self.to_flush.push(ConnId { node, class, slot: slot as u16, serial });
+                }
             }
             Placed::InLine if gone => self.earliest = self.earliest.min(now),
             Placed::InLine => self.ask_to_open(node, class, false),
@@ -290,7 +295,7 @@ impl<T> Lane<T> {
     pub fn trim(&mut self, now: Millis) {
         for node in 0..self.nodes.len() {
             for class in Class::ALL {
-                let limits = self.limits(class);
+                let limits = self.limits[class.index()];
                 let LaneSizing { idle_ms, orphan_ms, .. } = self.sizing;
                 let group = &mut self.nodes[node].groups[class.index()];
                 group.trim(now, (idle_ms, orphan_ms), limits);
@@ -384,27 +389,12 @@ impl<T> Lane<T> {
         sum
     }
 
-    fn limits(&self, class: Class) -> Limits {
-        let LaneSizing { min, max, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = self.sizing;
-        let (min, max, depth) = match class {
-            Class::Single => (min, max, depth),
-            Class::Batch => (0, max_batch, 1),
-        };
-        let max = usize::from(max.max(1));
-        Limits {
-            min: usize::from(min).min(max),
-            max,
-            depth: usize::from(depth.max(1)),
-            max_bytes: u64::from(max_bytes_in_flight),
-            max_waiting: max_waiting as usize,
-            wait,
-        }
-    }
-
     fn node(&mut self, node: u16) -> &mut NodeLane<T> {
-        let (index, gone) = (usize::from(node), self.closed.is_some());
-        while self.nodes.len() <= index {
-            self.nodes.push(NodeLane { groups: [Group::new(Class::Single), Group::new(Class::Batch)], gone });
+        let index = usize::from(node);
+        if index >= self.nodes.len() {
+            let gone = self.closed.is_some();
+            let new = || NodeLane { groups: Class::ALL.map(Group::new), gone };
+            self.nodes.resize_with(index + 1, new);
         }
         &mut self.nodes[index]
     }
@@ -417,24 +407,13 @@ impl<T> Lane<T> {
         self.group(conn)?.live(conn.slot, conn.serial)
     }
 
-    fn mark_flush(&mut self, node: u16, class: Class, slot: usize) {
-        let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
-        if let Some(Some(conn)) = lane.groups[class.index()].conns.get_mut(slot)
-            && !std::mem::replace(&mut conn.flush_asked, true)
-        {
-            self.to_flush.push(ConnId { node, class, slot: slot as u16, serial: conn.serial });
-        }
-    }
-
     fn advance(&mut self, node: u16, class: Class, now: Millis) {
-        let limits = self.limits(class);
+        let limits = self.limits[class.index()];
         let Some(lane) = self.nodes.get_mut(usize::from(node)) else { return };
         let (to_flush, in_flight) = (&mut self.to_flush, &mut self.in_flight);
-        lane.groups[class.index()].advance(now, limits, |slot, conn| {
+        lane.groups[class.index()].advance(now, limits, |flush| {
             *in_flight += 1;
-            if !std::mem::replace(&mut conn.flush_asked, true) {
-                to_flush.push(ConnId { node, class, slot: slot as u16, serial: conn.serial });
-            }
+            to_flush.extend(flush.map(|(slot, serial)| ConnId { node, class, slot: slot as u16, serial }));
         });
     }
 
@@ -447,12 +426,29 @@ impl<T> Lane<T> {
     }
 
     fn ask_to_open(&mut self, node: u16, class: Class, again: bool) {
-        let limits = self.limits(class);
+        let limits = self.limits[class.index()];
         let lane = self.node(node);
         if lane.gone {
             return;
         }
         let count = lane.groups[class.index()].open_wanted(limits, again);
         self.to_open.extend(std::iter::repeat_n((node, class), count));
+    }
+}
+
+fn limits(sizing: LaneSizing, class: Class) -> Limits {
+    let LaneSizing { min, max, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
+    let (min, max, depth) = match class {
+        Class::Single => (min, max, depth),
+        Class::Batch => (0, max_batch, 1),
+    };
+    let max = usize::from(max.max(1));
+    Limits {
+        min: usize::from(min).min(max),
+        max,
+        depth: usize::from(depth.max(1)),
+        max_bytes: u64::from(max_bytes_in_flight),
+        max_waiting: max_waiting as usize,
+        wait,
     }
 }
