@@ -50,12 +50,12 @@ pub(crate) async fn run(hosts: &str, namespace: &str, set: &str) -> Result<(), E
     let tags = vec![as_val!("x"), as_val!("y")];
     let ops = [
         operations::put(&as_bin!("n", 7)),
-        operations::get_bin("n"),
+        operations::get_bin("visits"),
         lists::append_items(&ListPolicy::default(), "list", tags),
         lists::size("list"),
     ];
     match client.operate(&write, &key, &ops).await {
-        Ok(record) => assert_eq!(record.bins.get("n"), Some(&Value::from(7))),
+        Ok(record) => assert_eq!(record.bins.get("visits"), Some(&Value::from(3))),
         // The embedded cluster says that it has no list operations yet.
         Err(e) => assert!(e.server_result_code().is_some(), "{e}"),
     }
