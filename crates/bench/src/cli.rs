@@ -209,6 +209,7 @@ impl Cli {
                 conn_pools_per_node: self.conn_pools_per_node.map(NonZeroU8::get),
                 use_services_alternate: self.services_alternate,
                 timeout_ms: self.timeout_ms,
+                tend_interval_ms: None,
             },
             seed: self.seed,
             ticker: !self.quiet,

@@ -28,6 +28,8 @@ pub struct ClientSettings {
     pub use_services_alternate: bool,
     /// Total timeout of one operation in milliseconds.
     pub timeout_ms: Option<u32>,
+    /// How often the client looks after its nodes, in milliseconds.
+    pub tend_interval_ms: Option<u32>,
 }
 
 /// One client, one workload, one duration.

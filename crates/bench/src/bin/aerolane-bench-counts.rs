@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use aerolane_bench::counts::accepted::{self, Figures, Verdict};
 use aerolane_bench::counts::heap::CountingAllocator;
-use aerolane_bench::counts::{hot_path_allocations, instructions};
+use aerolane_bench::counts::{front_doors, hot_path_allocations, instructions};
+use aerolane_bench::embedded::EmbeddedProcess;
 use aerolane_bench::{hot, session};
 use clap::Parser;
 
@@ -31,6 +32,14 @@ struct Options {
     /// Do not count instructions (they need valgrind and some minutes).
     #[arg(long)]
     no_instructions: bool,
+
+    /// Do not count the allocations of the front doors (they need a cluster).
+    #[arg(long)]
+    no_front_doors: bool,
+
+    /// The cluster for the front doors; without one, an embedded cluster is started in a process of its own.
+    #[arg(long, env = "AEROSPIKE_HOST")]
+    host: Option<String>,
 
     /// What the figures are taken with, for the file.
     #[arg(long, default_value = "")]
@@ -68,6 +77,17 @@ fn count(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut accepted = Figures::read(&options.accepted)?;
     let mut now = Figures { taken_with: options.taken_with.clone(), ..Figures::default() };
     now.allocations.extend(hot_path_allocations(&options.only));
+    if !options.no_front_doors {
+        let own;
+        let seeds = if let Some(host) = options.host.as_deref().filter(|host| !host.is_empty()) {
+            host
+        } else {
+            own = EmbeddedProcess::start(1, "test")?;
+            own.seeds()
+        };
+        let figures = front_doors::allocations(seeds)?;
+        now.allocations.extend(figures.into_iter().filter(|(name, _)| name.contains(&options.only)));
+    }
     if !options.no_instructions {
         now.instructions.extend(instructions::per_operation(&std::env::current_exe()?, &options.only)?);
     }

@@ -5,13 +5,14 @@
 //! runs it.
 
 pub mod accepted;
+pub mod front_doors;
 pub mod heap;
 pub mod instructions;
 
 use crate::hot;
 
 /// Operations before heap allocations are counted: buffers have then reached their size.
-const WARM_UP: u64 = 100;
+const WARM_UP: u64 = 2_000;
 /// Operations that are counted.
 const COUNTED: u64 = 1_000;
 

@@ -1,16 +1,17 @@
 //! Aerolane's three front doors.
 
+use std::future::Future;
 use std::num::NonZeroUsize;
 
-use aerolane::{Client, ClientConfig, LaneRuntime, LocalClient, SyncClient};
+use aerolane::{BatchOperation, Client, ClientConfig, LaneRuntime, LocalClient, SyncClient, operations};
 use aerospike_core::ResultCode;
 
-use super::calls::{BatchRow, CallError, Policies, client_policy, perform};
+use super::calls::{BatchRow, CallError, Policies, client_policy, perform_batch, perform_single};
 use super::{DoorError, TokioHost, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
-use crate::worker::{drive_idle_task, drive_task, drive_thread};
+use crate::worker::{drive_idle_task, drive_task};
 use crate::workload::Request;
 
 impl CallError for aerolane::Error {
@@ -23,7 +24,7 @@ impl CallError for aerolane::Error {
     }
 }
 
-impl BatchRow for aerolane::BatchOperation {
+impl BatchRow for BatchOperation {
     fn code(&self) -> Option<ResultCode> {
         self.result_code()
     }
@@ -70,17 +71,13 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     let host = TokioHost::start(stage.spec())?;
     let client: &'static Client = Box::leak(Box::new(connect(&host, stage.spec())?));
     let policies = Policies::leak(stage.spec());
-    let call = move |request| call_async(client, policies, request);
-    for part in stage.parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
-        });
+    let single = move |request| single_async(client, policies, request);
+    if stage.spec().batch == 1 {
+        host.spawn_busy(stage, single);
+    } else {
+        host.spawn_busy(stage, move |request| batch_async(client, policies, request));
     }
-    for part in stage.idle_parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
-        });
-    }
+    host.spawn_idle(stage, single);
     Ok(host)
 }
 
@@ -92,18 +89,15 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     let policies = Policies::leak(spec);
     let threads = NonZeroUsize::new(spec.runtime_threads()).unwrap_or(NonZeroUsize::MIN);
     let runtime = LaneRuntime::new(&client, threads).map_err(|error| refused(spec, &error))?;
-    for part in stage.parts() {
-        runtime.spawn(move |client| async move {
-            // Each task keeps its client for good: the run's end is the process's end.
-            let client: &'static LocalClient = Box::leak(Box::new(client));
-            let call = move |request| call_local(client, policies, request);
-            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
-        });
+    if spec.batch == 1 {
+        spawn_busy(&runtime, stage, policies, single_local);
+    } else {
+        spawn_busy(&runtime, stage, policies, batch_local);
     }
     for part in stage.idle_parts() {
         runtime.spawn(move |client| async move {
             let client: &'static LocalClient = Box::leak(Box::new(client));
-            let call = move |request| call_local(client, policies, request);
+            let call = move |request| single_local(client, policies, request);
             let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
         });
     }
@@ -111,28 +105,55 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     Ok((runtime, host))
 }
 
+fn spawn_busy<Fut>(
+    runtime: &LaneRuntime,
+    stage: &Stage,
+    policies: &'static Policies,
+    call: fn(&'static LocalClient, &'static Policies, Request) -> Fut,
+) where
+    Fut: Future<Output = Result<Done, Failure>> + 'static,
+{
+    for part in stage.parts() {
+        runtime.spawn(move |client| async move {
+            // Each task keeps its client for good: the run's end is the process's end.
+            let client: &'static LocalClient = Box::leak(Box::new(client));
+            let call = move |request| call(client, policies, request);
+            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+        });
+    }
+}
+
 /// Threads.
 pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
     let client: &'static SyncClient = Box::leak(Box::new(connect_sync(stage.spec())?));
     let policies = Policies::leak(stage.spec());
-    spawn_threads(stage.parts(), move |part| {
-        let stats = drive_thread(part.source, part.recorder, |request| call_sync(client, policies, request));
-        let _ = part.results.send(stats);
-    })
+    if stage.spec().batch == 1 {
+        spawn_threads(stage, move |request| perform_single!(client, policies, request,))
+    } else {
+        spawn_threads(stage, move |request| perform_batch!(client, policies, request, BatchOperation, operations::put,))
+    }
 }
 
-async fn call_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
-    perform!(no batch client, policies, request, .await)
+async fn single_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform_single!(client, policies, request, .await)
 }
 
-async fn call_local(
+async fn batch_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
+}
+
+async fn single_local(
     client: &'static LocalClient,
     policies: &'static Policies,
     request: Request,
 ) -> Result<Done, Failure> {
-    perform!(no batch client, policies, request, .await)
+    perform_single!(client, policies, request, .await)
 }
 
-fn call_sync(client: &'static SyncClient, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
-    perform!(no batch client, policies, request,)
+async fn batch_local(
+    client: &'static LocalClient,
+    policies: &'static Policies,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
 }

@@ -8,7 +8,7 @@ use aerospike_core::{
 
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
-use crate::workload::Workload;
+use crate::workload::{Request, Workload};
 
 /// The policies of a run, made once. All clients take the same types.
 #[derive(Debug, Default)]
@@ -52,6 +52,9 @@ pub(crate) fn client_policy(spec: &RunSpec) -> ClientPolicy {
     }
     if let Some(pools) = settings.conn_pools_per_node {
         policy.conn_pools_per_node = pools;
+    }
+    if let Some(interval) = settings.tend_interval_ms {
+        policy.tend_interval = interval;
     }
     policy
 }
@@ -140,10 +143,11 @@ pub(crate) fn batch_outcome<E: CallError>(rows: &[impl BatchRow], sent: Result<(
     }
 }
 
-/// Carries out `$request`. `$row` is the client's batch row type, `$put` its operation that writes a bin, and `$wait`
-/// is `.await` or nothing.
-macro_rules! perform {
-    (no batch $client:expr, $policies:expr, $request:expr, $($wait:tt)*) => {{
+/// Carries out a request for one record; `$wait` is `.await` or nothing.
+///
+/// Apart from [`perform_batch`], because a task is as large as the largest call that it may make.
+macro_rules! perform_single {
+    ($client:expr, $policies:expr, $request:expr, $($wait:tt)*) => {{
         let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
         match $request {
             $crate::workload::Request::Read(key) => $crate::doors::calls::read_outcome(
@@ -152,18 +156,17 @@ macro_rules! perform {
             $crate::workload::Request::Write(key, bin) => {
                 $crate::doors::calls::write_outcome(client.put(&policies.write, &key, &[bin]) $($wait)*)
             }
-            _ => Err($crate::measure::Failure { timeout: false, message: "this client has no batch calls".to_owned() }),
+            request => Err($crate::doors::calls::wrong_loop(&request)),
         }
     }};
+}
+
+/// Carries out a request for several records. `$row` is the client's batch row type, `$put` its operation that writes
+/// a bin, and `$wait` is `.await` or nothing.
+macro_rules! perform_batch {
     ($client:expr, $policies:expr, $request:expr, $row:ty, $put:path, $($wait:tt)*) => {{
         let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
         match $request {
-            $crate::workload::Request::Read(key) => $crate::doors::calls::read_outcome(
-                client.get(&policies.read, &key, aerospike_core::Bins::All) $($wait)*,
-            ),
-            $crate::workload::Request::Write(key, bin) => {
-                $crate::doors::calls::write_outcome(client.put(&policies.write, &key, &[bin]) $($wait)*)
-            }
             $crate::workload::Request::BatchRead(keys) => {
                 let mut rows: Vec<$row> = keys
                     .into_iter()
@@ -180,11 +183,18 @@ macro_rules! perform {
                 let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
                 $crate::doors::calls::batch_outcome(&rows, sent)
             }
+            request => Err($crate::doors::calls::wrong_loop(&request)),
         }
     }};
 }
 
-pub(crate) use perform;
+pub(crate) use {perform_batch, perform_single};
+
+/// A request that was drawn for the other kind of loop: a mistake of the harness, which the report then shows.
+#[cold]
+pub(crate) fn wrong_loop(request: &Request) -> Failure {
+    Failure { timeout: false, message: format!("the harness gave a request to the wrong loop: {request:?}") }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use aerospike_core::{BatchOperation, Client, operations};
 
-use super::calls::{Policies, client_policy, perform};
+use super::calls::{Policies, client_policy, perform_batch, perform_single};
 use super::{DoorError, TokioHost, spawn_threads, wait_until};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
-use crate::worker::{drive_idle_task, drive_task, drive_thread};
 use crate::workload::{KeySpace, Request};
 
 /// How long a cluster may take to have an owner for every partition.
@@ -50,17 +49,13 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     let host = TokioHost::start(stage.spec())?;
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
-    let call = move |request| call(client, policies, request);
-    for part in stage.parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
-        });
+    let single = move |request| single(client, policies, request);
+    if stage.spec().batch == 1 {
+        host.spawn_busy(stage, single);
+    } else {
+        host.spawn_busy(stage, move |request| batch(client, policies, request));
     }
-    for part in stage.idle_parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
-        });
-    }
+    host.spawn_idle(stage, single);
     Ok(host)
 }
 
@@ -70,16 +65,20 @@ pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, DoorError> {
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
     let handle = host.handle().clone();
-    spawn_threads(stage.parts(), move |part| {
-        let stats =
-            drive_thread(part.source, part.recorder, |request| handle.block_on(call(client, policies, request)));
-        let _ = part.results.send(stats);
-    })?;
+    if stage.spec().batch == 1 {
+        spawn_threads(stage, move |request| handle.block_on(single(client, policies, request)))?;
+    } else {
+        spawn_threads(stage, move |request| handle.block_on(batch(client, policies, request)))?;
+    }
     Ok(host)
 }
 
-async fn call(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
-    perform!(client, policies, request, BatchOperation, operations::put, .await)
+async fn single(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform_single!(client, policies, request, .await)
+}
+
+async fn batch(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
 }
 
 /// Writes every record of the key space once, with a few tries per record.

@@ -5,7 +5,6 @@ use std::hint::black_box;
 use super::{DoorError, TokioHost, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
-use crate::worker::{drive_idle_task, drive_task, drive_thread};
 use crate::workload::Request;
 
 fn answer(request: &Request) -> Done {
@@ -25,23 +24,12 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
         tokio::task::consume_budget().await;
         Ok::<_, Failure>(answer(&request))
     };
-    for part in stage.parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
-        });
-    }
-    for part in stage.idle_parts() {
-        host.handle().spawn(async move {
-            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
-        });
-    }
+    host.spawn_busy(stage, call);
+    host.spawn_idle(stage, call);
     Ok(host)
 }
 
 /// Threads.
 pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
-    spawn_threads(stage.parts(), |part| {
-        let stats = drive_thread(part.source, part.recorder, |request| Ok(answer(&request)));
-        let _ = part.results.send(stats);
-    })
+    spawn_threads(stage, |request| Ok(answer(&request)))
 }

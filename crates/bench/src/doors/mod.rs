@@ -14,9 +14,12 @@ use std::time::{Duration, Instant};
 pub use tokio_host::TokioHost;
 
 use crate::client_kind::ClientKind;
-use crate::conductor::conduct;
+use crate::conductor::{Stage, conduct};
+use crate::measure::{Done, Failure};
 use crate::report::Report;
 use crate::spec::RunSpec;
+use crate::worker::drive_thread;
+use crate::workload::Request;
 
 /// Why a run could not start.
 #[derive(Debug, thiserror::Error)]
@@ -105,16 +108,18 @@ fn wait_until(limit: Duration, ready: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Starts one named thread per part and runs `body` in it.
-fn spawn_threads<P: Send + 'static>(
-    parts: impl Iterator<Item = P>,
-    body: impl Fn(P) + Send + Clone + 'static,
-) -> Result<(), DoorError> {
-    for (index, part) in parts.enumerate() {
-        let body = body.clone();
+/// Starts one thread per busy worker; each makes its requests with `call`.
+fn spawn_threads<F>(stage: &Stage, call: F) -> Result<(), DoorError>
+where
+    F: Fn(Request) -> Result<Done, Failure> + Send + Clone + 'static,
+{
+    for (index, part) in stage.parts().enumerate() {
+        let call = call.clone();
         std::thread::Builder::new()
             .name(format!("worker-{index}"))
-            .spawn(move || body(part))
+            .spawn(move || {
+                let _ = part.results.send(drive_thread(part.source, part.recorder, call));
+            })
             .map_err(|source| DoorError::Thread { index, source })?;
     }
     Ok(())

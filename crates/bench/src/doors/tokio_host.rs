@@ -6,7 +6,11 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
 use super::DoorError;
+use crate::conductor::Stage;
+use crate::measure::{Done, Failure};
 use crate::spec::{RunSpec, RuntimeKind};
+use crate::worker::{drive_idle_task, drive_task};
+use crate::workload::Request;
 
 /// A running tokio runtime; it ends when this is dropped.
 #[derive(Debug)]
@@ -61,6 +65,32 @@ impl TokioHost {
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// Spawns a task per busy worker; each makes its requests with `call`.
+    pub(crate) fn spawn_busy<F, Fut>(&self, stage: &Stage, call: F)
+    where
+        F: Fn(Request) -> Fut + Send + Copy + 'static,
+        Fut: Future<Output = Result<Done, Failure>> + Send + 'static,
+    {
+        for part in stage.parts() {
+            self.handle.spawn(async move {
+                let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+            });
+        }
+    }
+
+    /// Spawns the idle tasks; each makes its one request with `call`.
+    pub(crate) fn spawn_idle<F, Fut>(&self, stage: &Stage, call: F)
+    where
+        F: Fn(Request) -> Fut + Send + Copy + 'static,
+        Fut: Future<Output = Result<Done, Failure>> + Send + 'static,
+    {
+        for part in stage.idle_parts() {
+            self.handle.spawn(async move {
+                let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
+            });
+        }
     }
 
     /// Runs `future` on the runtime and waits for it. Must not be called from one of its own threads.
