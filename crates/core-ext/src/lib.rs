@@ -41,13 +41,14 @@ pub use aerospike_core::{
     IndexTask, IndexType, Key, MapCollection, MapLike, Node, PartitionFilter, Privilege, PrivilegeCode, QueryDuration,
     QueryHandle, QueryPolicy, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
     RecordMapper, Recordset, RegisterTask, Replica, ResultCode, Role, Statement, Task, ToHosts, Txn, TxnRollPolicy,
-    TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob,
-    as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val, as_values, citrusleaf_epoch, expressions, mapping, metrics,
-    policy, query, server_error, task, txn,
+    TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob, as_geo,
+    as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val, as_values, citrusleaf_epoch, expressions, mapping,
+    metrics, policy, query, server_error, task, txn,
 };
 pub use batch::{BatchOperation, BatchRecord};
 pub use client::{
-    Client, ClientStats, ConnectionStats, LaneRuntime, LaneTask, LaneTaskError, LocalClient, NodeStats, Records, SyncClient,
+    Client, ClientStats, ConnectionStats, LaneRuntime, LaneTask, LaneTaskError, LocalClient, NodeStats, Records,
+    SyncClient,
 };
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
@@ -55,3 +56,12 @@ pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,
 };
+
+/// The examples of the README and the guide compile.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+}
