@@ -38,7 +38,7 @@ fn drops_before_and_after_executing() {
 fn delays_hold_back_one_connection_and_not_the_others() {
     let cluster = cluster();
     // Long enough for a busy machine to do the rest meanwhile.
-    let delay = Duration::from_millis(1000);
+    let delay = Duration::from_secs(1);
     set(&cluster, &FaultRule::new(FaultAction::Delay(delay)).on(RequestKind::Write));
     let (mut slow, mut quick) = (connect(&cluster), connect(&cluster));
     let start = Instant::now();

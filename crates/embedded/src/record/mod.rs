@@ -12,6 +12,7 @@ mod expression;
 mod filter;
 mod geo;
 mod particle;
+mod project;
 mod read;
 mod request;
 mod scalar;
@@ -22,6 +23,7 @@ pub(crate) use collection::{stored_list, stored_map};
 pub(crate) use compare::compare;
 pub(crate) use filter::passes;
 pub(crate) use geo::stored as stored_geo;
+pub(crate) use project::project;
 pub(crate) use request::{RecordOutcome, RecordRequest, field_error};
 
 use crate::code;

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) -> Answered {
     let node = request.node;
     Counters::add(&node.counters.queries, 1);
-    let started = QueryRequest::parse(node, message).and_then(|query| {
+    let started = QueryRequest::parse(node, request.body, message).and_then(|query| {
         let entry = Queries::enter(node, &query, request.session.peer)?;
         Ok((query, entry))
     });

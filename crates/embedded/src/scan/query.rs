@@ -9,9 +9,9 @@ use crate::code;
 use crate::exp::Expression;
 use crate::record;
 use crate::service::Producer;
-use crate::store::{Namespace, Record, SetId};
+use crate::store::{Record, SetId};
 use aerolane_wire::ResultCode;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info1};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, field, info1};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -152,6 +152,7 @@ impl Run {
         let now = clock::seconds(now_ms);
         // It was found good when the query began; taking it apart costs little beside the records.
         let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
+        let projection = self.query.projection.as_deref().and_then(|body| Message::decode(body).ok());
         let start = out.len();
         let mut answered = 0;
         let most = match self.query.records_per_second {
@@ -169,7 +170,7 @@ impl Run {
                 continue;
             }
             let message = begin(frame, out);
-            if write_record(&self.query, &self.query.namespace, record, out) {
+            if write_record(&self.query, projection.as_ref(), record, now_ms, out) {
                 end(frame, message, out);
                 self.left -= 1;
                 answered += 1;
@@ -227,8 +228,16 @@ fn close(frame: &mut Option<usize>, out: &mut Vec<u8>) {
     debug_assert!(ended.is_ok(), "a frame holds at most 128 KiB, or one record");
 }
 
-/// Appends a record's message; `false` if none of the wanted bins is there, and then it is to be taken back.
-fn write_record(query: &QueryRequest, namespace: &Namespace, record: &Record, out: &mut Vec<u8>) -> bool {
+/// Appends a record's message; `false` if none of the wanted bins is there, or an operation fails, and then it is to be
+/// taken back. `projection` is the message whose operations are to be done.
+fn write_record(
+    query: &QueryRequest,
+    projection: Option<&Message<'_>>,
+    record: &Record,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> bool {
+    let namespace = &query.namespace;
     let start = out.len();
     out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
     let mut n_fields = 2;
@@ -245,6 +254,11 @@ fn write_record(query: &QueryRequest, namespace: &Namespace, record: &Record, ou
     }
     let mut n_ops = 0;
     if query.no_bin_data {
+    } else if let Some(message) = projection {
+        match record::project(namespace, record, message.ops(), now_ms, out) {
+            Ok(n) if n > 0 => n_ops = n,
+            _ => return false,
+        }
     } else if query.bins.is_empty() {
         out.extend_from_slice(record.raw_bins());
         n_ops = record.n_bins();

@@ -20,6 +20,8 @@ pub(super) struct QueryRequest {
     pub(super) partitions: Vec<Wanted>,
     /// Only these bins; empty: all.
     pub(super) bins: Vec<Vec<u8>>,
+    /// The message, if it asks for more than bins: its operations are done on each record.
+    pub(super) projection: Option<Vec<u8>>,
     /// Headers only.
     pub(super) no_bin_data: bool,
     /// Only records that this filter expression lets pass. It was checked.
@@ -46,7 +48,7 @@ pub(super) enum Kind {
 
 impl QueryRequest {
     /// Takes a message apart; the error is a result code.
-    pub(super) fn parse(node: &Node, message: &Message<'_>) -> Result<Self, u8> {
+    pub(super) fn parse(node: &Node, body: &[u8], message: &Message<'_>) -> Result<Self, u8> {
         let name = message.field(field::NAMESPACE).ok_or(code::NAMESPACE)?;
         let namespace = node.cluster.namespace(name).ok_or(code::NAMESPACE)?;
         let set = message.field(field::SET).filter(|set| !set.is_empty());
@@ -72,6 +74,7 @@ impl QueryRequest {
             set: set.map(<[u8]>::to_vec),
             partitions: Vec::new(),
             bins: Vec::new(),
+            projection: message.ops().any(|o| o.kind == op::EXP_READ).then(|| body.to_vec()),
             no_bin_data: header.info1 & info1::NO_BIN_DATA != 0,
             filter: filter.map(<[u8]>::to_vec),
             max_records,
@@ -137,7 +140,8 @@ fn bins(message: &Message<'_>) -> Result<Vec<Vec<u8>>, u8> {
     for operation in message.ops() {
         match operation.kind {
             op::READ => names.push(operation.name.to_vec()),
-            op::CDT_READ | op::EXP_READ | op::BITS_READ | op::HLL_READ => return Err(code::UNSUPPORTED),
+            op::EXP_READ if operation.name.len() <= MAX_BIN_NAME => {}
+            op::CDT_READ | op::BITS_READ | op::HLL_READ => return Err(code::UNSUPPORTED),
             _ => return Err(code::PARAMETER),
         }
     }

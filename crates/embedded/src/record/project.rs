@@ -1,0 +1,30 @@
+//! What a query's operations show of a record.
+
+use super::{expression, filter};
+use crate::code;
+use crate::store::{Namespace, Record};
+use aerolane_wire::message::{Ops, op};
+
+/// Appends the answers of reading operations, bins and expressions; says how many there were. Bins that are not there
+/// have none. The error, a result code, is that of the first operation that fails.
+pub(crate) fn project(
+    namespace: &Namespace,
+    record: &Record,
+    ops: Ops<'_>,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Result<u16, u8> {
+    let mut n_ops = 0;
+    for op in ops {
+        match op.kind {
+            op::READ => match record.bin(op.name) {
+                Some(bin) => out.extend_from_slice(bin.raw),
+                None => continue,
+            },
+            op::EXP_READ => expression::read(&op, &filter::context(namespace, record, now_ms), out)?,
+            _ => return Err(code::UNSUPPORTED),
+        }
+        n_ops += 1;
+    }
+    Ok(n_ops)
+}
