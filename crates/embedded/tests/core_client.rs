@@ -1,5 +1,7 @@
 //! aerospike-core 3.0.0, unmodified, on the embedded cluster.
 
+#![cfg(feature = "tls")]
+
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NodeId, TlsOptions};
 use aerospike_core::operations;

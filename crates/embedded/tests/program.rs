@@ -1,5 +1,7 @@
 //! The program: what it prints, and when it ends.
 
+#![cfg(all(feature = "bin", feature = "tls", unix))]
+
 mod common;
 
 use common::Raw;

@@ -11,7 +11,9 @@ mod thread;
 mod transport;
 
 pub(crate) use request::{Answered, Producer, Request, Session, error_answer};
-pub(crate) use transport::{Transport, TransportFactory};
+#[cfg(feature = "tls")]
+pub(crate) use transport::Transport;
+pub(crate) use transport::TransportFactory;
 
 use crate::cluster::Node;
 use mio::net::TcpListener;
