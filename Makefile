@@ -6,10 +6,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 PYTHON ?= python3
 # Tools of the Python side live in a virtual environment outside the checkout, so that a clean clone finds them again.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aerolane
 TOOLS := $(CACHE)/tools
+PEERS := $(CACHE)/peers
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -26,7 +28,7 @@ help: ## this list
 .PHONY: demo
 demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:port), benchmark aerospike-core and Aerolane
 	$(CARGO) build --release --locked -p aerolane-embedded -p aerolane-bench
-	target/release/aerolane-bench $(if $(HOST),--host $(HOST)) \
+	$(TARGET)/release/aerolane-bench $(if $(HOST),--host $(HOST)) \
 	    --client core-async,aerolane-async,aerolane-local,core-sync,aerolane-sync \
 	    --tasks $(TASKS) --threads $(THREADS) --keys $(KEYS) --duration $(DURATION) --warmup $(WARMUP) --workload RU,50
 
@@ -46,8 +48,9 @@ test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cl
 	$(CARGO) test --workspace --locked
 
 .PHONY: test-python
-test-python: $(TOOLS)/.ready ## checks of the embedded cluster with other clients, where these are installed
-	$(TOOLS)/bin/python tests/python/peers/check_peers.py --skip-missing
+test-python: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster
+	$(CARGO) build --locked -p aerolane-embedded
+	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 
 .PHONY: deny
 deny: ## licences and advisories of all dependencies (needs cargo-deny)
@@ -62,7 +65,9 @@ bench-counts: ## heap allocations and instructions per operation, against the ac
 	crates/bench/counts.sh
 
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
+$(PEERS)/.ready: tests/python/peers/requirements.txt
+$(TOOLS)/.ready $(PEERS)/.ready:
 	@mkdir -p $(CACHE)
-	$(PYTHON) -m venv --clear $(TOOLS)
-	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
