@@ -208,7 +208,9 @@ impl Transport for TlsTransport {
         if bytes.is_empty() {
             return Ok(0);
         }
-        // rustls holds back a bounded amount (64 KiB by default); when that is full, this writes nothing.
+        // rustls holds back a bounded amount (64 KiB by default). What it holds goes first: "would block" may only be
+        // said when the socket said so, for nobody wakes us otherwise.
+        self.flush(stream)?;
         let taken = self.tls.writer().write(bytes)?;
         self.flush(stream)?;
         if taken == 0 { Err(ErrorKind::WouldBlock.into()) } else { Ok(taken) }
