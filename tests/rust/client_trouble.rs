@@ -25,8 +25,8 @@ fn write_within(ms: u32, retries: usize) -> WritePolicy {
     policy
 }
 
-fn set(target: &Target, rule: FaultRule) {
-    target.faults().set_fault(None, &rule).unwrap();
+fn set(target: &Target, rule: &FaultRule) {
+    target.faults().set_fault(None, rule).unwrap();
 }
 
 fn with_pool(pool: PoolSizing) -> ClientConfig {
@@ -51,7 +51,7 @@ fn a_stalled_node_times_out_and_a_late_answer_reaches_nobody() {
     for id in 0..10_i64 {
         client.put(&WritePolicy::default(), &target.key(id), &[as_bin!("id", id)]).unwrap();
     }
-    set(&target, FaultRule::new(FaultAction::AnswerDelay(Duration::from_millis(300))).times(2));
+    set(&target, &FaultRule::new(FaultAction::AnswerDelay(Duration::from_millis(300))).times(2));
     let error = times_out(100, || client.get(&read_within(100, 0), &target.key(1), Bins::All));
     assert!(!error.in_doubt() && error.phase() == Phase::Sent, "{error:?}");
     let error = times_out(100, || client.put(&write_within(100, 0), &target.key(2), &[as_bin!("id", -2)]));
@@ -70,7 +70,7 @@ fn socket_timeouts_are_retried_within_the_total_timeout() {
     let target = Target::embedded(1);
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     client.put(&WritePolicy::default(), &target.key(1), &[as_bin!("n", 1)]).unwrap();
-    set(&target, FaultRule::new(FaultAction::Stall).on(RequestKind::Read).times(2));
+    set(&target, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read).times(2));
     let mut read = read_within(2000, 5);
     read.base_policy.socket_timeout = 100;
     let start = Instant::now();
@@ -84,7 +84,7 @@ fn answers_in_pieces_and_without_a_timeout() {
     let target = Target::embedded(1);
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     client.put(&WritePolicy::default(), &target.key(1), &[as_bin!("n", 1), as_bin!("s", "x".repeat(3000))]).unwrap();
-    set(&target, FaultRule::new(FaultAction::Split));
+    set(&target, &FaultRule::new(FaultAction::Split));
     for timeout in [0, 1000] {
         let record = client.get(&read_within(timeout, 0), &target.key(1), Bins::All).unwrap();
         assert_eq!(record.bins["n"], Value::Int(1));
@@ -102,12 +102,12 @@ fn a_reset_makes_a_write_in_doubt_and_a_read_try_again() {
     let key = target.key(1);
     client.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).unwrap();
     for action in [FaultAction::DropBefore, FaultAction::DropAfter, FaultAction::Truncate(12)] {
-        set(&target, FaultRule::new(action.clone()).on(RequestKind::Write).times(1));
+        set(&target, &FaultRule::new(action.clone()).on(RequestKind::Write).times(1));
         let error = client.add(&write_within(1000, 0), &key, &[as_bin!("n", 1)]).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Connection), "{action:?}: {error:?}");
         assert!(error.in_doubt(), "{action:?}: {error:?}");
         target.faults().clear_faults();
-        set(&target, FaultRule::new(action.clone()).on(RequestKind::Read).times(1));
+        set(&target, &FaultRule::new(action.clone()).on(RequestKind::Read).times(1));
         client.get(&ReadPolicy::default(), &key, Bins::All).unwrap();
         target.faults().clear_faults();
     }
@@ -126,7 +126,7 @@ fn garbage_is_an_error_and_costs_the_connection() {
     two_frames.extend([0; 21]);
     two_frames.extend(two_frames.clone());
     for bytes in [vec![7; 40], endless, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), two_frames] {
-        set(&target, FaultRule::new(FaultAction::Garbage(bytes.clone())).on(RequestKind::Read).times(1));
+        set(&target, &FaultRule::new(FaultAction::Garbage(bytes.clone())).on(RequestKind::Read).times(1));
         let error = client.get(&read_within(300, 0), &key, Bins::All).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::BadResponse), "{bytes:?}: {error:?}");
         target.faults().clear_faults();
@@ -143,7 +143,7 @@ fn a_full_pool_fails_at_once_or_waits_as_asked() {
     let waits = waits.unwrap();
     let key = target.key(1);
     waits.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).unwrap();
-    set(&target, FaultRule::new(FaultAction::AnswerDelay(Duration::from_millis(200))).on(RequestKind::Read));
+    set(&target, &FaultRule::new(FaultAction::AnswerDelay(Duration::from_millis(200))).on(RequestKind::Read));
     std::thread::scope(|scope| {
         let slow = |client: SyncClient| {
             let key = key.clone();
@@ -182,7 +182,7 @@ fn closing_wakes_threads_that_are_blocked() {
     let pool = PoolSizing { max: 1, ..PoolSizing::default() };
     let client = SyncClient::with_config(with_pool(pool), target.seeds()).unwrap();
     let key = target.key(1);
-    set(&target, FaultRule::new(FaultAction::Stall));
+    set(&target, &FaultRule::new(FaultAction::Stall));
     let start = Instant::now();
     std::thread::scope(|scope| {
         let forever = read_within(0, 0);
@@ -286,4 +286,64 @@ fn a_node_that_fails_takes_only_its_rows_along() {
     assert!(error.in_doubt(), "{error:?}");
     assert!(rows.iter().any(BatchOperation::in_doubt) && rows.iter().any(|row| row.record().is_some()));
     assert!(rows.iter().all(|row| row.in_doubt() != row.record().is_some()));
+}
+
+#[test]
+#[cfg(feature = "tls")]
+fn everything_works_over_tls_with_a_login() {
+    use std::sync::Arc;
+
+    use aerolane::{AuthMode, ClientPolicy};
+    use aerolane_embedded::{EmbeddedCluster, TlsOptions};
+    use aerospike_core::TlsPolicy;
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject;
+
+    let options = TlsOptions::self_signed("db.test");
+    let embedded = EmbeddedCluster::builder().nodes(2).user("ann", "secret").tls(options).start().unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    let pem = embedded.certificate_pem().unwrap();
+    roots.add(CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+    let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let secure = ClientPolicy {
+        tls_policy: Some(TlsPolicy::new(tls)),
+        auth_mode: AuthMode::Internal("ann".into(), "secret".into()),
+        ..policy()
+    };
+    let seeds: Vec<_> =
+        embedded.nodes().iter().map(|node| format!("127.0.0.1:db.test:{}", node.tls_address.unwrap().port())).collect();
+    let client = SyncClient::new(&secure, &seeds.join(",")).unwrap();
+    let key = |id: i64| aerolane::as_key!("test", "tls", id);
+    let big = "x".repeat(300_000);
+    std::thread::scope(|scope| {
+        for thread in 0..4_i64 {
+            let (client, big) = (&client, &big);
+            scope.spawn(move || {
+                for id in thread * 10..thread * 10 + 10 {
+                    let bins = [as_bin!("id", id), as_bin!("big", big.as_str())];
+                    client.put(&WritePolicy::default(), &key(id), &bins).unwrap();
+                    let record = client.get(&ReadPolicy::default(), &key(id), Bins::All).unwrap();
+                    assert_eq!(
+                        (&record.bins["id"], &record.bins["big"]),
+                        (&Value::Int(id), &Value::from(big.as_str()))
+                    );
+                }
+            });
+        }
+    });
+    let read = BatchReadPolicy::default();
+    let mut rows: Vec<_> = (0..40).map(|id| BatchOperation::read(&read, key(id), Bins::All)).collect();
+    let mut batch = BatchPolicy::default();
+    batch.base_policy.total_timeout = 20_000;
+    client.batch(&batch, &mut rows).unwrap();
+    assert!((0..40).zip(&rows).all(|(id, row)| row.record().unwrap().bins["id"] == Value::Int(id)));
+    let error = times_out(80, || {
+        embedded.set_fault(None, &FaultRule::new(FaultAction::Stall)).unwrap();
+        client.get(&read_within(80, 0), &key(1), Bins::All)
+    });
+    assert_eq!(error.phase(), Phase::Sent, "{error:?}");
 }

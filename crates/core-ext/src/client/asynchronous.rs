@@ -10,7 +10,7 @@ use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;
-use super::long_tail::names::*;
+use super::long_tail::prelude::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::{Cluster, Subscription};

@@ -56,7 +56,9 @@ macro_rules! async_batch_methods {
         pub async fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
             if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
                 let mut delegated = Delegated::new(rows);
-                let result = self.core_call(self.core().batch(policy, delegated.core_rows())).await;
+                // On the heap: aerospike-core's future has some 30 KB, which all other batches would carry along.
+                let call = Box::pin(self.core().batch(policy, delegated.core_rows()));
+                let result = self.core_call(call).await;
                 return delegated.finish(result);
             }
             let nobody = None::<fn(usize, &BatchRecord) -> std::future::Ready<bool>>;
@@ -78,7 +80,7 @@ macro_rules! async_batch_methods {
             Fut: Future<Output = bool>,
         {
             if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
-                let result = self.batch(policy, rows).await;
+                let result = Box::pin(self.batch(policy, rows)).await;
                 for (index, row) in rows.iter().enumerate() {
                     if !on_row(index, row.batch_record()).await {
                         return Ok(());

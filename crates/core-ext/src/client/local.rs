@@ -22,7 +22,7 @@ use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
-use super::long_tail::names::*;
+use super::long_tail::prelude::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;

@@ -31,7 +31,7 @@ pub(super) async fn on_core<T>(cluster: &Cluster, call: impl Future<Output = aer
 }
 
 /// What the signatures of the delegated methods need.
-pub(super) mod names {
+pub(super) mod prelude {
     pub(in crate::client) use std::sync::Arc;
 
     pub(in crate::client) use aerospike_core::expressions::Expression;

@@ -16,7 +16,7 @@ use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
-use super::long_tail::names::*;
+use super::long_tail::prelude::*;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
@@ -63,6 +63,7 @@ impl SyncClient {
     }
 
     /// Connects to the cluster that the seeds belong to.
+    #[allow(clippy::needless_pass_by_value)] // as `Client::with_config`
     pub fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
@@ -168,6 +169,7 @@ impl SyncClient {
         self.shared.cluster.block_on(future)
     }
 
+    #[allow(clippy::needless_pass_by_value)] // as the async clients' `run`
     pub(super) fn run<C: Command>(&self, command: C) -> Result<C::Output> {
         let Shared { cluster, pools, .. } = &*self.shared;
         let mut now = Instant::now();

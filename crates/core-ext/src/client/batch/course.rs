@@ -39,13 +39,14 @@ pub(super) struct Group<'a> {
 }
 
 /// What to do with a group whose request failed.
+#[allow(clippy::large_enum_variant)] // lives for a moment, after a failure
 pub(super) enum Onward<'a> {
     /// After the pause, [`Course::reroute`].
     Retry(std::time::Duration, Group<'a>),
     Over,
 }
 
-impl<'a> Group<'a> {
+impl Group<'_> {
     pub(super) fn class(&self) -> Class {
         if self.alone { Class::Single } else { Class::Batch }
     }
@@ -133,7 +134,7 @@ impl<'a> Course<'a> {
                         _ => ResultCode::PartitionUnavailable,
                     };
                     operation.fail(Error::server_bare(code).with_cause(error.clone()));
-                    self.news.iter_mut().for_each(|news| news.push(row));
+                    push(&mut self.news, row);
                     first_error.get_or_insert(error);
                     continue;
                 }
@@ -182,7 +183,7 @@ impl<'a> Course<'a> {
                 // `Answers` has checked the place.
                 let row = group.rows[place as usize];
                 rows[row as usize].answer(answer, sent);
-                news.iter_mut().for_each(|news| news.push(row));
+                push(news, row);
             });
         }
         let place = group.rows[0];
@@ -192,7 +193,7 @@ impl<'a> Course<'a> {
             RowAnswer::Failed { error, .. } => Ok(Progress::Done(Some(error))),
             answer @ RowAnswer::Ok(_) => {
                 row.answer(answer, sent);
-                news.iter_mut().for_each(|news| news.push(place));
+                push(news, place);
                 Ok(Progress::Done(None))
             }
         }
@@ -204,18 +205,23 @@ impl<'a> Course<'a> {
             Next::Retry(pause) => return Onward::Retry(pause, group),
             Next::GiveUp(error) => error,
         };
+        self.give_up(&group, error);
+        Onward::Over
+    }
+
+    /// The group's unanswered rows fail.
+    fn give_up(&mut self, group: &Group<'_>, error: Error) {
         for &row in &group.rows {
             let operation = &mut self.rows[row as usize];
             if operation.is_pending() {
                 operation.stamp_unanswered(&error);
-                self.news.iter_mut().for_each(|news| news.push(row));
+                push(&mut self.news, row);
             }
         }
         // What the server says about a row that went alone is the row's own outcome.
         if !(group.alone && matches!(error.kind(), ErrorKind::Server { .. })) {
             self.first_error.get_or_insert(error);
         }
-        Onward::Over
     }
 
     /// The groups for the next attempt of a group's unanswered rows, encoded.
@@ -229,13 +235,14 @@ impl<'a> Course<'a> {
         if let Some(first) = groups.first_mut() {
             first.request = request;
         }
-        for group in &mut groups {
-            // It was encoded before, only perhaps together with other rows.
-            if let Err(error) = self.encode(group) {
-                group.request.clear();
-                log::warn!("a batch row that was sent before cannot be sent again: {error}");
+        groups.retain_mut(|group| match self.encode(group) {
+            Ok(()) => true,
+            // Not to be expected: these rows have been encoded before.
+            Err(error) => {
+                self.give_up(group, error);
+                false
             }
-        }
+        });
         groups
     }
 
@@ -258,6 +265,12 @@ impl<'a> Course<'a> {
 
     pub(super) fn finish(self) -> Result<()> {
         self.first_error.map_or(Ok(()), Err)
+    }
+}
+
+fn push(news: &mut Option<Vec<u32>>, row: u32) {
+    if let Some(news) = news {
+        news.push(row);
     }
 }
 

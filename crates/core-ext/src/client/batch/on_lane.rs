@@ -14,7 +14,6 @@ use crate::client::attempts::Next;
 use crate::cluster::Cluster;
 use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
 use crate::error::{Error, Result};
-use crate::lane::Millis;
 
 /// Executes a batch. `on_row` is told of each outcome; `false` ends the call.
 pub(in crate::client) async fn run<F, Fut>(
@@ -120,7 +119,7 @@ impl<'a> Running<'a, '_> {
                     if let Err(next) = group.begin(now) {
                         return Step::Failed(next);
                     }
-                    let deadline = group.deadline.map_or(Millis::NEVER, |at| self.lane.millis(at));
+                    let deadline = self.lane.deadline(group.deadline);
                     let mut request = std::mem::take(&mut group.request);
                     let encode: Encode = Box::new(move |out| {
                         std::mem::swap(out, &mut request);

@@ -12,13 +12,16 @@ use crate::driver::blocking::{Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
 
+/// Hears of a row's place and outcome; says whether to go on.
+type OnRow<'r> = &'r mut dyn FnMut(usize, &BatchRecord) -> bool;
+
 /// Executes a batch. `on_row` is told of each outcome; `false` ends the call.
 pub(in crate::client) fn run(
     cluster: &Cluster,
     pools: &Pools,
     policy: &BatchPolicy,
     rows: &mut [BatchOperation],
-    mut on_row: Option<&mut dyn FnMut(usize, &BatchRecord) -> bool>,
+    mut on_row: Option<OnRow<'_>>,
 ) -> Result<()> {
     let mut now = Instant::now();
     let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
@@ -79,19 +82,18 @@ fn send<'a, 'p>(
     course: &mut Course<'a>,
     retries: &mut Retries<'a>,
 ) -> Option<(Group<'a>, Sent<'p>)> {
-    let next = match group.begin(now) {
-        Err(next) => next,
-        Ok(()) => {
-            let job = Job { request: &group.request, now, deadline: group.deadline, reads: group.reads() };
-            match pools.send(&group.node, group.class(), job) {
-                Ok(sent) => return Some((group, sent)),
-                Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),
-                Err(ExchangeError::Full(full)) => {
-                    let error = Error::pool_exhausted(full.limit, full.size, full.waiting, group.node.label());
-                    group.refused(error, Instant::now())
-                }
-                Err(ExchangeError::Failed(failure)) => group.lost(failure, Instant::now()),
+    let next = if let Err(next) = group.begin(now) {
+        next
+    } else {
+        let job = Job { request: &group.request, now, deadline: group.deadline, reads: group.reads() };
+        match pools.send(&group.node, group.class(), job) {
+            Ok(sent) => return Some((group, sent)),
+            Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),
+            Err(ExchangeError::Full(full)) => {
+                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, group.node.label());
+                group.refused(error, Instant::now())
             }
+            Err(ExchangeError::Failed(failure)) => group.lost(failure, Instant::now()),
         }
     };
     retries.take(course, group, next);
@@ -116,7 +118,7 @@ fn receive<'a>(mut group: Group<'a>, sent: Sent<'_>, course: &mut Course<'a>, re
     retries.take(course, group, next);
 }
 
-fn tell(course: &mut Course<'_>, on_row: &mut Option<&mut dyn FnMut(usize, &BatchRecord) -> bool>) -> bool {
+fn tell(course: &mut Course<'_>, on_row: &mut Option<OnRow<'_>>) -> bool {
     let Some(on_row) = on_row else { return true };
     while let Some((index, row)) = course.news() {
         if !on_row(index, row.batch_record()) {

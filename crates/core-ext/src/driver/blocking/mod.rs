@@ -6,6 +6,8 @@
 
 mod connection;
 mod pool;
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -54,11 +56,11 @@ pub(crate) struct Pools {
     opener: Box<dyn BlockingOpener>,
     sizing: PoolSizing,
     /// By node, in two levels: a pool never moves, so that looking one up takes no lock and no count.
-    nodes: Box<[OnceLock<Box<Chunk>>]>,
+    nodes: Box<[OnceLock<Chunk>]>,
     closed: AtomicBool,
 }
 
-type Chunk = [OnceLock<NodePools>; CHUNK];
+type Chunk = Box<[OnceLock<NodePools>]>;
 
 /// One pool per class: batches do not take the places of single-record requests.
 struct NodePools([Pool; 2]);
@@ -188,7 +190,7 @@ impl Pools {
 
     fn pool(&self, node: NodeId, class: Class) -> Option<&Pool> {
         let chunk = self.nodes.get(node.index() / CHUNK)?;
-        let chunk = chunk.get_or_init(|| Box::new([const { OnceLock::new() }; CHUNK]));
+        let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
         let pools = chunk[node.index() % CHUNK].get_or_init(|| {
             let pools = NodePools::new(&self.sizing);
             if self.is_closed() {
@@ -282,7 +284,7 @@ impl Sent<'_> {
         let result = match self.lease.receive(self.now, self.deadline) {
             Ok(frame) => match message_body(&frame, &mut Vec::new()) {
                 Ok(body) => decode(body),
-                Err(error) => return Err(self.undecodable(error)),
+                Err(error) => return Err(self.undecodable(&error)),
             },
             Err(broken) => return Err(self.failed(broken)),
         };
@@ -305,7 +307,7 @@ impl Sent<'_> {
             let last = match self.lease.receive(self.now, self.deadline) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
                     Ok(body) => each(body),
-                    Err(error) => return Err(self.undecodable(error)),
+                    Err(error) => return Err(self.undecodable(&error)),
                 },
                 Err(broken) => return Err(self.failed(broken)),
             };
@@ -339,7 +341,7 @@ impl Sent<'_> {
     }
 
     #[cold]
-    fn undecodable(self, error: Error) -> Failure {
+    fn undecodable(self, error: &Error) -> Failure {
         drop(self.lease);
         log::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
         Failure { kind: FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0)), sent: true }

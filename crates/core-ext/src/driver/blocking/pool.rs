@@ -65,6 +65,7 @@ struct Shard(Mutex<Resting>);
 #[derive(Debug, Default)]
 struct Resting {
     /// The most recently used one is last.
+    #[allow(clippy::vec_box)] // moved in and out at every call, as a pointer
     idle: Vec<Box<Connection>>,
     tally: Tally,
 }
@@ -206,8 +207,7 @@ impl Pool {
         self.waiting.store(line.len(), Ordering::SeqCst);
         drop(line);
         // It may have been given in between; it is used then, and the deadline is looked at again.
-        let late = waiter.grant.lock().take();
-        late
+        waiter.grant.lock().take()
     }
 
     /// Gives what is free to those in line.
@@ -292,7 +292,7 @@ impl Pool {
 
     /// Closes idle connections that the peer has closed.
     pub(super) fn sweep(&self) {
-        self.drop_idle(|connection| connection.has_died());
+        self.drop_idle(Connection::has_died);
     }
 
     /// Closes connections that have been idle for `idle`, the minimum excepted.

@@ -1,0 +1,209 @@
+//! The blocking driver against a server of a few lines.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::lane::FailureKind;
+use crate::topology::Breaker;
+
+/// Answers each request (one byte behind a frame header: how many ms to wait) with a message frame that ends in the same
+/// byte.
+struct Server {
+    address: SocketAddr,
+    accepted: Arc<AtomicUsize>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (accepted, streams) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<TcpStream>>>::default());
+        let (count, kept) = (Arc::clone(&accepted), Arc::clone(&streams));
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                count.fetch_add(1, Ordering::SeqCst);
+                kept.lock().unwrap().push(stream.try_clone().unwrap());
+                thread::spawn(move || serve(stream));
+            }
+        });
+        Self { address, accepted, streams }
+    }
+
+    fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+
+    fn pools(&self, sizing: PoolSizing) -> Pools {
+        Pools::new(Box::new(Connect(self.address)), sizing)
+    }
+
+    fn close_all(&self) {
+        for stream in self.streams.lock().unwrap().drain(..) {
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        }
+    }
+}
+
+fn serve(mut stream: TcpStream) {
+    let mut request = [0; 9];
+    while stream.read_exact(&mut request).is_ok() {
+        thread::sleep(Duration::from_millis(request[8].into()));
+        let mut answer = vec![2, 3, 0, 0, 0, 0, 0, 23, 22];
+        answer.extend([0; 21]);
+        answer.push(request[8]);
+        if stream.write_all(&answer).is_err() {
+            return;
+        }
+    }
+}
+
+struct Connect(SocketAddr);
+
+impl BlockingOpener for Connect {
+    fn open(&self, _node: &NodeInfo, _timeout: Option<Duration>) -> Result<BlockingStream, Error> {
+        TcpStream::connect(self.0).map(BlockingStream::Plain).map_err(|e| Error::connection_io("connect", e))
+    }
+
+    fn lost(&self, _node: NodeId) {}
+}
+
+fn node() -> NodeInfo {
+    NodeInfo::new(NodeId::from_index(0), "A1", "test:1", vec![], Arc::new(Breaker::new(0, 1)))
+}
+
+fn sizing(max: u32) -> PoolSizing {
+    PoolSizing { min: 0, max, ..PoolSizing::default() }
+}
+
+fn call(pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError> {
+    let request = [2, 3, 0, 0, 0, 0, 0, 1, wait_ms];
+    let now = Instant::now();
+    let deadline = (timeout_ms > 0).then(|| now + Duration::from_millis(timeout_ms));
+    let job = Job { request: &request, now, deadline, reads: true };
+    pools.exchange(&node(), job, |body| body[22])
+}
+
+#[test]
+fn each_thread_keeps_a_connection_of_its_own() {
+    let server = Server::start();
+    let pools = server.pools(sizing(100));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(call(&pools, 1, 0).unwrap(), 1);
+                }
+            });
+        }
+    });
+    assert_eq!(server.accepted(), 3);
+    let counters = pools.counters(NodeId::from_index(0));
+    assert_eq!((counters.open, counters.idle, counters.requests, counters.answers), (3, 3, 150, 150));
+    assert_eq!((counters.bytes_sent, counters.bytes_received), (150 * 9, 150 * 31));
+}
+
+#[test]
+fn the_line_is_first_come_first_served() {
+    let server = Server::start();
+    let pools = server.pools(sizing(1));
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for index in 0..6 {
+            let (sender, pools) = (sender.clone(), &pools);
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(20 * index));
+                call(pools, 150, 0).unwrap();
+                sender.send(index).unwrap();
+                // Who comes again stands at the end.
+                call(pools, 1, 0).unwrap();
+                sender.send(index + 10).unwrap();
+            });
+        }
+    });
+    drop(sender);
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15]);
+    assert_eq!(server.accepted(), 1);
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_nobodys() {
+    let server = Server::start();
+    let pools = server.pools(sizing(1));
+    let start = Instant::now();
+    let error = call(&pools, 100, 30).unwrap_err();
+    let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
+    assert!(matches!(failure.kind, FailureKind::Expired) && failure.sent, "{failure:?}");
+    assert!((30..90).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert_eq!(call(&pools, 7, 0).unwrap(), 7);
+    assert_eq!(server.accepted(), 2);
+    let counters = pools.counters(NodeId::from_index(0));
+    assert_eq!((counters.open, counters.closed, counters.timeouts), (1, 1, 1));
+}
+
+#[test]
+fn a_write_that_blocks_ends_in_time_and_counts_as_not_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let pools = Pools::new(Box::new(Connect(listener.local_addr().unwrap())), sizing(1));
+    let request = vec![0; 64 << 20];
+    let now = Instant::now();
+    let job = Job { request: &request, now, deadline: Some(now + Duration::from_millis(100)), reads: false };
+    let error = pools.exchange(&node(), job, |_| ()).unwrap_err();
+    let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
+    assert!(matches!(failure.kind, FailureKind::Expired) && !failure.sent, "{failure:?}");
+    assert!((100..400).contains(&now.elapsed().as_millis()), "{:?}", now.elapsed());
+}
+
+#[test]
+fn connections_that_died_at_rest_are_noticed() {
+    let server = Server::start();
+    let pools = server.pools(sizing(10));
+    assert_eq!(call(&pools, 1, 0).unwrap(), 1);
+    server.close_all();
+    thread::sleep(Duration::from_millis(20));
+    // Used soon again: the reset shows when it is used. A read that got nothing counts as not sent.
+    let error = call(&pools, 1, 0).unwrap_err();
+    let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
+    assert!(matches!(failure.kind, FailureKind::ConnectionLost(_)) && !failure.sent, "{failure:?}");
+    assert_eq!(call(&pools, 2, 0).unwrap(), 2);
+    server.close_all();
+    thread::sleep(LOOK_AFTER);
+    // After a rest it is looked at first.
+    assert_eq!(call(&pools, 3, 0).unwrap(), 3);
+    assert_eq!(server.accepted(), 3);
+}
+
+#[test]
+fn trimming_keeps_the_minimum_and_closing_everything_nothing() {
+    let server = Server::start();
+    let pools = server.pools(PoolSizing { min: 1, max: 10, ..PoolSizing::default() });
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| call(&pools, 50, 0).unwrap());
+        }
+    });
+    let open = || pools.counters(NodeId::from_index(0)).open;
+    assert_eq!(open(), 4);
+    pools.trim(Some(Duration::from_secs(60)), |_| true);
+    assert_eq!(open(), 4);
+    pools.trim(Some(Duration::ZERO), |_| true);
+    assert_eq!(open(), 1);
+    // The node is gone, and comes back.
+    pools.trim(None, |_| false);
+    assert_eq!(open(), 0);
+    let error = call(&pools, 1, 0).unwrap_err();
+    let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
+    assert!(matches!(failure.kind, FailureKind::NodeGone) && !failure.sent, "{failure:?}");
+    pools.trim(None, |_| true);
+    assert_eq!(call(&pools, 1, 0).unwrap(), 1);
+    pools.close();
+    assert_eq!(open(), 0);
+    let error = call(&pools, 1, 0).unwrap_err();
+    let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
+    assert!(matches!(failure.kind, FailureKind::Closed) && !failure.sent, "{failure:?}");
+}
