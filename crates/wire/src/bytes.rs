@@ -26,6 +26,7 @@ impl<'a> Cursor<'a> {
         self.remaining() == 0
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, n: usize) -> WireResult<&'a [u8]> {
         match self.bytes.get(self.at..).and_then(|rest| rest.get(..n)) {
             Some(taken) => {
@@ -36,11 +37,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn array<const N: usize>(&mut self) -> WireResult<[u8; N]> {
-        let taken = self.take(N)?;
-        let mut out = [0; N];
-        out.copy_from_slice(taken);
-        Ok(out)
+    #[inline]
+    pub(crate) fn array<const N: usize>(&mut self) -> WireResult<[u8; N]> {
+        match self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            Some(taken) => {
+                self.at += N;
+                Ok(*taken)
+            }
+            None => Err(WireError::truncated(N - self.remaining(), self.at)),
+        }
     }
 
     pub(crate) fn u8(&mut self) -> WireResult<u8> {

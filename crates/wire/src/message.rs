@@ -334,29 +334,30 @@ impl<'a> Message<'a> {
     }
 }
 
+#[inline]
 pub(crate) fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
     let at = cursor.at();
-    let size = cursor.u32()? as usize;
-    if size < 1 {
-        return Err(WireError::new(WireErrorKind::TooSmall { what: "field size", value: size as u64 }, at));
+    let [s0, s1, s2, s3, kind] = cursor.array()?;
+    match (u32::from_be_bytes([s0, s1, s2, s3]) as usize).checked_sub(1) {
+        Some(len) => Ok(Field { kind, value: cursor.take(len)? }),
+        None => Err(WireError::new(WireErrorKind::TooSmall { what: "field size", value: 0 }, at)),
     }
-    let kind = cursor.u8()?;
-    Ok(Field { kind, value: cursor.take(size - 1)? })
 }
 
+#[inline]
 pub(crate) fn read_op<'a>(cursor: &mut Cursor<'a>) -> WireResult<Op<'a>> {
     let at = cursor.at();
-    let size = cursor.u32()? as usize;
-    let (kind, particle_type, version, name_len) = (cursor.u8()?, cursor.u8()?, cursor.u8()?, cursor.u8()? as usize);
-    let Some(value_len) = size.checked_sub(4 + name_len) else {
-        return Err(WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at));
-    };
-    let (name, mut value) = (cursor.take(name_len)?, cursor.take(value_len)?);
+    let [s0, s1, s2, s3, kind, particle_type, version, name_len] = cursor.array()?;
+    let size = u32::from_be_bytes([s0, s1, s2, s3]) as usize;
+    let name_len = usize::from(name_len);
+    let too_small = || WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at);
+    if size < 4 + name_len {
+        return Err(too_small());
+    }
+    let (name, mut value) = cursor.take(size - 4)?.split_at(name_len);
     let mut update_time = None;
     if version & OP_HAS_UPDATE_TIME != 0 {
-        let Some((time, rest)) = value.split_first_chunk() else {
-            return Err(WireError::new(WireErrorKind::TooSmall { what: "operation size", value: size as u64 }, at));
-        };
+        let (time, rest) = value.split_first_chunk().ok_or_else(too_small)?;
         (update_time, value) = (Some(time), rest);
     }
     Ok(Op { kind, particle_type, version, name, update_time, value })
