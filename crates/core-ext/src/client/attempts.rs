@@ -262,8 +262,9 @@ impl<'a> Attempts<'a> {
         /// Earlier failures that an error carries along.
         const KEPT: usize = 10;
         if self.deadline.is_some_and(|deadline| now + pause >= deadline) {
-            let late = self.timed_out(error.phase(), now).with_cause(error);
-            return Next::GiveUp(late);
+            let text = "the deadline would pass in the pause before the next attempt";
+            let late = Error::timeout(text).with_phase(error.phase()).with_cause(error);
+            return Next::GiveUp(self.finish(late, now));
         }
         if self.failures.len() < KEPT {
             self.failures.push(error);

@@ -9,7 +9,7 @@ use super::commands::Command;
 use crate::cluster::Cluster;
 use crate::driver::tasks::{ExchangeError, SharedLane};
 use crate::error::{Error, Result};
-use crate::lane::{Class, Millis};
+use crate::lane::Class;
 
 /// Executes a single-record command on a lane.
 pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
@@ -21,11 +21,10 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
             Ok(attempt) => {
                 let node = &attempt.node;
                 let timeout_ms = attempts.server_timeout_ms();
-                let deadline = attempt.deadline.map_or(Millis::NEVER, |at| lane.millis(at));
+                let deadline = lane.deadline(attempt.deadline);
                 let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
                 let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
-                let outcome =
-                    poll_fn(|cx| exchange.poll_with(cx, |body| command.decode(body, node.label()))).await;
+                let outcome = poll_fn(|cx| exchange.poll_with(cx, |body| command.decode(body, node.label()))).await;
                 match outcome {
                     Ok(Ok(output)) => return Ok(output),
                     Ok(Err(error)) => attempts.answered(node, error, Instant::now()),

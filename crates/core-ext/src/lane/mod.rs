@@ -346,7 +346,8 @@ impl<T> Lane<T> {
                 let group = &mut lane.groups[class.index()];
                 group.fail_waiting(kind, sink);
                 for slot in (0..group.conns.len()).rev() {
-                    if let Some(conn) = &group.conns[slot] {
+                    // Closing a connection also lets go of empty slots before it.
+                    if let Some(Some(conn)) = group.conns.get(slot) {
                         if !conn.close_asked {
                             self.to_close.push(ConnId {
                                 node: node as u16,

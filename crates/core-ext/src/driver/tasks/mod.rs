@@ -129,6 +129,12 @@ impl SharedLane {
         Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
     }
 
+    /// The first tick of the lane's clock that is not before this deadline: nothing expires early.
+    pub(crate) fn deadline(&self, at: Option<Instant>) -> Millis {
+        let Some(at) = at else { return Millis::NEVER };
+        Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)
+    }
+
     /// Opens the minimum of connections to a node ahead of use.
     pub(crate) fn warm(self: &Arc<Self>, node: u16) {
         let mut state = self.state.lock();
@@ -218,6 +224,11 @@ impl SharedLane {
         };
         if state.ticker_wakes.is_some_and(|wakes| deadline < wakes) {
             self.ticker.notify_one();
+        }
+        if state.lane.next_deadline().is_some_and(|due| due <= now) {
+            // A node that has left the cluster: without connections there may be no ticker to say so.
+            let State { lane, slots, .. } = &mut *state;
+            lane.expire(now, slots);
         }
         if state.lane.in_flight() == 1 {
             self.write_directly(&mut state);

@@ -187,3 +187,14 @@ fn closing_everything_fails_everything_once() {
     rig.trim();
     assert!(!rig.lane.is_busy() && !rig.lane.wants_open() && rig.lane.in_flight() == 0);
 }
+
+#[test]
+fn a_lane_ends_also_when_slots_among_its_connections_are_empty() {
+    let (mut rig, conns) = Rig::with_open(LaneSizing { max: 4, ..sizing() }, 4);
+    for conn in &conns[..3] {
+        rig.lane.closed(*conn, &FailureKind::ConnectionLost(std::io::ErrorKind::ConnectionReset), &mut rig.outcomes);
+    }
+    rig.lane.close_all(&FailureKind::Closed, &mut rig.outcomes);
+    assert_eq!(rig.close_asked(), [conns[3]]);
+    assert_eq!(rig.counters().open, 0);
+}
