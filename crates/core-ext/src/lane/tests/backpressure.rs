@@ -126,7 +126,8 @@ fn the_line_has_a_bound_of_its_own() {
 
 #[test]
 fn sizes_come_from_the_pool() {
-    let pool = crate::config::PoolSizing { max: 1_000_000, max_waiting: 7, ..crate::config::PoolSizing::default() };
+    let pool =
+        crate::config::PoolSizing { max: 1_000_000, depth: 16, max_waiting: 7, ..crate::config::PoolSizing::default() };
     let lane = LaneSizing::from(&pool);
     assert_eq!((lane.min, lane.max, lane.depth, lane.max_batch), (1, u16::MAX, 16, 64));
     assert_eq!((lane.max_bytes_in_flight, lane.max_waiting, lane.wait), (1 << 20, 7, true));

@@ -31,6 +31,7 @@ fn through_all_that_can_go_wrong() {
         garbage: 2000,
         leave: 500,
         resize: 1000,
+        close: false,
         piece: 20_000,
     };
     let sizing = LaneSizing { max: 6, depth: 8, max_batch: 4, max_bytes_in_flight: 30_000, ..sizing() };
@@ -56,12 +57,12 @@ fn chance() -> impl Strategy<Value = u32> {
 fn faults() -> impl Strategy<Value = Faults> {
     let first = (chance(), prop_oneof![Just(0u32), 2..50u32], chance(), chance(), chance());
     let second = (chance(), chance(), chance(), chance(), prop_oneof![Just(0u32), 1..5000u32]);
-    (first, second).prop_map(|(first, second)| {
+    (first, second, any::<bool>()).prop_map(|(first, second, close)| {
         let (cancel, refuse, drop_before, drop_after, reset) = first;
         let (stall, garbage, leave, resize, piece) = second;
         // A node that leaves all the time, or a writer of single bytes, would only be waited for.
         let (leave, piece) = (if leave > 0 { leave + 20 } else { 0 }, if piece > 0 { piece + 200 } else { 0 });
-        Faults { cancel, refuse, drop_before, drop_after, reset, stall, garbage, leave, resize, piece }
+        Faults { cancel, refuse, drop_before, drop_after, reset, stall, garbage, leave, resize, close, piece }
     })
 }
 

@@ -30,7 +30,9 @@ pub(super) struct Faults {
     pub(super) leave: u32,
     /// Changes of size, per step.
     pub(super) resize: u32,
-    /// Resolves to more of everything: at most so many bytes are written and read at once (0: no limit).
+    /// Whether the lane is closed in the middle of it all, instead of coming to rest.
+    pub(super) close: bool,
+    /// Not a fault: at most so many bytes are written and read at once (0: no limit).
     pub(super) piece: u32,
 }
 
@@ -150,7 +152,12 @@ impl World {
         }
         let end = self.now.plus(60_000);
         self.faults.leave = 0;
-        while !self.callers.live.is_empty() || self.lane.is_busy() {
+        if self.faults.close {
+            self.lane.close_all(&FailureKind::Closed, &mut self.callers);
+            assert!(self.callers.live.is_empty(), "no outcome: {:?}", self.callers.live);
+            self.check();
+        }
+        while !self.callers.live.is_empty() || self.lane.is_busy() || (self.faults.close && !self.links.is_empty()) {
             self.step();
             assert!(self.now < end, "these are left: {:?}", self.callers.live);
         }
