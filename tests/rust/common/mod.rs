@@ -50,6 +50,11 @@ impl Target {
         self.embedded.as_ref().expect("a test that injects faults runs on an embedded cluster")
     }
 
+    /// Whether this is an embedded cluster.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.embedded.is_some()
+    }
+
     /// Whether this is the embedded cluster, saying that it does not do such a thing.
     pub(crate) fn lacks(&self, error: &Error) -> bool {
         self.embedded.is_some() && error.matches(&[ResultCode::UnsupportedFeature])

@@ -1,0 +1,593 @@
+//! What calls get when answers come late, broken, in pieces or not at all, through each of the three clients: the right
+//! error or the right answer, in time, and a cluster that works afterwards.
+
+mod common;
+#[path = "common/door.rs"]
+mod door;
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use aerolane::{
+    BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, ClientResultCode, Error, ErrorKind,
+    Key, Phase, PoolSizing, ReadPolicy, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
+};
+use aerolane_embedded::NodeId;
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use common::{Target, policy};
+use door::{Door, Kind, on_embedded, reading, until, within, writing};
+
+const FAULTS: &str = "injects faults";
+const LONG: Duration = Duration::from_secs(60);
+
+/// Runs a scenario on each client, on a cluster of its own each time.
+fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + Send + 'static) {
+    if !on_embedded(FAULTS) {
+        return;
+    }
+    let config = config.into();
+    within(180, move || {
+        for kind in Kind::ALL {
+            let target = Target::embedded(3);
+            let door = Door::open(kind, config.clone(), target.seeds()).unwrap();
+            scenario(&target, &door);
+        }
+    });
+}
+
+fn with_pool(pool: PoolSizing) -> ClientConfig {
+    ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) }
+}
+
+/// One connection, with one request on it, in each lane.
+fn narrow(when_full: WhenFull) -> ClientConfig {
+    with_pool(PoolSizing { min: 0, max: 1, depth: 1, when_full, ..PoolSizing::default() })
+}
+
+fn set(target: &Target, node: Option<NodeId>, rule: FaultRule) {
+    target.faults().set_fault(node, &rule).unwrap();
+}
+
+fn master(target: &Target, key: &Key) -> NodeId {
+    target.faults().master(aerolane_wire::digest::partition_id(&key.digest())).unwrap()
+}
+
+/// A key of a node, and one of another node.
+fn here_and_elsewhere(target: &Target) -> (NodeId, Key, Key) {
+    let here = target.key(0);
+    let node = master(target, &here);
+    let elsewhere = (1..).map(|id| target.key(id)).find(|key| master(target, key) != node).unwrap();
+    (node, here, elsewhere)
+}
+
+fn number(door: &Door, key: &Key) -> i64 {
+    match door.get(&reading(20_000, 5), key, Bins::All).unwrap().bins["n"] {
+        Value::Int(n) => n,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+/// The error is complete: where, when, how often. An attempt that met a dead connection and sent nothing comes on top.
+fn is_complete(error: &Error, phase: Phase, attempts: usize) {
+    let unsent = error.sub_errors().iter().filter(|e| matches!(e.phase(), Phase::Queued | Phase::Connecting)).count();
+    assert_eq!(error.phase(), phase, "{error:?}");
+    assert_eq!(error.attempts() as usize, attempts + unsent, "{error:?}");
+    assert_eq!(error.sub_errors().len(), attempts + unsent - 1, "{error:?}");
+    assert!(error.node().is_some_and(|node| node.contains("127.0.0.1:")), "{error:?}");
+    assert!(error.elapsed().is_some_and(|elapsed| elapsed < LONG), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("127.0.0.1:") && text.contains(&format!("attempts={}", error.attempts())), "{text}");
+    assert_eq!(text.contains("In Doubt: true"), error.in_doubt(), "{text}");
+}
+
+/// Nothing is left over of any call.
+fn is_quiet(door: &Door) {
+    until("nothing in flight", || {
+        let total = door.stats().total;
+        (total.in_flight, total.queued, total.orphans, total.busy) == (0, 0, 0, 0)
+    });
+}
+
+#[test]
+fn a_reset_leaves_a_write_in_doubt_and_a_read_is_tried_again() {
+    on_each(policy(), |target, door| {
+        let key = target.key("reset");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        let mut executed = 0;
+        for (action, executes) in
+            [(FaultAction::DropBefore, false), (FaultAction::DropAfter, true), (FaultAction::Truncate(12), true)]
+        {
+            set(target, None, FaultRule::new(action.clone()).on(RequestKind::Write).times(1));
+            let error = door.add(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Connection), "{action:?}: {error:?}");
+            assert!(error.in_doubt(), "{action:?}: {error:?}");
+            is_complete(&error, Phase::Sent, 1);
+            executed += i64::from(executes);
+            target.faults().clear_faults();
+            assert_eq!(number(door, &key), executed, "{action:?}");
+
+            let retries = door.stats().total.retries;
+            set(target, Some(master(target, &key)), FaultRule::new(action.clone()).on(RequestKind::Read).times(1));
+            let record = door.get(&reading(20_000, 1), &key, Bins::All).unwrap();
+            assert_eq!(record.bins["n"], Value::Int(executed));
+            assert_eq!(door.stats().total.retries, retries + 1, "{action:?}");
+            target.faults().clear_faults();
+            // Without a retry it is an error, and never in doubt.
+            set(target, None, FaultRule::new(action.clone()).on(RequestKind::Read).times(1));
+            let error = door.get(&reading(20_000, 0), &key, Bins::All).unwrap_err();
+            assert!(!error.in_doubt(), "{error:?}");
+            is_complete(&error, Phase::Sent, 1);
+            target.faults().clear_faults();
+        }
+        is_quiet(door);
+    });
+}
+
+#[test]
+fn retries_are_counted_and_their_errors_kept() {
+    on_each(policy(), |target, door| {
+        let key = target.key("retries");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        // Always: given up after all attempts.
+        set(target, None, FaultRule::new(FaultAction::DropBefore).on(RequestKind::Write).on(RequestKind::Read));
+        let error = door.add(&writing(20_000, 2), &key, &[as_bin!("n", 1)]).unwrap_err();
+        is_complete(&error, Phase::Sent, 3);
+        assert_eq!(error.client_result_code(), Some(ClientResultCode::MaxRetriesExceeded), "{error:?}");
+        assert!(error.in_doubt() && error.is_client_timeout(), "{error:?}");
+        let cause = error.cause().expect("the last failure");
+        assert!(matches!(cause.kind(), ErrorKind::Connection), "{error:?}");
+        assert!(error.sub_errors().iter().all(|e| matches!(e.kind(), ErrorKind::Connection)), "{error:?}");
+        let error = door.get(&reading(20_000, 4), &key, Bins::All).unwrap_err();
+        is_complete(&error, Phase::Sent, 5);
+        assert!(!error.in_doubt(), "{error:?}");
+        let nodes: HashSet<_> = error.sub_errors().iter().filter_map(Error::node).collect();
+        assert_eq!(nodes.len(), 2, "a read takes turns on both replicas: {error:?}");
+        target.faults().clear_faults();
+        assert_eq!(number(door, &key), 0, "none of them was executed");
+
+        // Twice: the third one succeeds, and pauses are kept.
+        let node = master(target, &key);
+        set(target, Some(node), FaultRule::new(FaultAction::DropBefore).on(RequestKind::Write).times(1));
+        let mut write = writing(20_000, 2);
+        (write.base_policy.sleep_between_retries, write.base_policy.sleep_multiplier) = (120, 2.0);
+        let start = Instant::now();
+        door.add(&write, &key, &[as_bin!("n", 1)]).unwrap();
+        assert!(start.elapsed() >= Duration::from_millis(120), "{:?}", start.elapsed());
+        target.faults().clear_faults();
+        assert_eq!(number(door, &key), 1);
+
+        // A pause that would outlast the call ends it with the call's deadline, not after the pause.
+        set(target, None, FaultRule::new(FaultAction::DropBefore).on(RequestKind::Read));
+        let mut read = reading(500, 9);
+        read.base_policy.sleep_between_retries = 600_000;
+        let error = door.get(&read, &key, Bins::All).unwrap_err();
+        assert!(error.is_client_timeout() && error.to_string().contains("pause"), "{error:?}");
+        is_complete(&error, Phase::Sent, 1);
+    });
+}
+
+#[test]
+fn result_codes_are_retried_only_where_that_helps() {
+    on_each(policy(), |target, door| {
+        let key = target.key("codes");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        let codes = [
+            (ResultCode::Timeout, true),
+            (ResultCode::KeyBusy, true),
+            (ResultCode::DeviceOverload, true),
+            (ResultCode::PartitionUnavailable, true),
+            (ResultCode::ServerError, false),
+            (ResultCode::ParameterError, false),
+            (ResultCode::RecordTooBig, false),
+            (ResultCode::FailForbidden, false),
+        ];
+        for (code, retried) in codes {
+            set(target, None, FaultRule::new(FaultAction::Result(code.into())).on(RequestKind::Write));
+            set(target, None, FaultRule::new(FaultAction::Result(code.into())).on(RequestKind::Read));
+            let error = door.add(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap_err();
+            assert_eq!(error.server_result_code(), Some(code), "{error:?}");
+            assert_eq!(error.in_doubt(), code == ResultCode::Timeout, "{error:?}");
+            is_complete(&error, Phase::Receiving, 1);
+            let error = door.get(&reading(20_000, 2), &key, Bins::All).unwrap_err();
+            assert_eq!(error.server_result_code(), Some(code), "{error:?}");
+            is_complete(&error, Phase::Receiving, if retried { 3 } else { 1 });
+            target.faults().clear_faults();
+        }
+        assert_eq!(number(door, &key), 0, "none of them was executed");
+        // A code that nobody knows is passed on.
+        set(target, None, FaultRule::new(FaultAction::Result(247)).on(RequestKind::Read));
+        let error = door.get(&reading(20_000, 0), &key, Bins::All).unwrap_err();
+        assert_eq!(error.result_code(), 247, "{error:?}");
+    });
+}
+
+#[test]
+fn a_stalled_node_holds_up_only_its_own_keys() {
+    on_each(policy(), |target, door| {
+        let (node, here, elsewhere) = here_and_elsewhere(target);
+        for key in [&here, &elsewhere] {
+            door.put(&writing(20_000, 0), key, &[as_bin!("n", 1)]).unwrap();
+        }
+        set(target, Some(node), FaultRule::new(FaultAction::Stall).on(RequestKind::Read).on(RequestKind::Write));
+        let mut read = reading(300, 0);
+        read.base_policy.replica = Replica::Master;
+        let start = Instant::now();
+        let error = door.get(&read, &here, Bins::All).unwrap_err();
+        assert!(error.is_client_timeout() && !error.in_doubt(), "{error:?}");
+        is_complete(&error, Phase::Sent, 1);
+        assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+        assert!(error.elapsed().is_some_and(|elapsed| elapsed >= Duration::from_millis(300)), "{error:?}");
+        let error = door.add(&writing(300, 0), &here, &[as_bin!("n", 1)]).unwrap_err();
+        assert!(error.is_client_timeout() && error.in_doubt(), "{error:?}");
+        is_complete(&error, Phase::Sent, 1);
+
+        // Keys of other nodes do not notice.
+        for _ in 0..20 {
+            assert_eq!(number(door, &elsewhere), 1);
+        }
+        // A read with a socket timeout goes on to the other replica.
+        let mut read = reading(20_000, 2);
+        read.base_policy.socket_timeout = 200;
+        read.base_policy.replica = Replica::Sequence;
+        assert_eq!(door.get(&read, &here, Bins::All).unwrap().bins["n"], Value::Int(1));
+        // In a batch the rows of the other node are answered.
+        let row = |key: &Key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
+        set(target, Some(node), FaultRule::new(FaultAction::Stall).on(RequestKind::Batch));
+        let mut batch = BatchPolicy::default();
+        (batch.base_policy.total_timeout, batch.base_policy.max_retries) = (400, 0);
+        batch.base_policy.replica = Replica::Master;
+        let (rows, result) = door.batch(&batch, vec![row(&here), row(&here), row(&elsewhere), row(&elsewhere)]);
+        let error = result.unwrap_err();
+        assert!(error.is_client_timeout(), "{error:?}");
+        assert!(rows[..2].iter().all(|row| row.record().is_none() && row.error().is_some()), "{rows:?}");
+        assert!(rows[2..].iter().all(|row| row.record().is_some()), "{rows:?}");
+
+        target.faults().clear_faults();
+        // The stalled write may be executed now; it must not cost anybody an answer.
+        until("it answers again", || door.get(&reading(500, 0), &here, Bins::All).is_ok());
+        let n = number(door, &here);
+        assert!(n == 1 || n == 2, "{n}");
+        is_quiet(door);
+        assert!(door.stats().total.timeouts >= 4, "{}", door.stats());
+    });
+}
+
+#[test]
+fn without_a_timeout_a_late_answer_is_waited_for() {
+    on_each(policy(), |target, door| {
+        let key = target.key("late");
+        let late = Duration::from_millis(1500);
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        set(target, None, FaultRule::new(FaultAction::AnswerDelay(late)).on(RequestKind::Read).times(1));
+        set(target, None, FaultRule::new(FaultAction::Delay(late)).on(RequestKind::Write).times(1));
+        let start = Instant::now();
+        door.add(&writing(0, 0), &key, &[as_bin!("n", 1)]).unwrap();
+        let read = ReadPolicy { base_policy: reading(0, 0).base_policy, ..ReadPolicy::default() };
+        assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins["n"], Value::Int(1));
+        assert!(start.elapsed() >= late, "{:?}", start.elapsed());
+        assert_eq!((door.stats().total.timeouts, door.stats().total.retries), (0, 0));
+    });
+}
+
+#[test]
+fn a_late_answer_reaches_nobody_else() {
+    on_each(policy(), |target, door| {
+        for id in 0..20_i64 {
+            door.put(&writing(20_000, 0), &target.key(id), &[as_bin!("id", id)]).unwrap();
+        }
+        let delay = FaultAction::AnswerDelay(Duration::from_millis(400));
+        set(target, None, FaultRule::new(delay).on(RequestKind::Read).times(3));
+        let mut late = 0;
+        for id in 0..20_i64 {
+            if let Err(error) = door.get(&reading(50, 0), &target.key(id), Bins::All) {
+                assert!(error.is_client_timeout(), "{error:?}");
+                late += 1;
+            }
+        }
+        assert!(late > 0, "none was late");
+        // While the late ones come and after that, everybody gets his own.
+        let start = Instant::now();
+        for id in (0..20_i64).cycle() {
+            let record = door.get(&reading(20_000, 0), &target.key(id), Bins::All).unwrap();
+            assert_eq!(record.bins["id"], Value::Int(id));
+            if start.elapsed() > Duration::from_millis(800) {
+                break;
+            }
+        }
+        is_quiet(door);
+    });
+}
+
+#[test]
+fn answers_in_single_bytes_are_put_together() {
+    on_each(policy(), |target, door| {
+        set(target, None, FaultRule::new(FaultAction::Split));
+        let text = "x".repeat(2000);
+        for id in 0..5_i64 {
+            let key = target.key(id);
+            door.put(&writing(20_000, 0), &key, &[as_bin!("id", id), as_bin!("s", text.as_str())]).unwrap();
+            let record = door.get(&reading(20_000, 0), &key, Bins::All).unwrap();
+            assert_eq!((&record.bins["id"], &record.bins["s"]), (&Value::Int(id), &Value::from(text.as_str())));
+            let operations = [operations::add(&as_bin!("id", 100)), operations::get_bin("id")];
+            let record = door.operate(&writing(20_000, 0), &key, &operations).unwrap();
+            // The addition answers, too.
+            let read = match &record.bins["id"] {
+                Value::MultiResult(results) => results.last().cloned(),
+                value => Some(value.clone()),
+            };
+            assert_eq!(read, Some(Value::Int(id + 100)));
+        }
+        let row = |id: i64| BatchOperation::read(&BatchReadPolicy::default(), target.key(id), Bins::from(["id"]));
+        let mut batch = BatchPolicy::default();
+        batch.base_policy.total_timeout = 20_000;
+        let (rows, result) = door.batch(&batch, (0..5).map(row).collect());
+        result.unwrap();
+        for (id, row) in rows.iter().enumerate() {
+            assert_eq!(row.record().unwrap().bins["id"], Value::Int(id as i64 + 100));
+        }
+        assert_eq!(door.stats().total.retries, 0);
+    });
+}
+
+#[test]
+fn garbage_costs_one_connection_and_nobody_elses_answer() {
+    on_each(policy(), |target, door| {
+        let key = target.key("garbage");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        let frame = |body: &[u8]| {
+            let mut bytes = vec![2, 3, 0, 0, 0, 0, 0, body.len() as u8];
+            bytes.extend_from_slice(body);
+            bytes
+        };
+        let empty_message = frame(&[&[22_u8][..], &[0; 21]].concat());
+        let garbage = [
+            ("zeros", vec![0; 64]),
+            ("another protocol", b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()),
+            ("an endless frame", vec![2, 3, 0, 0, 0xff, 0xff, 0xff, 0xff]),
+            ("an info frame", vec![2, 1, 0, 0, 0, 0, 0, 1, b'x']),
+            ("a message without a header", frame(&[])),
+            ("a cut message", frame(&[22, 0, 0])),
+            ("a message that claims too many bins", {
+                let mut header = [0_u8; 22];
+                (header[0], header[20], header[21]) = (22, 0xff, 0xff);
+                frame(&header)
+            }),
+            ("two answers to one request", [empty_message.clone(), empty_message].concat()),
+        ];
+        let mut executed = 0;
+        for (what, bytes) in garbage {
+            let rule = |kind| FaultRule::new(FaultAction::Garbage(bytes.clone())).on(kind).times(1);
+            set(target, Some(master(target, &key)), rule(RequestKind::Read));
+            match door.get(&reading(20_000, 0), &key, Bins::All) {
+                // On a lane the first of two answers is handed out before the second one is met.
+                Ok(record) => assert!(what.starts_with("two") && record.bins.is_empty(), "{what}: {record:?}"),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::BadResponse), "{what}: {error:?}");
+                    assert!(!error.in_doubt() && error.node().is_some(), "{what}: {error:?}");
+                }
+            }
+            target.faults().clear_faults();
+            set(target, Some(master(target, &key)), rule(RequestKind::Write));
+            match door.add(&writing(20_000, 0), &key, &[as_bin!("n", 1)]) {
+                Ok(()) => assert!(what.starts_with("two"), "{what}"),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::BadResponse), "{what}: {error:?}");
+                    assert!(error.in_doubt(), "{what}: {error:?}");
+                }
+            }
+            executed += 1;
+            target.faults().clear_faults();
+            assert_eq!(number(door, &key), executed, "{what}: it was executed, and the next answer is right");
+        }
+        is_quiet(door);
+    });
+}
+
+#[test]
+fn closing_ends_calls_under_way() {
+    on_each(policy(), |target, door| {
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Read).on(RequestKind::Write));
+        let mut threads = Vec::new();
+        for id in 0..12_i64 {
+            let (door, key) = (door.clone(), target.key(id));
+            // Without a limit of their own: only the closing can end them.
+            threads.push(std::thread::spawn(move || {
+                if id % 2 == 0 {
+                    door.get(&reading(0, 0), &key, Bins::All).map(drop).unwrap_err()
+                } else {
+                    door.put(&writing(0, 0), &key, &[as_bin!("n", 1)]).unwrap_err()
+                }
+            }));
+        }
+        until("all are under way", || door.stats().total.in_flight == 12);
+        // Time for those that are on a connection to leave with its next flush.
+        std::thread::sleep(Duration::from_millis(200));
+        let start = Instant::now();
+        door.close();
+        for (id, thread) in threads.into_iter().enumerate() {
+            let error = thread.join().unwrap();
+            assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
+            assert_eq!(error.in_doubt(), id % 2 == 1, "what was sent is in doubt: {error:?}");
+            is_complete(&error, Phase::Sent, 1);
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        is_quiet(door);
+    });
+}
+
+#[test]
+fn closing_ends_calls_in_line_too_and_those_are_not_in_doubt() {
+    on_each(narrow(WhenFull::Wait), |target, door| {
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Write));
+        let key = target.key("line");
+        let put = || {
+            let (door, key) = (door.clone(), key.clone());
+            std::thread::spawn(move || door.put(&writing(0, 0), &key, &[as_bin!("n", 1)]).unwrap_err())
+        };
+        let first = put();
+        until("one is under way", || door.stats().total.in_flight == 1);
+        let waiting = [put(), put(), put()];
+        until("three are in line", || door.stats().total.queued == 3);
+        door.close();
+        assert!(first.join().unwrap().in_doubt());
+        for thread in waiting {
+            let error = thread.join().unwrap();
+            assert!(matches!(error.kind(), ErrorKind::ClientClosed) && !error.in_doubt(), "{error:?}");
+            assert_eq!(error.phase(), Phase::Queued, "{error:?}");
+        }
+    });
+}
+
+#[test]
+fn a_full_pool_lets_callers_wait_in_order() {
+    on_each(narrow(WhenFull::Wait), |target, door| {
+        let key = target.key("order");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("s", "")]).unwrap();
+        // Nothing gets through until the first one is let go.
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Write).times(1));
+        let append = |letter: char, timeout: u32| {
+            let (door, key) = (door.clone(), key.clone());
+            let call = move || door.append(&writing(timeout, 0), &key, &[as_bin!("s", letter.to_string().as_str())]);
+            std::thread::spawn(call)
+        };
+        let mut threads = vec![append('a', 0)];
+        until("the first is under way", || door.stats().total.in_flight == 1);
+        for (waiting, letter) in ('b'..='h').enumerate() {
+            threads.push(append(letter, 0));
+            until("another one is in line", || door.stats().total.queued == waiting as u64 + 1);
+        }
+        // Who cannot wait fails in time, was not sent, and holds up nobody.
+        let error = append('!', 200).join().unwrap().unwrap_err();
+        assert!(error.is_client_timeout() && !error.in_doubt(), "{error:?}");
+        is_complete(&error, Phase::Queued, 1);
+        assert!(error.elapsed().is_some_and(|elapsed| elapsed >= Duration::from_millis(200)), "{error:?}");
+        target.faults().clear_faults();
+        for thread in threads {
+            thread.join().unwrap().unwrap();
+        }
+        let record = door.get(&reading(20_000, 0), &key, Bins::All).unwrap();
+        assert_eq!(record.bins["s"], Value::from("abcdefgh"), "first come, first served");
+        let total = door.stats().total;
+        assert_eq!((total.queued, total.in_flight, total.refused), (0, 0, 0), "{}", door.stats());
+        assert_eq!(total.timeouts, 1, "{}", door.stats());
+    });
+}
+
+#[test]
+fn a_full_pool_fails_at_once_when_asked_to() {
+    on_each(narrow(WhenFull::Fail), |target, door| {
+        let key = target.key("fail");
+        // The line is for the opening of the connection only, so the first call opens it.
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Write).times(1));
+        let first = {
+            let (door, key) = (door.clone(), key.clone());
+            std::thread::spawn(move || door.add(&writing(0, 0), &key, &[as_bin!("n", 1)]))
+        };
+        until("the first is under way", || door.stats().total.in_flight == 1);
+        for n in 1..=3 {
+            // Without a timeout: it could only hang.
+            let error = door.add(&writing(0, 0), &key, &[as_bin!("n", 10)]).unwrap_err();
+            let ErrorKind::PoolExhausted { limit: 1, size: 1, waiting: 0 } = error.kind() else { panic!("{error:?}") };
+            assert!(!error.in_doubt(), "{error:?}");
+            is_complete(&error, Phase::Queued, 1);
+            let text = error.to_string();
+            assert!(text.contains("1 open") && text.contains("0 callers waiting"), "{text}");
+            assert_eq!(door.stats().total.refused, n);
+        }
+        target.faults().clear_faults();
+        first.join().unwrap().unwrap();
+        door.add(&writing(20_000, 0), &key, &[as_bin!("n", 1)]).unwrap();
+        assert_eq!(number(door, &key), 2);
+    });
+}
+
+#[test]
+fn the_line_is_bounded() {
+    let mut config = narrow(WhenFull::Wait);
+    config.pool = config.pool.map(|pool| PoolSizing { max_waiting: 2, ..pool });
+    on_each(config, |target, door| {
+        let key = target.key("line");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Write).times(1));
+        let add = || {
+            let (door, key) = (door.clone(), key.clone());
+            std::thread::spawn(move || door.add(&writing(0, 0), &key, &[as_bin!("n", 1)]))
+        };
+        let mut threads = vec![add()];
+        until("the first is under way", || door.stats().total.in_flight == 1);
+        threads.extend([add(), add()]);
+        until("two are in line", || door.stats().total.queued == 2);
+        let error = add().join().unwrap().unwrap_err();
+        let ErrorKind::PoolExhausted { waiting: 2, .. } = error.kind() else { panic!("{error:?}") };
+        target.faults().clear_faults();
+        threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+        assert_eq!(number(door, &key), 3);
+    });
+}
+
+#[test]
+fn a_node_that_only_fails_is_left_alone_for_a_while() {
+    let breaker = ClientPolicy { max_error_rate: 3, error_rate_window: 12, ..policy() };
+    on_each(breaker, |target, door| {
+        let (node, here, elsewhere) = here_and_elsewhere(target);
+        for key in [&here, &elsewhere] {
+            door.put(&writing(20_000, 0), key, &[as_bin!("n", 1)]).unwrap();
+        }
+        set(target, Some(node), FaultRule::new(FaultAction::DropAfter).on(RequestKind::Read));
+        let mut read = reading(20_000, 0);
+        read.base_policy.replica = Replica::Master;
+        let mut failures = 0;
+        let error = loop {
+            let error = door.get(&read, &here, Bins::All).unwrap_err();
+            if matches!(error.kind(), ErrorKind::MaxErrorRate) {
+                break error;
+            }
+            assert!(matches!(error.kind(), ErrorKind::Connection), "{error:?}");
+            // A dead connection that is noticed in time counts, too.
+            failures += error.attempts();
+            assert!(failures < 50, "the breaker never opens");
+        };
+        assert!(failures >= 4, "more than 3 errors open it, not {failures}");
+        is_complete(&error, Phase::Queued, 1);
+        assert!(!error.in_doubt() && error.to_string().contains("max_error_rate"), "{error}");
+        let stats = door.stats();
+        assert!(stats.nodes.iter().filter(|node| node.breaker_open).count() <= 1, "{stats:?}");
+        // The others go on, and with retries so does a read of this key.
+        assert_eq!(door.get(&read, &elsewhere, Bins::All).unwrap().bins["n"], Value::Int(1));
+        let mut other = reading(20_000, 5);
+        other.base_policy.replica = Replica::Sequence;
+        assert_eq!(door.get(&other, &here, Bins::All).unwrap().bins["n"], Value::Int(1));
+        // When the window is over, it gets another chance.
+        target.faults().clear_faults();
+        until("the breaker closes", || door.get(&read, &here, Bins::All).is_ok());
+        assert!(door.stats().nodes.iter().all(|node| !node.breaker_open));
+        for _ in 0..5 {
+            door.put(&WritePolicy::default(), &here, &[as_bin!("n", 2)]).unwrap();
+        }
+    });
+}
+
+#[test]
+fn connections_that_are_refused_for_a_while_cost_time_and_nothing_else() {
+    let mut config = with_pool(PoolSizing { min: 0, ..PoolSizing::default() });
+    config.policy.max_error_rate = 0;
+    on_each(config, |target, door| {
+        let key = target.key("refused");
+        set(target, None, FaultRule::new(FaultAction::Refuse));
+        let error = door.put(&writing(400, 0), &key, &[as_bin!("n", 1)]).unwrap_err();
+        // A connection that ends as soon as it is open may have taken the request with it.
+        assert!(error.is_client_timeout() || matches!(error.kind(), ErrorKind::Connection), "{error:?}");
+        assert!(error.node().is_some() && error.elapsed().is_some(), "{error:?}");
+        let patient = {
+            let (door, key) = (door.clone(), key.clone());
+            let mut write = writing(30_000, 1000);
+            write.base_policy.sleep_between_retries = 50;
+            std::thread::spawn(move || door.put(&write, &key, &[as_bin!("n", 2)]))
+        };
+        std::thread::sleep(Duration::from_millis(300));
+        target.faults().clear_faults();
+        patient.join().unwrap().unwrap();
+        assert_eq!(number(door, &key), 2);
+    });
+}

@@ -1,0 +1,211 @@
+//! The three front doors, each called from plain threads: a scenario is written once and holds for all of them.
+
+#![allow(dead_code, unreachable_pub)] // each test file uses a part of it
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use aerolane::{
+    BatchOperation, BatchPolicy, Bin, Bins, Client, ClientConfig, ClientStats, Error, Key, LaneRuntime, Operation,
+    ReadPolicy, Record, SyncClient, WritePolicy,
+};
+use tokio::runtime::Runtime;
+
+/// Which of the clients a scenario runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Async,
+    Local,
+    Sync,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Async, Self::Local, Self::Sync];
+
+    /// How many lanes share the pool: that of the runtime that connects, and that of the thread of ours.
+    pub const fn lanes(self) -> u32 {
+        match self {
+            Self::Async | Self::Sync => 1,
+            Self::Local => 2,
+        }
+    }
+}
+
+/// A client behind one interface. Cheap to clone.
+#[derive(Clone)]
+pub struct Door {
+    pub kind: Kind,
+    way: Way,
+}
+
+#[derive(Clone)]
+enum Way {
+    Async(Client, Arc<Runtime>),
+    // In this order: the threads of ours end before the runtime that opened the client.
+    Local(Arc<LaneRuntime>, Client, Arc<Runtime>),
+    Sync(SyncClient),
+}
+
+/// Calls an async method, on the runtime of the door.
+macro_rules! call {
+    ($door:expr, |$client:ident| $call:expr) => {
+        match &$door.way {
+            Way::Async($client, runtime) => runtime.block_on(async { $call.await }),
+            Way::Local(lanes, ..) => lanes.spawn(move |$client| async move { $call.await }).wait().expect("no panic"),
+            Way::Sync($client) => $call,
+        }
+    };
+}
+
+impl Door {
+    pub fn open(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Result<Self, Error> {
+        let (config, seeds) = (config.into(), seeds.to_owned());
+        let runtime = || {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            Arc::new(builder.worker_threads(2).enable_all().build().expect("a runtime"))
+        };
+        let way = match kind {
+            Kind::Async => {
+                let runtime = runtime();
+                Way::Async(runtime.block_on(Client::with_config(config, &seeds))?, runtime)
+            }
+            Kind::Local => {
+                let runtime = runtime();
+                let client = runtime.block_on(Client::with_config(config, &seeds))?;
+                Way::Local(Arc::new(LaneRuntime::new(&client, NonZeroUsize::MIN)?), client, runtime)
+            }
+            Kind::Sync => Way::Sync(SyncClient::with_config(config, &seeds)?),
+        };
+        Ok(Self { kind, way })
+    }
+
+    pub fn get(&self, policy: &ReadPolicy, key: &Key, bins: impl Into<Bins>) -> Result<Record, Error> {
+        let (policy, key, bins) = (policy.clone(), key.clone(), bins.into());
+        call!(self, |client| client.get(&policy, &key, bins))
+    }
+
+    pub fn exists(&self, policy: &ReadPolicy, key: &Key) -> Result<bool, Error> {
+        let (policy, key) = (policy.clone(), key.clone());
+        call!(self, |client| client.exists(&policy, &key))
+    }
+
+    pub fn put(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<(), Error> {
+        let (policy, key, bins) = (policy.clone(), key.clone(), bins.to_vec());
+        call!(self, |client| client.put(&policy, &key, &bins))
+    }
+
+    pub fn add(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<(), Error> {
+        let (policy, key, bins) = (policy.clone(), key.clone(), bins.to_vec());
+        call!(self, |client| client.add(&policy, &key, &bins))
+    }
+
+    pub fn append(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<(), Error> {
+        let (policy, key, bins) = (policy.clone(), key.clone(), bins.to_vec());
+        call!(self, |client| client.append(&policy, &key, &bins))
+    }
+
+    pub fn delete(&self, policy: &WritePolicy, key: &Key) -> Result<bool, Error> {
+        let (policy, key) = (policy.clone(), key.clone());
+        call!(self, |client| client.delete(&policy, &key))
+    }
+
+    pub fn touch(&self, policy: &WritePolicy, key: &Key) -> Result<(), Error> {
+        let (policy, key) = (policy.clone(), key.clone());
+        call!(self, |client| client.touch(&policy, &key))
+    }
+
+    pub fn operate(&self, policy: &WritePolicy, key: &Key, operations: &[Operation]) -> Result<Record, Error> {
+        let (policy, key, operations) = (policy.clone(), key.clone(), operations.to_vec());
+        call!(self, |client| client.operate(&policy, &key, &operations))
+    }
+
+    /// The rows with their outcomes, and the outcome of the call.
+    pub fn batch(&self, policy: &BatchPolicy, rows: Vec<BatchOperation>) -> (Vec<BatchOperation>, Result<(), Error>) {
+        let (policy, mut rows) = (policy.clone(), rows);
+        match &self.way {
+            Way::Async(client, runtime) => {
+                let result = runtime.block_on(client.batch(&policy, &mut rows));
+                (rows, result)
+            }
+            Way::Local(lanes, ..) => {
+                let task = lanes.spawn(move |client| async move {
+                    let result = client.batch(&policy, &mut rows).await;
+                    (rows, result)
+                });
+                task.wait().expect("no panic")
+            }
+            Way::Sync(client) => {
+                let result = client.batch(&policy, &mut rows);
+                (rows, result)
+            }
+        }
+    }
+
+    pub fn stats(&self) -> ClientStats {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.stats(),
+            Way::Sync(client) => client.stats(),
+        }
+    }
+
+    pub fn close(&self) {
+        match &self.way {
+            Way::Async(client, runtime) | Way::Local(_, client, runtime) => runtime.block_on(client.close()),
+            Way::Sync(client) => client.close(),
+        }
+        .expect("closing does not fail");
+    }
+}
+
+/// Runs a test in a thread of its own: a hang is a failure with a name, not a test run without end.
+pub fn within(seconds: u64, test: impl FnOnce() + Send + 'static) {
+    let (done, outcome) = channel();
+    let name = std::thread::current().name().unwrap_or("test").to_owned();
+    let thread = std::thread::Builder::new().name(name).spawn(move || {
+        test();
+        let _ = done.send(());
+    });
+    let thread = thread.expect("a thread");
+    match outcome.recv_timeout(Duration::from_secs(seconds)) {
+        Err(RecvTimeoutError::Timeout) => panic!("the test hangs: it has not ended after {seconds} s"),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// Waits until something holds; gives up loudly.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether the tests run on the embedded cluster; if not, says that this one is skipped.
+pub fn on_embedded(reason: &str) -> bool {
+    let real = std::env::var("AEROSPIKE_HOST").is_ok_and(|host| !host.is_empty());
+    if real {
+        eprintln!("skipped: AEROSPIKE_HOST is set, and this test {reason}");
+    }
+    !real
+}
+
+pub fn reading(total_ms: u32, retries: usize) -> ReadPolicy {
+    let mut policy = ReadPolicy::default();
+    policy.base_policy.total_timeout = total_ms;
+    policy.base_policy.max_retries = retries;
+    policy
+}
+
+pub fn writing(total_ms: u32, retries: usize) -> WritePolicy {
+    let mut policy = WritePolicy::default();
+    policy.base_policy.total_timeout = total_ms;
+    policy.base_policy.max_retries = retries;
+    policy
+}
