@@ -114,6 +114,8 @@ impl Connection {
             self.out.clear();
             self.written = 0;
             if self.io.poll_flush(cx)?.is_pending() {
+                // All of it may be on its way: an answer to it is no surprise.
+                lane.state.lock().lane.unwritten(self.id, 0);
                 return Ok(());
             }
             let mut state = lane.state.lock();
