@@ -12,6 +12,7 @@ use aerolane_wire::WireError;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
 
 use crate::connect::BlockingStream;
+use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind};
 
 /// What a connection's buffer has at first: most answers fit, so that one read takes them.
@@ -60,6 +61,7 @@ pub(super) struct Connection {
     /// It has answered before: it may have died since.
     pub(super) reused: bool,
     pub(super) tally: Tally,
+    mark: Mark,
 }
 
 /// The connection is of no use any more.
@@ -114,6 +116,7 @@ impl Connection {
             last_used: now,
             reused: false,
             tally: Tally::default(),
+            mark: Mark::new(),
         }
     }
 
@@ -127,6 +130,11 @@ impl Connection {
         self.filled = 0;
         self.consumed = 0;
         self.tally.requests += 1;
+        self.write_all(request, now, deadline)
+    }
+
+    /// Writes requests.
+    pub(super) fn write_all(&mut self, request: &[u8], now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
         let mut written = 0;
         let mut at = now;
         while written < request.len() {
@@ -180,6 +188,49 @@ impl Connection {
             }
             _ => Err(WireError::invalid("an info or admin frame where an answer was expected", 1).into()),
         }
+    }
+
+    /// Reads once, for at most `timeout`; says whether anything came. For pipelined requests.
+    pub(super) fn read_once(&mut self, timeout: Duration) -> Result<bool, Broken> {
+        self.make_room();
+        self.set_read_timeout(Some(timeout))?;
+        match self.read_some() {
+            Ok(0) => Err(Broken::Lost(io::ErrorKind::UnexpectedEof)),
+            Ok(n) => {
+                self.filled += n;
+                self.tally.bytes_received += n as u64;
+                Ok(true)
+            }
+            Err(error) => pass_if_temporary(&error).map(|()| false),
+        }
+    }
+
+    /// The next frame that has come whole.
+    pub(super) fn next_frame(&mut self) -> Result<Option<Frame<'_>>, WireError> {
+        match split_frame(&self.input[self.consumed..self.filled], MAX_BODY_SIZE)? {
+            Some((frame, total)) => {
+                self.consumed += total;
+                Ok(Some(frame))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Lets the kernel wait for about half of the answers to so many requests; says whether it now waits for more than
+    /// one.
+    pub(super) fn set_mark(&mut self, in_flight: usize, may_raise: bool) -> bool {
+        self.mark.set_for(in_flight, may_raise, &*self.socket);
+        self.mark.is_raised()
+    }
+
+    /// Takes the mark back.
+    pub(super) fn lower_mark(&mut self) {
+        self.mark.lower(&*self.socket);
+    }
+
+    /// Whether several requests may be on it at a time. Over TLS the server takes one per TLS record.
+    pub(super) fn can_pipeline(&self) -> bool {
+        !self.is_tls()
     }
 
     /// Whether everything that came has been handed out: the connection is ready for another request.
@@ -261,7 +312,10 @@ impl Connection {
     }
 
     fn read_until(&mut self, deadline: Option<Instant>, now: Instant) -> Result<(), Broken> {
-        let timeout = left(deadline, now)?;
+        self.set_read_timeout(left(deadline, now)?)
+    }
+
+    fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Broken> {
         if timeout != self.read_timeout {
             self.socket.set_read_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
             self.read_timeout = timeout;

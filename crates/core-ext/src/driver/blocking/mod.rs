@@ -1,9 +1,11 @@
 //! The blocking driver: the calling thread itself writes the request and reads the answer, on a connection that it has
 //! for itself until then. No runtime, no hand-off: in the good case two system calls and one reading of the clock.
 //!
-//! A connection carries one request at a time. One whose answer did not come in time is closed, so that a late answer
+//! A connection carries one request at a time, until there are so many calls that sharing connections costs less
+//! ([`combined`]). One whose answer did not come in time is closed, so that a late answer
 //! reaches nobody.
 
+mod combined;
 mod connection;
 mod pool;
 #[cfg(test)]
@@ -16,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use aerolane_wire::WireError;
 
+use combined::Combiner;
 use connection::Broken;
 use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
 
@@ -31,6 +34,11 @@ use crate::topology::{NodeId, NodeInfo};
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// A thread's request buffer that grew beyond this is given back.
 const KEEP_REQUEST: usize = 64 * 1024;
+/// From so many single-record calls under way to a node on, callers share connections. Below it, a connection per
+/// thread costs less.
+const COMBINE_FROM: usize = 8;
+/// Most shared connections per node.
+const MOST_COMBINERS: usize = 8;
 /// Nodes per table of the second level.
 const CHUNK: usize = 256;
 
@@ -40,6 +48,7 @@ thread_local! {
     /// Numbers the threads in the order in which they first used a client.
     static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
     static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static ANSWER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Who opens connections: the cluster, or a test.
@@ -62,8 +71,33 @@ pub(crate) struct Pools {
 
 type Chunk = Box<[OnceLock<NodePools>]>;
 
-/// One pool per class: batches do not take the places of single-record requests.
-struct NodePools([Pool; 2]);
+struct NodePools {
+    /// One pool per class: batches do not take the places of single-record requests.
+    pools: [Pool; 2],
+    combiners: Box<[Combiner]>,
+    calls: Calls,
+}
+
+/// How many single-record calls are under way. On a cache line of its own: every call changes it twice.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Calls(AtomicUsize);
+
+/// One call under way.
+struct Call<'a>(&'a Calls);
+
+impl Calls {
+    fn enter(&self) -> (Call<'_>, usize) {
+        let others = self.0.fetch_add(1, Ordering::Relaxed);
+        (Call(self), others + 1)
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A request on its way: the connection is the caller's until the answer has been read.
 #[must_use = "an answer that is not read costs the connection"]
@@ -103,7 +137,36 @@ impl Pools {
         job: Job<'_>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ExchangeError> {
-        self.send(node, Class::Single, job)?.receive(decode).map_err(ExchangeError::Failed)
+        let gone = || ExchangeError::Failed(Failure { kind: FailureKind::NodeGone, sent: false });
+        let NodePools { pools: [pool, _], combiners, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
+        let (_call, calls) = calls.enter();
+        if calls < COMBINE_FROM || combiners.is_empty() {
+            return self.send(node, Class::Single, job)?.receive(decode).map_err(ExchangeError::Failed);
+        }
+        let active = calls.div_ceil(combined::DEPTH).min(combiners.len());
+        let combiner = &combiners[THREAD.with(|thread| thread % active)];
+        if let Some(joined) = combiner.join(pool, job.request, job.now) {
+            let mut answer = ANSWER.take();
+            let result = joined.finish(pool, job.now, job.deadline, &mut answer, decode);
+            answer.shrink_to(KEEP_REQUEST);
+            ANSWER.set(answer);
+            return result.map_err(|failure| ExchangeError::Failed(self.lost(pool, node.id(), failure)));
+        }
+        let sent = self.send(node, Class::Single, job)?;
+        let combiner = combiner.wants_connection().then_some(combiner);
+        sent.receive_for(combiner, decode).map_err(ExchangeError::Failed)
+    }
+
+    /// A request on a shared connection failed.
+    #[cold]
+    fn lost(&self, pool: &Pool, node: NodeId, mut failure: Failure) -> Failure {
+        if self.is_closed() {
+            failure.kind = FailureKind::Closed;
+        } else if matches!(failure.kind, FailureKind::ConnectionLost(_)) {
+            pool.sweep();
+            self.opener.lost(node);
+        }
+        failure
     }
 
     /// Sends a request. Several may be sent to different nodes before their answers are read; then always in the order
@@ -189,25 +252,26 @@ impl Pools {
     }
 
     fn pool(&self, node: NodeId, class: Class) -> Option<&Pool> {
+        Some(&self.pools_of(node)?.pools[class.index()])
+    }
+
+    fn pools_of(&self, node: NodeId) -> Option<&NodePools> {
         let chunk = self.nodes.get(node.index() / CHUNK)?;
         let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-        let pools = chunk[node.index() % CHUNK].get_or_init(|| {
+        Some(chunk[node.index() % CHUNK].get_or_init(|| {
             let pools = NodePools::new(&self.sizing);
             if self.is_closed() {
-                pools.0.iter().for_each(Pool::close);
+                pools.pools.iter().for_each(Pool::close);
             }
             pools
-        });
-        Some(&pools.0[class.index()])
+        }))
     }
 
     /// The pools that exist, with their nodes.
-    fn existing(&self) -> impl Iterator<Item = (NodeId, &Pool)> {
+    fn existing(&self) -> impl Iterator<Item = (NodeId, &NodePools)> {
         self.nodes.iter().enumerate().filter_map(|(at, chunk)| Some((at, chunk.get()?))).flat_map(|(at, chunk)| {
             let pools = chunk.iter().enumerate().filter_map(|(within, pools)| Some((within, pools.get()?)));
-            pools.flat_map(move |(within, pools)| {
-                pools.0.iter().map(move |pool| (NodeId::from_index(at * CHUNK + within), pool))
-            })
+            pools.map(move |(within, pools)| (NodeId::from_index(at * CHUNK + within), pools))
         })
     }
 
@@ -228,14 +292,20 @@ impl Pools {
     /// Closes what has been idle for long, and what belongs to nodes that are gone (`is_active` says no).
     pub(crate) fn trim(&self, idle: Option<Duration>, is_active: impl Fn(NodeId) -> bool) {
         let now = Instant::now();
-        for (node, pool) in self.existing() {
-            match (self.is_closed(), is_active(node), pool.is_closed()) {
-                (true, ..) => return,
-                (false, false, _) => pool.retire(),
-                (false, true, true) => pool.reopen(),
-                (false, true, false) => {
-                    if let Some(idle) = idle {
-                        pool.trim(now, idle);
+        for (node, NodePools { pools, combiners, .. }) in self.existing() {
+            let active = is_active(node);
+            for combiner in combiners {
+                combiner.dismiss(&pools[0], active);
+            }
+            for pool in pools {
+                match (self.is_closed(), active, pool.is_closed()) {
+                    (true, ..) => return,
+                    (false, false, _) => pool.retire(),
+                    (false, true, true) => pool.reopen(),
+                    (false, true, false) => {
+                        if let Some(idle) = idle {
+                            pool.trim(now, idle);
+                        }
                     }
                 }
             }
@@ -247,7 +317,19 @@ impl Pools {
         let mut sum = NodeCounters::default();
         let chunk = self.nodes.get(node.index() / CHUNK).and_then(OnceLock::get);
         if let Some(pools) = chunk.and_then(|chunk| chunk[node.index() % CHUNK].get()) {
-            pools.0.iter().for_each(|pool| sum.add(&pool.counters()));
+            pools.pools.iter().for_each(|pool| sum.add(&pool.counters()));
+            for combiner in &pools.combiners {
+                let (tally, entries, connected) = combiner.counts();
+                // The pool counts a combiner's connection as one request in flight.
+                let one = u64::from(connected);
+                sum.idle += u64::from(connected && entries == 0);
+                sum.in_flight = (sum.in_flight + entries as u64).saturating_sub(one);
+                sum.requests = (sum.requests + tally.requests).saturating_sub(one);
+                sum.answers += tally.answers;
+                sum.timeouts += tally.timeouts;
+                sum.bytes_sent += tally.bytes_sent;
+                sum.bytes_received += tally.bytes_received;
+            }
         }
         sum
     }
@@ -260,8 +342,10 @@ impl Pools {
     /// closed.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        for (_, pool) in self.existing() {
-            pool.close();
+        for (_, NodePools { pools, combiners, .. }) in self.existing() {
+            // First: they give their connections back into pools that are closed.
+            pools.iter().for_each(Pool::close);
+            combiners.iter().for_each(|combiner| combiner.dismiss(&pools[0], false));
         }
     }
 }
@@ -274,13 +358,25 @@ impl NodePools {
             max_waiting: sizing.max_waiting,
             wait: sizing.when_full == WhenFull::Wait,
         };
-        Self([Pool::new(single), Pool::new(Limits { min: 0, max: sizing.batch_max as usize, ..single })])
+        let batch = Limits { min: 0, max: sizing.batch_max as usize, ..single };
+        // Never so many that they leave too few connections for the calls that they do not take.
+        let combiners = (single.max / (2 * combined::DEPTH)).min(MOST_COMBINERS);
+        Self {
+            pools: [Pool::new(single), Pool::new(batch)],
+            combiners: (0..combiners).map(|_| Combiner::default()).collect(),
+            calls: Calls::default(),
+        }
     }
 }
 
 impl Sent<'_> {
     /// Waits for an answer of one frame and gives its body to `decode`.
-    pub(crate) fn receive<R>(mut self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
+    pub(crate) fn receive<R>(self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
+        self.receive_for(None, decode)
+    }
+
+    /// [`receive`](Self::receive); the connection is left to a combiner afterwards, if there is one that takes it.
+    fn receive_for<R>(mut self, combiner: Option<&Combiner>, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
         let result = match self.lease.receive(self.now, self.deadline) {
             Ok(frame) => match message_body(&frame, &mut Vec::new()) {
                 Ok(body) => decode(body),
@@ -292,7 +388,16 @@ impl Sent<'_> {
             let error = WireError::invalid("more bytes behind the answer than one answer has", 0);
             return Err(self.failed(Broken::Garbage(error)));
         }
-        self.done();
+        match combiner {
+            None => self.done(),
+            Some(combiner) => {
+                self.lease.tally.answers += 1;
+                self.lease.rest(self.now);
+                if let Some(lease) = combiner.adopt(self.lease) {
+                    lease.give_back(self.now);
+                }
+            }
+        }
         Ok(result)
     }
 

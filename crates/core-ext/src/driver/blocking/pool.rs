@@ -272,6 +272,17 @@ impl Pool {
         Full { limit: self.limits.max, in_flight: size, size, waiting }
     }
 
+    /// Takes a connection back from [`Lease::keep`].
+    pub(super) fn give_back(&self, connection: Box<Connection>) {
+        let last_used = connection.last_used;
+        self.lease(connection, 0).give_back(last_used);
+    }
+
+    /// Closes a connection from [`Lease::keep`].
+    pub(super) fn discard_broken(&self, connection: Box<Connection>) {
+        self.discard(connection, 0);
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
     }
@@ -412,6 +423,11 @@ impl<'a> Lease<'a> {
             pool.forget(connection, thread);
         }
         pool.place(thread)
+    }
+
+    /// Takes the connection out for good; its place stays taken until [`Pool::give_back`] or [`Pool::discard_broken`].
+    pub(super) fn keep(mut self) -> Box<Connection> {
+        self.connection.take().expect(IN_USE)
     }
 
     /// Puts the connection back into the pool; `now` is about when it was used.

@@ -207,3 +207,100 @@ fn trimming_keeps_the_minimum_and_closing_everything_nothing() {
     let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
     assert!(matches!(failure.kind, FailureKind::Closed) && !failure.sent, "{failure:?}");
 }
+
+#[test]
+fn many_threads_share_connections_and_get_their_own_answers() {
+    let server = Server::start();
+    let pools = server.pools(sizing(256));
+    let lost = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for thread in 0..40_usize {
+            let (pools, lost) = (&pools, &lost);
+            scope.spawn(move || {
+                for round in 0..200_usize {
+                    let byte = ((thread * 7 + round) % 3) as u8;
+                    // Some give up early, and their late answers are nobody's.
+                    let hurried = (thread + round).is_multiple_of(50);
+                    match call(pools, if hurried { 30 } else { byte }, if hurried { 3 } else { 20_000 }) {
+                        Ok(answer) => assert_eq!(answer, if hurried { 30 } else { byte }),
+                        Err(ExchangeError::Failed(failure)) => {
+                            assert!(hurried && matches!(failure.kind, FailureKind::Expired), "{failure:?}");
+                            lost.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+            });
+        }
+    });
+    let counters = pools.counters(NodeId::from_index(0));
+    let lost = lost.into_inner() as u64;
+    assert!(lost > 100, "{lost}");
+    assert_eq!((counters.answers + lost, counters.timeouts), (8000, lost), "{counters:?}");
+    assert_eq!((counters.in_flight, counters.queued), (0, 0), "{counters:?}");
+    assert!(counters.requests >= 8000 - lost && counters.requests <= 8000, "{counters:?}");
+    pools.trim(Some(Duration::ZERO), |_| true);
+    pools.trim(Some(Duration::ZERO), |_| true);
+    assert_eq!(pools.counters(NodeId::from_index(0)).open, 0);
+}
+
+#[test]
+fn closing_ends_calls_on_shared_connections() {
+    let server = Server::start();
+    let pools = server.pools(sizing(256));
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..40)
+            .map(|_| {
+                scope.spawn(|| {
+                    loop {
+                        if let Err(ExchangeError::Failed(failure)) = call(&pools, 20, 0) {
+                            return failure;
+                        }
+                    }
+                })
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(200));
+        pools.close();
+        for thread in threads {
+            let failure = thread.join().unwrap();
+            assert!(matches!(failure.kind, FailureKind::Closed), "{failure:?}");
+        }
+    });
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let counters = pools.counters(NodeId::from_index(0));
+    assert_eq!((counters.open, counters.in_flight), (0, 0), "{counters:?}");
+}
+
+#[test]
+fn a_reset_fails_all_that_was_sent_on_a_shared_connection_and_work_goes_on() {
+    let server = Server::start();
+    let pools = server.pools(sizing(256));
+    thread::scope(|scope| {
+        for _ in 0..40 {
+            scope.spawn(|| {
+                let mut failures = 0;
+                for _ in 0..100 {
+                    match call(&pools, 1, 10_000) {
+                        Ok(answer) => assert_eq!(answer, 1),
+                        Err(ExchangeError::Failed(failure)) => {
+                            assert!(matches!(failure.kind, FailureKind::ConnectionLost(_)), "{failure:?}");
+                            failures += 1;
+                        }
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+                assert!(failures <= 60, "{failures}");
+            });
+        }
+        for _ in 0..5 {
+            thread::sleep(Duration::from_millis(60));
+            for stream in server.streams.lock().unwrap().drain(..) {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+        }
+    });
+    assert_eq!(call(&pools, 1, 0).unwrap(), 1);
+    assert_eq!(pools.counters(NodeId::from_index(0)).in_flight, 0);
+}

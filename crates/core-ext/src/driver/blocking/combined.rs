@@ -1,0 +1,398 @@
+//! Many threads on one connection: from some number of concurrent calls on, requests that come close together leave in
+//! one write, and their answers come in with one read.
+//!
+//! There is no thread for it. One of the callers leads for the time of a round: it writes what has gathered, reads what
+//! comes, hands out the answers; the others sleep until theirs is there, or until it is their turn to lead. As
+//! everywhere, the server answers in the order of the requests, so the first answer is the first request's.
+//!
+//! A combiner works on a connection of the pool that a caller left to it. Calls that find no room (or no connection, or
+//! have much to send) go on a connection of their own.
+
+use std::collections::VecDeque;
+use std::io;
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use aerolane_wire::WireError;
+use aerolane_wire::proto::FrameType;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::LOOK_AFTER;
+use super::connection::{Broken, Connection, Tally};
+use super::pool::{Lease, Pool};
+use crate::driver::mark::PATIENCE;
+use crate::lane::{Failure, FailureKind};
+
+/// Most requests on the connection at a time: what stands in line behind a slow one waits for it.
+pub(super) const DEPTH: usize = 16;
+/// Larger requests go on connections of their own.
+const LARGEST_REQUEST: usize = 8 * 1024;
+/// A leader looks around after this time at the latest, when nothing comes. A fixed value: setting another timeout costs
+/// a system call.
+const ROUND: Duration = Duration::from_millis(50);
+/// A slot's buffer that grew beyond this is given back.
+const KEEP_BUFFER: usize = 64 * 1024;
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Combiner(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Here while nobody leads.
+    connection: Option<Box<Connection>>,
+    led: bool,
+    /// A connection is here or with the leader, and takes requests.
+    open: bool,
+    /// Requests that no leader has taken yet.
+    out: Vec<u8>,
+    /// All requests without an answer, in order; the first `taken` have been handed to a leader.
+    entries: VecDeque<Entry>,
+    taken: usize,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Who is to be woken once the lock is released.
+    ready: Vec<Thread>,
+    tally: Tally,
+    /// It was used since it was last looked at.
+    used: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// `None`: its caller has given up.
+    slot: Option<u32>,
+    /// Size of the request.
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    outcome: Outcome,
+    thread: Option<Thread>,
+    answer: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    Pending,
+    Answered,
+    Failed(Failure),
+}
+
+/// A request that a combiner has taken.
+pub(super) struct Joined<'a> {
+    combiner: &'a Combiner,
+    state: MutexGuard<'a, State>,
+    slot: u32,
+}
+
+impl Combiner {
+    /// Takes a request, if there is room for it.
+    pub(super) fn join(&self, pool: &Pool, request: &[u8], now: Instant) -> Option<Joined<'_>> {
+        let mut state = self.0.lock();
+        if !state.open || state.entries.len() >= DEPTH || request.len() > LARGEST_REQUEST {
+            return None;
+        }
+        if state.connection.as_ref().is_some_and(|c| now.saturating_duration_since(c.last_used) >= LOOK_AFTER) {
+            // It may have died at rest: the pool looks at it before anybody uses it.
+            drop(state);
+            self.dismiss(pool, false);
+            return None;
+        }
+        state.out.extend_from_slice(request);
+        state.used = true;
+        let slot = state.free.pop().unwrap_or_else(|| {
+            state.slots.push(Slot { outcome: Outcome::Pending, thread: None, answer: Vec::new() });
+            (state.slots.len() - 1) as u32
+        });
+        state.slots[slot as usize].outcome = Outcome::Pending;
+        state.entries.push_back(Entry { slot: Some(slot), len: request.len() });
+        Some(Joined { combiner: self, state, slot })
+    }
+
+    /// Whether it could do with a connection.
+    pub(super) fn wants_connection(&self) -> bool {
+        self.0.try_lock().is_some_and(|state| state.is_without())
+    }
+
+    /// Leaves a connection to it, if it still has none; otherwise the connection comes back.
+    pub(super) fn adopt<'a>(&self, lease: Lease<'a>) -> Option<Lease<'a>> {
+        if !lease.can_pipeline() {
+            return Some(lease);
+        }
+        let mut state = self.0.lock();
+        if !state.is_without() {
+            return Some(lease);
+        }
+        debug_assert!(state.entries.is_empty(), "without a connection nothing is taken");
+        let mut connection = lease.keep();
+        state.tally.add(&std::mem::take(&mut connection.tally));
+        state.connection = Some(connection);
+        state.open = true;
+        state.used = true;
+        None
+    }
+
+    /// Gives up its connection: at once when nobody works with it, otherwise when the last request on it is done.
+    /// With `only_unused`, only if it was not used since the last time.
+    pub(super) fn dismiss(&self, pool: &Pool, only_unused: bool) {
+        let mut state = self.0.lock();
+        if only_unused && std::mem::take(&mut state.used) {
+            return;
+        }
+        state.open = false;
+        let connection = if state.entries.is_empty() && !state.led { state.connection.take() } else { None };
+        drop(state);
+        if let Some(mut connection) = connection {
+            connection.lower_mark();
+            pool.give_back(connection);
+        }
+    }
+
+    /// What it did, how many requests are on it, and whether it has a connection.
+    pub(super) fn counts(&self) -> (Tally, usize, bool) {
+        let state = self.0.lock();
+        (state.tally, state.entries.len(), state.connection.is_some() || state.led)
+    }
+}
+
+impl Joined<'_> {
+    /// Waits for the answer, leading if nobody does, and gives its body to `decode`. `now` is a recent reading of the
+    /// clock.
+    pub(super) fn finish<R>(
+        self,
+        pool: &Pool,
+        now: Instant,
+        deadline: Option<Instant>,
+        answer: &mut Vec<u8>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, Failure> {
+        let Self { combiner, mut state, slot } = self;
+        // The caller's reading serves for the first round, which nearly always is the only one.
+        let (mut reading, mut expired) = (Some(now), false);
+        loop {
+            if let Some(outcome) = state.take(slot, answer) {
+                state.appoint();
+                combiner.release(state, pool);
+                return outcome.map(|()| decode(answer));
+            }
+            if expired {
+                let sent = state.abandon(slot);
+                state.appoint();
+                combiner.release(state, pool);
+                return Err(Failure { kind: FailureKind::Expired, sent });
+            }
+            let at = reading.take().unwrap_or_else(Instant::now);
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(at));
+            if left == Some(Duration::ZERO) {
+                // Once more around: the answer may just have come.
+                expired = true;
+            } else if state.led {
+                state.slots[slot as usize].thread.get_or_insert_with(std::thread::current);
+                combiner.release(state, pool);
+                match left {
+                    None => std::thread::park(),
+                    Some(left) => std::thread::park_timeout(left),
+                }
+                state = combiner.0.lock();
+            } else {
+                state = combiner.lead(state, pool, at, deadline);
+            }
+        }
+    }
+}
+
+impl Combiner {
+    /// One round: writes what has gathered, reads once, hands out what came.
+    fn lead<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        pool: &Pool,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> MutexGuard<'a, State> {
+        let Some(mut connection) = state.connection.take() else {
+            state.fail_all(&FailureKind::ConnectionLost(io::ErrorKind::NotConnected));
+            return state;
+        };
+        state.led = true;
+        let request = std::mem::take(&mut state.out);
+        let newly_taken = state.entries.len() - state.taken;
+        state.taken = state.entries.len();
+        let in_flight = state.taken;
+        drop(state);
+
+        let (mut result, mut came) = (Ok(()), false);
+        if !request.is_empty() {
+            result = connection.write_all(&request, now, deadline);
+        }
+        if result.is_ok() {
+            let raised = connection.set_mark(in_flight, newly_taken > 0);
+            let longest = if raised { PATIENCE } else { ROUND };
+            let left = deadline.map_or(longest, |deadline| deadline.saturating_duration_since(now).min(longest));
+            match connection.read_once(left.max(Duration::from_micros(1))) {
+                Ok(some) => came = some,
+                Err(broken) => result = Err(broken),
+            }
+            if !came {
+                connection.lower_mark();
+            }
+        }
+        connection.last_used = now;
+
+        let mut state = self.0.lock();
+        state.led = false;
+        let mut request = request;
+        if state.out.is_empty() {
+            // The allocation goes back.
+            request.clear();
+            state.out = request;
+        }
+        connection.tally.requests += newly_taken as u64;
+        if result.is_ok() && came {
+            result = state.hand_out(&mut connection);
+        }
+        state.tally.add(&std::mem::take(&mut connection.tally));
+        match result {
+            Ok(()) => state.connection = Some(connection),
+            Err(broken) => {
+                let kind = match broken {
+                    // The leader's deadline is not that of the others: to them, the connection was closed.
+                    Broken::Expired => FailureKind::ConnectionLost(io::ErrorKind::TimedOut),
+                    broken => broken.failure(true).kind,
+                };
+                state.fail_all(&kind);
+                drop(state);
+                pool.discard_broken(connection);
+                state = self.0.lock();
+            }
+        }
+        state
+    }
+
+    /// Releases the lock and wakes whom there is to wake; gives up a connection that nobody is to use any more.
+    fn release(&self, mut state: MutexGuard<'_, State>, pool: &Pool) {
+        let connection = if !state.open && !state.led && state.entries.iter().all(|e| e.slot.is_none()) {
+            state.entries.clear();
+            state.taken = 0;
+            state.out.clear();
+            state.connection.take()
+        } else {
+            None
+        };
+        if state.ready.is_empty() {
+            drop(state);
+        } else {
+            let mut ready = std::mem::take(&mut state.ready);
+            drop(state);
+            for thread in ready.drain(..) {
+                thread.unpark();
+            }
+            let mut state = self.0.lock();
+            if state.ready.capacity() == 0 {
+                state.ready = ready;
+            }
+        }
+        if let Some(connection) = connection {
+            // It may still get answers that nobody waits for.
+            pool.discard_broken(connection);
+        }
+    }
+}
+
+impl State {
+    /// Has no connection, not even one that is being given up.
+    fn is_without(&self) -> bool {
+        !self.led && self.connection.is_none()
+    }
+
+    /// The outcome, if it is there; its slot is free then.
+    fn take(&mut self, slot: u32, answer: &mut Vec<u8>) -> Option<Result<(), Failure>> {
+        let place = &mut self.slots[slot as usize];
+        let outcome = match std::mem::replace(&mut place.outcome, Outcome::Pending) {
+            Outcome::Pending => return None,
+            Outcome::Answered => {
+                answer.clear();
+                std::mem::swap(answer, &mut place.answer);
+                Ok(())
+            }
+            Outcome::Failed(failure) => Err(failure),
+        };
+        self.free_slot(slot);
+        Some(outcome)
+    }
+
+    fn free_slot(&mut self, slot: u32) {
+        let place = &mut self.slots[slot as usize];
+        place.outcome = Outcome::Pending;
+        place.thread = None;
+        place.answer.clear();
+        place.answer.shrink_to(KEEP_BUFFER);
+        self.free.push(slot);
+    }
+
+    /// Its caller gives up; says whether it may have been sent. Then nothing more is put behind it.
+    fn abandon(&mut self, slot: u32) -> bool {
+        self.tally.timeouts += 1;
+        self.free_slot(slot);
+        let Some(position) = self.entries.iter().position(|e| e.slot == Some(slot)) else { return true };
+        if position < self.taken {
+            self.entries[position].slot = None;
+            self.open = false;
+            return true;
+        }
+        let start: usize = self.entries.range(self.taken..position).map(|e| e.len).sum();
+        self.out.drain(start..start + self.entries[position].len);
+        self.entries.remove(position);
+        false
+    }
+
+    /// Somebody is to lead, if there is anything to do.
+    fn appoint(&mut self) {
+        if self.led || self.connection.is_none() {
+            return;
+        }
+        if let Some(slot) = self.entries.iter().find_map(|e| e.slot)
+            && let Some(thread) = self.slots[slot as usize].thread.take()
+        {
+            self.ready.push(thread);
+        }
+    }
+
+    /// Gives each whole frame that has come to the first of the requests.
+    fn hand_out(&mut self, connection: &mut Connection) -> Result<(), Broken> {
+        while let Some(frame) = connection.next_frame()? {
+            if frame.header.frame_type != FrameType::Message {
+                return Err(WireError::invalid("a frame that is no plain message among answers", 1).into());
+            }
+            if self.taken == 0 {
+                return Err(WireError::invalid("an answer that nobody asked for", 0).into());
+            }
+            let Some(entry) = self.entries.pop_front() else { return Ok(()) };
+            self.taken -= 1;
+            if let Some(slot) = entry.slot {
+                self.tally.answers += 1;
+                let place = &mut self.slots[slot as usize];
+                place.answer.clear();
+                place.answer.extend_from_slice(frame.body);
+                place.outcome = Outcome::Answered;
+                self.ready.extend(place.thread.take());
+            }
+        }
+        Ok(())
+    }
+
+    /// The connection is broken.
+    fn fail_all(&mut self, kind: &FailureKind) {
+        self.open = false;
+        let taken = std::mem::take(&mut self.taken);
+        self.out.clear();
+        for (position, entry) in self.entries.drain(..).enumerate() {
+            let Some(slot) = entry.slot else { continue };
+            let place = &mut self.slots[slot as usize];
+            place.outcome = Outcome::Failed(Failure { kind: kind.clone(), sent: position < taken });
+            self.ready.extend(place.thread.take());
+        }
+    }
+}
