@@ -5,12 +5,13 @@ mod common;
 #[path = "common/door.rs"]
 mod door;
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, ClientResultCode, Error, ErrorKind,
-    Key, Phase, PoolSizing, ReadPolicy, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
+    Key, Phase, PoolSizing, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
@@ -44,8 +45,8 @@ fn narrow(when_full: WhenFull) -> ClientConfig {
     with_pool(PoolSizing { min: 0, max: 1, depth: 1, when_full, ..PoolSizing::default() })
 }
 
-fn set(target: &Target, node: Option<NodeId>, rule: FaultRule) {
-    target.faults().set_fault(node, &rule).unwrap();
+fn set(target: &Target, node: impl Into<Option<NodeId>>, rule: impl Borrow<FaultRule>) {
+    target.faults().set_fault(node.into(), rule.borrow()).unwrap();
 }
 
 fn master(target: &Target, key: &Key) -> NodeId {
@@ -56,7 +57,7 @@ fn master(target: &Target, key: &Key) -> NodeId {
 fn here_and_elsewhere(target: &Target) -> (NodeId, Key, Key) {
     let here = target.key(0);
     let node = master(target, &here);
-    let elsewhere = (1..).map(|id| target.key(id)).find(|key| master(target, key) != node).unwrap();
+    let elsewhere = (1..10_000).map(|id| target.key(id)).find(|key| master(target, key) != node).unwrap();
     (node, here, elsewhere)
 }
 
@@ -262,7 +263,7 @@ fn without_a_timeout_a_late_answer_is_waited_for() {
         set(target, None, FaultRule::new(FaultAction::Delay(late)).on(RequestKind::Write).times(1));
         let start = Instant::now();
         door.add(&writing(0, 0), &key, &[as_bin!("n", 1)]).unwrap();
-        let read = ReadPolicy { base_policy: reading(0, 0).base_policy, ..ReadPolicy::default() };
+        let read = reading(0, 0);
         assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins["n"], Value::Int(1));
         assert!(start.elapsed() >= late, "{:?}", start.elapsed());
         assert_eq!((door.stats().total.timeouts, door.stats().total.retries), (0, 0));
@@ -521,7 +522,9 @@ fn the_line_is_bounded() {
         let error = add().join().unwrap().unwrap_err();
         let ErrorKind::PoolExhausted { waiting: 2, .. } = error.kind() else { panic!("{error:?}") };
         target.faults().clear_faults();
-        threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+        for thread in threads {
+            thread.join().unwrap().unwrap();
+        }
         assert_eq!(number(door, &key), 3);
     });
 }

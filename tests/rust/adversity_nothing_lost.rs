@@ -82,6 +82,7 @@ struct World {
 }
 
 /// One operation.
+#[allow(clippy::large_enum_variant)] // one at a time
 enum Request {
     Get(ReadPolicy, Key),
     Put(WritePolicy, Key, Vec<Bin>),
@@ -91,6 +92,7 @@ enum Request {
 }
 
 /// What it gave, when it did not fail.
+#[allow(clippy::large_enum_variant)]
 enum Answer {
     Done,
     Record(Record),
@@ -107,6 +109,7 @@ enum Meaning {
     WriteRows(Vec<usize>),
 }
 
+#[allow(clippy::large_enum_variant)]
 enum Outcome {
     Answered(Answer),
     Failed(Error),
@@ -259,7 +262,7 @@ impl World {
                 (Request::Get(read, self.counter_keys[index].clone()), Meaning::ReadCounter { index, floor })
             }
             92..97 => {
-                let indexes: Vec<_> = (0..1 + random.below(12)).map(|_| random.below(self.keys.len())).collect();
+                let indexes: Vec<_> = (0..=random.below(12)).map(|_| random.below(self.keys.len())).collect();
                 let row = |index: &usize| {
                     BatchOperation::read(&BatchReadPolicy::default(), self.keys[*index].clone(), Bins::All)
                 };
@@ -269,7 +272,7 @@ impl World {
             }
             _ => {
                 let first = worker * RECORDS;
-                let indexes: Vec<_> = (first..first + 1 + random.below(RECORDS)).collect();
+                let indexes: Vec<_> = (first..=first + random.below(RECORDS)).collect();
                 let row = |index: &usize| {
                     let number = self.records[*index].lock().unwrap().begin(false);
                     let puts: Vec<_> = bins(*index, number).iter().map(operations::put).collect();
@@ -308,7 +311,7 @@ impl World {
                 let mut counter = self.counters[*index].lock().unwrap();
                 counter.end(end(outcome, false));
                 match outcome {
-                    Outcome::Answered(Answer::Record(record)) => number(&record.bins["n"])
+                    Outcome::Answered(Answer::Record(record)) => (record.bins.get("n").and_then(number))
                         .ok_or_else(|| format!("an addition gave {record:?}"))
                         .and_then(|n| counter.judge(*floor, n)),
                     _ => Ok(()),
@@ -436,7 +439,7 @@ impl World {
                 _ if worker < TASKS + LOCAL_TASKS => "local",
                 _ => "sync",
             };
-            self.count(format!("{client}: late by {} ms or more", (took - limit).as_millis() / 100 * 100));
+            self.count(format!("{client}: late by {} ms or more", took.saturating_sub(limit).as_millis() / 100 * 100));
         }
     }
 }
@@ -542,7 +545,7 @@ fn last_look(world: &World, client: &SyncClient) {
         let mut counter = world.counters[index].lock().unwrap();
         let floor = counter.floor();
         let result = match client.get(&policy, key, Bins::All) {
-            Ok(record) => counter.judge(floor, number(&record.bins["n"]).unwrap_or(u64::MAX)),
+            Ok(record) => counter.judge(floor, record.bins.get("n").and_then(number).unwrap_or(u64::MAX)),
             Err(error) if error.is_not_found() => counter.judge(floor, 0),
             Err(error) => Err(error.to_string()),
         };
