@@ -100,6 +100,7 @@ impl Answers {
     }
 }
 
+#[inline]
 fn row_answer(message: &Message<'_>, node: &Arc<str>) -> Result<RowAnswer> {
     let code = ResultCode::from(message.header.result_code);
     match code {
@@ -111,6 +112,7 @@ fn row_answer(message: &Message<'_>, node: &Arc<str>) -> Result<RowAnswer> {
     }
 }
 
+#[inline]
 fn record(message: &Message<'_>, node: &Arc<str>) -> Result<Record> {
     // A row without operations (a delete, a header read) has no results, rather than an empty list of them.
     let want = Want { results: message.header.n_ops > 0, ..Want::BATCH };

@@ -172,6 +172,7 @@ impl BatchOperation {
     }
 
     /// Takes in what the server said. `requests_sent` counts the requests that held this row, for "in doubt".
+    #[inline]
     pub(crate) fn answer(&mut self, answer: RowAnswer, requests_sent: u32) {
         match answer {
             RowAnswer::Ok(record) => self.row.set_ok(record),

@@ -87,6 +87,7 @@ pub(crate) fn failure(message: &Message<'_>, node: &Arc<str>) -> Error {
 }
 
 /// The record of a message whose result code is good.
+#[inline]
 pub(crate) fn record_of(message: &Message<'_>, want: Want, node: &Arc<str>) -> Result<Record> {
     let header = &message.header;
     // Never more room than operations that were really received: `Message` has walked them.
@@ -119,6 +120,10 @@ fn add_bin(bins: &mut IndexMap<String, Value>, op: &Op<'_>, value: Value, want: 
     let Ok(name) = std::str::from_utf8(op.name) else {
         return Err(bad(format!("a bin name is not UTF-8: {:?}", op.name.escape_ascii().to_string()), node));
     };
+    if bins.is_empty() {
+        bins.insert(name.to_owned(), value);
+        return Ok(());
+    }
     match bins.entry(name.to_owned()) {
         Entry::Vacant(free) => {
             free.insert(value);
