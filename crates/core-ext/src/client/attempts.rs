@@ -52,7 +52,7 @@ pub(crate) struct Attempts<'a> {
     writes: bool,
     /// Known from the first attempt on.
     route: Option<Route>,
-    attempts: u32,
+    made: u32,
     sent: u32,
     /// Attempts that count against `max_retries`.
     counted: u64,
@@ -76,7 +76,7 @@ impl<'a> Attempts<'a> {
             deadline: policy::deadline(policy, now),
             writes,
             route: None,
-            attempts: 0,
+            made: 0,
             sent: 0,
             counted: 0,
             unsent_in_a_row: 0,
@@ -128,7 +128,7 @@ impl<'a> Attempts<'a> {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
         }
-        self.attempts += 1;
+        self.made += 1;
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl<'a> Attempts<'a> {
             self.advance(false);
             return Err(self.failed(error, now));
         }
-        if self.attempts > 1 {
+        if self.made > 1 {
             node.breaker().record_retry();
         }
         let socket = policy::socket_timeout(self.policy).map(|timeout| now + timeout);
@@ -242,7 +242,7 @@ impl<'a> Attempts<'a> {
         if self.counted == 1 {
             return Next::GiveUp(self.finish(error, now));
         }
-        let text = format!("gave up after {} attempts", self.attempts);
+        let text = format!("gave up after {} attempts", self.made);
         let last = Error::max_retries_exceeded(text).with_phase(error.phase()).with_cause(error);
         Next::GiveUp(self.finish(last, now))
     }
@@ -279,7 +279,7 @@ impl<'a> Attempts<'a> {
 
     fn finish(&mut self, error: Error, now: Instant) -> Error {
         error
-            .with_attempts(self.attempts)
+            .with_attempts(self.made)
             .with_elapsed(now.duration_since(self.started))
             .with_sub_errors(std::mem::take(&mut self.failures))
             .set_in_doubt(self.writes, self.sent)

@@ -41,6 +41,19 @@ pub fn message_body<'a>(frame: &Frame<'a>, scratch: &'a mut Vec<u8>) -> Result<&
     }
 }
 
+/// Gives `decode` the message of an answer as a lane hands it out: a message body, or a whole compressed frame.
+///
+/// The two cannot be confused: a message begins with the size of its header (22), a frame with its version (2).
+pub fn with_plain_body<R>(answer: &[u8], decode: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+    if answer.first() != Some(&proto::PROTO_VERSION) {
+        return decode(answer);
+    }
+    match proto::split_frame(answer, MAX_BODY_SIZE)? {
+        Some((frame, total)) if total == answer.len() => decode(message_body(&frame, &mut Vec::new())?),
+        _ => Err(Error::bad_response("an answer that is not exactly one frame")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +76,17 @@ mod tests {
         assert_eq!((packed.header.frame_type, total), (FrameType::CompressedMessage, out.len() - 1));
         let mut scratch = vec![];
         assert_eq!(message_body(&packed, &mut scratch).unwrap(), [7; 1000]);
+    }
+
+    #[test]
+    fn answers_of_a_lane_are_decoded_plain_or_compressed() {
+        let body = [22; 1000];
+        assert_eq!(with_plain_body(&body, |plain| Ok(plain.len())).unwrap(), 1000);
+        let mut packed = frame(&body);
+        request(&mut packed, 1, 0);
+        assert_eq!(with_plain_body(&packed[1..], |plain| Ok(plain == body)).unwrap(), true);
+        let cut = &packed[1..packed.len() - 1];
+        assert!(with_plain_body(cut, |_| Ok(())).is_err());
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub(super) struct Opening {
 impl Opening {
     pub(super) async fn run(mut self) {
         let opener = Arc::clone(&self.lane.opener);
-        let opened = opener.open(self.node, self.class).await;
+        let outcome = opener.open(self.node, self.class).await;
         self.done = true;
-        match opened {
+        match outcome {
             Ok(stream) => self.attach(stream),
             Err(error) => {
                 self.failed(&error);
@@ -47,8 +47,7 @@ impl Opening {
             return;
         }
         let id = state.lane.opened(self.node, self.class, now);
-        state.was_used = true;
-        state.connections.push(Driven { id, waker: None, direct, close: false });
+        state.connections.push(Driven { id, waker: None, direct, blocked: false, close: false });
         let connection = Connection::new(Arc::clone(&self.lane), id, io);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);
