@@ -30,7 +30,8 @@ pub enum WatchChange {
     Add(RawFd),
     /// Whether to watch it for writing, too.
     Writable(RawFd, bool),
-    /// Stop watching. The socket is closed with the next call to the driver, not before.
+    /// Stop watching. The socket is closed with the next call to the driver after this was taken, not before: until
+    /// then its number is not given to another.
     Remove(RawFd),
 }
 
@@ -51,7 +52,8 @@ struct Socket {
     watches_writable: bool,
 }
 
-/// A lane and its sockets, driven by a loop that says "readable", "writable" and "tick". Plain TCP only.
+/// A lane and its sockets, driven by a loop that says "readable" (for as long as there is something to read, not only
+/// when it comes), "writable" and "tick". Plain TCP only.
 ///
 /// Not `Sync`: it lives on the loop's thread. `T` is what the loop wants back with each outcome.
 pub struct HostDriver<T> {
@@ -89,6 +91,14 @@ impl<T> HostDriver<T> {
         Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
     }
 
+    /// The first tick of the lane's clock that is not before this deadline, for [`submit`](Self::submit): nothing
+    /// expires early.
+    #[must_use]
+    pub fn deadline(&self, at: Option<Instant>) -> Millis {
+        let Some(at) = at else { return Millis::NEVER };
+        Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)
+    }
+
     /// Takes a request (one whole frame); see [`Lane::submit`]. Nothing is written before [`flush`](Self::flush).
     ///
     /// # Errors
@@ -114,16 +124,28 @@ impl<T> HostDriver<T> {
 
     /// Writes all that waits. Call it once at the end of a turn of the loop, not for every request.
     pub fn flush(&mut self, sink: &mut impl Sink<T>) {
+        self.close_removed();
+        self.write_all(sink);
+    }
+
+    fn write_all(&mut self, sink: &mut impl Sink<T>) {
         while let Some(id) = self.lane.flush_request() {
             if let Some(index) = self.sockets.iter().position(|s| s.id == id) {
                 self.write(index, sink);
             }
         }
-        self.removed.clear();
+    }
+
+    /// Closes the sockets that the loop has stopped to watch.
+    fn close_removed(&mut self) {
+        if self.changes.is_empty() {
+            self.removed.clear();
+        }
     }
 
     /// The socket can be read: hands in all that came.
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
+        self.close_removed();
         for _ in 0..READS_PER_TURN {
             let Some(index) = self.find(fd) else { return };
             let socket = &mut self.sockets[index];
@@ -146,6 +168,7 @@ impl<T> HostDriver<T> {
 
     /// The socket can be written: goes on where it had to stop.
     pub fn writable(&mut self, fd: RawFd, sink: &mut impl Sink<T>) {
+        self.close_removed();
         if let Some(index) = self.find(fd) {
             self.write(index, sink);
         }
@@ -155,6 +178,7 @@ impl<T> HostDriver<T> {
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         /// How often idle and blocked connections are looked for, in milliseconds.
         const TRIM_EVERY: u64 = 1000;
+        self.close_removed();
         let opened = std::mem::take(&mut *self.inbox.opened.lock());
         for (node, class, outcome) in opened {
             match outcome {
@@ -171,13 +195,33 @@ impl<T> HostDriver<T> {
             self.trim_at = now.plus(TRIM_EVERY);
             self.lane.trim(now);
         }
+        self.close_asked(sink);
+        self.open_wanted();
+        self.write_all(sink);
+    }
+
+    fn close_asked(&mut self, sink: &mut impl Sink<T>) {
         while let Some(id) = self.lane.close_request() {
             if let Some(index) = self.sockets.iter().position(|s| s.id == id) {
                 self.end(index, &FailureKind::Closed, sink);
             }
         }
-        self.open_wanted();
-        self.flush(sink);
+    }
+
+    /// The node has left the cluster; see [`Lane::node_gone`].
+    pub fn node_gone(&mut self, node: NodeId, sink: &mut impl Sink<T>) {
+        self.lane.node_gone(node.index() as u16, sink);
+        self.close_asked(sink);
+    }
+
+    /// A node that had left the cluster is part of it again.
+    pub fn node_back(&mut self, node: NodeId) {
+        self.lane.node_back(node.index() as u16);
+    }
+
+    /// The lane's share of the pool has changed; see [`Lane::resize`].
+    pub fn resize(&mut self, sizing: LaneSizing) {
+        self.lane.resize(sizing);
     }
 
     /// The next change to what the loop watches, in order.
