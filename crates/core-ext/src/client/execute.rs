@@ -2,14 +2,21 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::attempts::{Attempts, Next};
 use super::commands::Command;
 use crate::cluster::Cluster;
+use crate::command::compress::with_plain_body;
 use crate::driver::tasks::{ExchangeError, SharedLane};
 use crate::error::{Error, Result};
 use crate::lane::Class;
+
+/// Waits on the clock of the control plane's runtime: the caller's may have none, or be no tokio runtime at all. Ends
+/// early when the client is closed; the next attempt hears of it.
+pub(super) async fn wait(cluster: &Cluster, pause: Duration) {
+    let _ = cluster.run(async move { tokio::time::sleep(pause).await }).await;
+}
 
 /// Executes a single-record command on a lane.
 pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
@@ -24,7 +31,10 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
                 let deadline = lane.deadline(attempt.deadline);
                 let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
                 let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
-                let outcome = poll_fn(|cx| exchange.poll_with(cx, |body| command.decode(body, node.label()))).await;
+                let outcome = poll_fn(|cx| {
+                    exchange.poll_with(cx, |answer| with_plain_body(answer, |body| command.decode(body, node.label())))
+                })
+                .await;
                 match outcome {
                     Ok(Ok(output)) => return Ok(output),
                     Ok(Err(error)) => attempts.answered(node, error, Instant::now()),
@@ -41,7 +51,7 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
         match next {
             Next::Retry(pause) => {
                 if !pause.is_zero() {
-                    tokio::time::sleep(pause).await;
+                    wait(cluster, pause).await;
                 }
                 now = Instant::now();
             }

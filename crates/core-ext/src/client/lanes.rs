@@ -3,7 +3,9 @@
 //! A lane is driven on the runtime of its callers, so each runtime has lanes of its own: one on a current-thread
 //! runtime, as many as
 //! [`ClientConfig::lanes`](crate::ClientConfig::lanes) says on a multi-thread one. Callers outside of any
-//! tokio runtime share a lane on the control plane's.
+//! tokio runtime share a lane on the control plane's, and so do those on runtimes without I/O or timers.
+
+mod runtime;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
@@ -15,6 +17,8 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+use runtime::{Life, has_drivers};
 
 use crate::cluster::Cluster;
 use crate::config::{ClientConfig, PoolSizing};
@@ -35,6 +39,9 @@ thread_local! {
 struct RuntimeLanes {
     runtime: tokio::runtime::Id,
     lanes: Vec<Arc<SharedLane>>,
+    /// They are those of the control plane's runtime.
+    borrowed: bool,
+    life: Life,
 }
 
 /// All the lanes of a client.
@@ -67,7 +74,7 @@ impl Lanes {
     }
 
     /// The lane for the calling thread.
-    pub(crate) fn mine(&self) -> Result<Arc<SharedLane>, Error> {
+    pub(crate) fn mine(self: &Arc<Self>) -> Result<Arc<SharedLane>, Error> {
         let current = Handle::try_current();
         let handle = current.as_ref().unwrap_or(&self.fallback);
         let id = handle.id();
@@ -85,25 +92,43 @@ impl Lanes {
     }
 
     /// A lane of its own for a runtime.
-    pub(crate) fn add_one(&self, handle: &Handle) -> Result<Arc<SharedLane>, Error> {
+    pub(crate) fn add_one(self: &Arc<Self>, handle: &Handle) -> Result<Arc<SharedLane>, Error> {
         self.add(handle, 1).map(|lanes| lanes.pick())
     }
 
-    fn add(&self, handle: &Handle, count: usize) -> Result<Arc<RuntimeLanes>, Error> {
+    fn add(self: &Arc<Self>, handle: &Handle, count: usize) -> Result<Arc<RuntimeLanes>, Error> {
+        let runtime = handle.id();
+        let is_fallback = runtime == self.fallback.id();
+        // Both before the lock: what they do may end in `forget`.
+        let borrowed = if is_fallback || has_drivers(handle) {
+            None
+        } else {
+            log::warn!("a tokio runtime without I/O or timers: its operations use the client's own (see `enable_all`)");
+            Some(self.add(&self.fallback, 1)?)
+        };
+        let lanes = Arc::downgrade(self);
+        let life = Life::watch(handle, move || lanes.upgrade().into_iter().for_each(|lanes| lanes.forget(runtime)));
         let closed = self.changes.lock();
         if closed.0 {
             return Err(Error::client_closed());
         }
         let all = self.all.load_full();
-        if let Some(lanes) = all.iter().find(|lanes| lanes.runtime == handle.id()) {
+        if let Some(lanes) = all.iter().find(|lanes| lanes.runtime == runtime) {
             return Ok(Arc::clone(lanes));
         }
-        let total = all.iter().map(|l| l.lanes.len()).sum::<usize>() + count;
-        let share = NonZeroU32::new(total as u32).unwrap_or(NonZeroU32::MIN);
-        let sizing = LaneSizing::from(&self.sizing.per_lane(share));
-        for lane in all.iter().flat_map(|l| &l.lanes) {
-            lane.resize(sizing);
+        if life.is_over() && !is_fallback {
+            // Its threads may still be inside of its context.
+            drop(closed);
+            return self.add(&self.fallback, 1);
         }
+        let mut next = Vec::clone(&all);
+        if let Some(borrowed) = borrowed {
+            let added = Arc::new(RuntimeLanes { runtime, lanes: borrowed.lanes.clone(), borrowed: true, life });
+            next.push(Arc::clone(&added));
+            self.all.store(Arc::new(next));
+            return Ok(added);
+        }
+        let sizing = self.share_among(&all, count);
         let opener: Arc<dyn Opener> = Arc::new(ClusterOpener { cluster: Weak::clone(&self.cluster) });
         let lanes: Vec<_> = (0..count).map(|_| SharedLane::new(sizing, handle.clone(), Arc::clone(&opener))).collect();
         if let Some(cluster) = self.cluster.upgrade() {
@@ -113,18 +138,39 @@ impl Lanes {
                 }
             }
         }
-        let added = Arc::new(RuntimeLanes { runtime: handle.id(), lanes });
-        // Runtimes that have ended leave lanes without connections: let go of those nobody uses.
-        let mut next: Vec<_> = all.iter().filter(|l| !l.is_dead()).cloned().collect();
+        let added = Arc::new(RuntimeLanes { runtime, lanes, borrowed: false, life });
         next.push(Arc::clone(&added));
         self.all.store(Arc::new(next));
         Ok(added)
     }
 
+    /// The runtime has ended, and its connections with it: the others get its share.
+    fn forget(&self, runtime: tokio::runtime::Id) {
+        let closed = self.changes.lock();
+        let all = self.all.load_full();
+        if closed.0 || !all.iter().any(|lanes| lanes.runtime == runtime && lanes.life.is_over()) {
+            return;
+        }
+        let next: Vec<_> = all.iter().filter(|lanes| lanes.runtime != runtime).cloned().collect();
+        self.share_among(&next, 0);
+        self.all.store(Arc::new(next));
+    }
+
+    /// Gives these lanes, and `more` that are to come, equal shares of the pool.
+    fn share_among(&self, all: &[Arc<RuntimeLanes>], more: usize) -> LaneSizing {
+        let total = own_lanes(all).count() + more;
+        let share = NonZeroU32::new(total as u32).unwrap_or(NonZeroU32::MIN);
+        let sizing = LaneSizing::from(&self.sizing.per_lane(share));
+        for lane in own_lanes(all) {
+            lane.resize(sizing);
+        }
+        sizing
+    }
+
     /// The counts of a node, over all lanes.
     pub(crate) fn counters(&self, node: NodeId) -> NodeCounters {
         let mut sum = NodeCounters::default();
-        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+        for lane in own_lanes(&self.all.load()) {
             sum.add(&lane.counters(node.index() as u16));
         }
         sum
@@ -141,7 +187,7 @@ impl Lanes {
             if std::mem::replace(was_active, is_active) == is_active {
                 continue;
             }
-            for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+            for lane in own_lanes(&self.all.load()) {
                 if is_active {
                     lane.node_back(index as u16);
                 } else {
@@ -153,10 +199,14 @@ impl Lanes {
 
     /// Fails what is in flight, closes all connections, takes nothing any more.
     pub(crate) fn close(&self) {
-        let mut closed = self.changes.lock();
-        closed.0 = true;
-        for lane in self.all.load().iter().flat_map(|l| &l.lanes) {
+        // From here on no lanes are added. Not under the lock: closing wakes callers.
+        self.changes.lock().0 = true;
+        let all = self.all.load_full();
+        for lane in own_lanes(&all) {
             lane.close();
+        }
+        for lanes in all.iter() {
+            lanes.life.unwatch();
         }
         // Lanes stay in the list, so that late callers hear "closed" instead of getting new ones.
     }
@@ -185,10 +235,11 @@ impl RuntimeLanes {
         };
         Arc::clone(&self.lanes[index])
     }
+}
 
-    fn is_dead(&self) -> bool {
-        self.lanes.iter().all(|lane| Arc::strong_count(lane) == 1 && lane.was_used_and_is_empty())
-    }
+/// Each lane once.
+fn own_lanes(all: &[Arc<RuntimeLanes>]) -> impl Iterator<Item = &Arc<SharedLane>> {
+    all.iter().filter(|lanes| !lanes.borrowed).flat_map(|lanes| &lanes.lanes)
 }
 
 /// The number within a task id, which shows it only to hashers.

@@ -24,15 +24,29 @@ struct Slot {
     waker: Option<Waker>,
     /// The answer. Kept between uses, so that the steady state allocates nothing.
     buffer: Vec<u8>,
+    /// The round in which it got its outcome.
+    round: u32,
+}
+
+/// What a caller finds in its slot.
+pub(crate) enum Taken {
+    /// Nothing yet. A waker that was replaced is to be dropped without the lane's lock; see [`Slots::release`].
+    Pending(Option<Waker>),
+    /// The outcome; the slot is free again.
+    Outcome(Result<(), Failure>),
 }
 
 /// The slots of one lane. An index is the token of an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    slots: Vec<Slot>,
+    all: Vec<Slot>,
     free: Vec<u32>,
-    /// Outcomes that their callers have not taken yet.
+    /// Outcomes of this round that their callers have not taken yet.
     untaken: usize,
+    /// Counts the times that untaken outcomes were forgotten.
+    round: u32,
+    /// The least number of free slots since the last trim: so many were of no use.
+    spare: usize,
     /// Wakers of the slots that got their outcome, to be woken once the lane's lock is released.
     pub(crate) ready: Vec<Waker>,
 }
@@ -40,10 +54,11 @@ pub(crate) struct Slots {
 impl Slots {
     pub(crate) fn claim(&mut self, waker: &Waker) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { outcome: Outcome::Free, waker: None, buffer: Vec::new() });
-            (self.slots.len() - 1) as u32
+            self.all.push(Slot { outcome: Outcome::Free, waker: None, buffer: Vec::new(), round: 0 });
+            (self.all.len() - 1) as u32
         });
-        let slot = &mut self.slots[index as usize];
+        self.spare = self.spare.min(self.free.len());
+        let slot = &mut self.all[index as usize];
         slot.outcome = Outcome::Pending;
         slot.waker = Some(waker.clone());
         index
@@ -51,29 +66,28 @@ impl Slots {
 
     /// Takes the outcome, if it is there; otherwise `waker` is woken when it comes.
     /// The answer is exchanged for `buffer`, whose allocation stays with the slot.
-    pub(crate) fn take(&mut self, index: u32, waker: &Waker, buffer: &mut Vec<u8>) -> Option<Result<(), Failure>> {
-        let slot = &mut self.slots[index as usize];
+    pub(crate) fn take(&mut self, index: u32, waker: &Waker, buffer: &mut Vec<u8>) -> Taken {
+        let slot = &mut self.all[index as usize];
         match std::mem::replace(&mut slot.outcome, Outcome::Free) {
             Outcome::Free | Outcome::Pending => {
                 slot.outcome = Outcome::Pending;
-                match &mut slot.waker {
-                    Some(old) => old.clone_from(waker),
-                    none => *none = Some(waker.clone()),
+                if slot.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+                    return Taken::Pending(None);
                 }
-                None
+                Taken::Pending(slot.waker.replace(waker.clone()))
             }
             Outcome::Answered => {
-                self.untaken -= 1;
                 buffer.clear();
                 std::mem::swap(buffer, &mut slot.buffer);
                 slot.buffer.shrink_to(KEEP_CAPACITY);
-                self.release(index);
-                Some(Ok(()))
+                self.count_taken(index);
+                self.free.push(index);
+                Taken::Outcome(Ok(()))
             }
             Outcome::Failed(failure) => {
-                self.untaken -= 1;
-                self.release(index);
-                Some(Err(failure))
+                self.count_taken(index);
+                self.free.push(index);
+                Taken::Outcome(Err(failure))
             }
         }
     }
@@ -83,21 +97,45 @@ impl Slots {
         self.untaken
     }
 
-    /// The caller has given up, and the lane has let go of the token.
-    pub(crate) fn release(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        if matches!(slot.outcome, Outcome::Answered | Outcome::Failed(_)) {
+    /// Counts no longer on those who have not taken their outcomes so far: they may never be polled again.
+    pub(crate) fn forget_untaken(&mut self) {
+        self.untaken = 0;
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// The caller has given up, and the lane has let go of the token. The waker is to be dropped without the lane's
+    /// lock: with it may go the last hold on a task, and that task's own exchanges.
+    #[must_use]
+    pub(crate) fn release(&mut self, index: u32) -> Option<Waker> {
+        let slot = &mut self.all[index as usize];
+        let outcome = std::mem::replace(&mut slot.outcome, Outcome::Free);
+        slot.buffer.clear();
+        let waker = slot.waker.take();
+        if matches!(outcome, Outcome::Answered | Outcome::Failed(_)) {
+            self.count_taken(index);
+        }
+        self.free.push(index);
+        waker
+    }
+
+    /// Gives back the buffers of slots that were free all the time since the last call: what a past peak needed.
+    pub(crate) fn trim(&mut self) {
+        for &index in &self.free[..self.spare] {
+            self.all[index as usize].buffer = Vec::new();
+        }
+        self.spare = self.free.len();
+    }
+
+    fn count_taken(&mut self, index: u32) {
+        if self.all[index as usize].round == self.round {
             self.untaken -= 1;
         }
-        slot.outcome = Outcome::Free;
-        slot.waker = None;
-        slot.buffer.clear();
-        self.free.push(index);
     }
 
     fn finish(&mut self, index: u32, outcome: Outcome) {
-        let slot = &mut self.slots[index as usize];
+        let slot = &mut self.all[index as usize];
         slot.outcome = outcome;
+        slot.round = self.round;
         self.untaken += 1;
         if let Some(waker) = slot.waker.take() {
             self.ready.push(waker);
@@ -107,21 +145,21 @@ impl Slots {
 
 impl Sink<u32> for Slots {
     fn answer(&mut self, token: u32, body: &[u8]) {
-        let buffer = &mut self.slots[token as usize].buffer;
+        let buffer = &mut self.all[token as usize].buffer;
         buffer.clear();
         buffer.extend_from_slice(body);
         self.finish(token, Outcome::Answered);
     }
 
     fn part(&mut self, token: &mut u32, body: &[u8], last: bool) {
-        self.slots[*token as usize].buffer.extend_from_slice(body);
+        self.all[*token as usize].buffer.extend_from_slice(body);
         if last {
             self.finish(*token, Outcome::Answered);
         }
     }
 
     fn failed(&mut self, token: u32, failure: &Failure) {
-        self.slots[token as usize].buffer.clear();
+        self.all[token as usize].buffer.clear();
         self.finish(token, Outcome::Failed(failure.clone()));
     }
 }

@@ -11,6 +11,7 @@ use aerospike_core::{BatchPolicy, Concurrency};
 use super::course::{Course, Group, Onward};
 use crate::batch::{BatchOperation, BatchRecord, Progress};
 use crate::client::attempts::Next;
+use crate::client::execute::wait;
 use crate::cluster::Cluster;
 use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
 use crate::error::{Error, Result};
@@ -30,6 +31,7 @@ where
     let now = Instant::now();
     let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let mut running = Running {
+        cluster,
         lane,
         sequential: policy.concurrency == Concurrency::Sequential,
         now: Some(now),
@@ -56,6 +58,7 @@ where
 type Encode = Box<dyn FnOnce(&mut Vec<u8>) -> Result<()> + Send>;
 
 struct Running<'a, 'l> {
+    cluster: &'l Cluster,
     lane: &'l Arc<SharedLane>,
     sequential: bool,
     /// The reading of the clock for the first attempts.
@@ -66,7 +69,7 @@ struct Running<'a, 'l> {
 enum State<'l> {
     Ready,
     Waiting(Exchange<'l, Encode>),
-    Pausing(Pin<Box<tokio::time::Sleep>>),
+    Pausing(Pin<Box<dyn Future<Output = ()> + Send + 'l>>),
 }
 
 /// What became of a group for now.
@@ -91,7 +94,7 @@ impl<'a> Running<'a, '_> {
                     let (group, _) = self.groups.remove(index);
                     if let Onward::Retry(pause, group) = course.onward(group, next) {
                         // Not zero: a pause is the place where the rows are routed anew.
-                        let pause = Box::pin(tokio::time::sleep(pause.max(Duration::from_micros(1))));
+                        let pause = Box::pin(wait(self.cluster, pause.max(Duration::from_micros(1))));
                         self.groups.insert(index, (group, State::Pausing(pause)));
                     }
                 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::socket::Socket;
-use super::{SharedLane, State};
+use super::{KEEP_CAPACITY, SharedLane, State};
 use crate::driver::mark::{self, Mark};
 use crate::lane::{ConnId, FailureKind};
 
@@ -39,6 +39,8 @@ pub(super) struct Connection {
     io: Socket,
     out: Vec<u8>,
     written: usize,
+    /// The socket did not take all of `out`.
+    blocked: bool,
     put_off: PutOff,
     mark: Mark,
     /// Ticks while something is in flight under a raised mark, or a flush is put off: a tick in which nothing came takes
@@ -59,6 +61,7 @@ impl Connection {
             io,
             out: Vec::new(),
             written: 0,
+            blocked: false,
             put_off: PutOff::No,
             mark: Mark::new(),
             patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
@@ -106,12 +109,14 @@ impl Connection {
                     Poll::Pending => {
                         let mut state = lane.state.lock();
                         state.lane.unwritten(self.id, self.out.len() - self.written);
+                        self.set_blocked(&mut state, true);
                         return Ok(());
                     }
                 }
             }
             let wrote = !self.out.is_empty();
             self.out.clear();
+            self.out.shrink_to(KEEP_CAPACITY);
             self.written = 0;
             if self.io.poll_flush(cx)?.is_pending() {
                 // All of it may be on its way: an answer to it is no surprise.
@@ -121,12 +126,13 @@ impl Connection {
             let mut state = lane.state.lock();
             if wrote {
                 state.lane.unwritten(self.id, 0);
+                self.set_blocked(&mut state, false);
             }
             if !state.lane.has_output(self.id) {
                 let in_flight = state.lane.entries_on(self.id);
                 drop(state);
                 self.put_off = PutOff::No;
-                self.set_mark(cx, in_flight, wrote || came);
+                self.set_mark(in_flight, wrote || came);
                 return Ok(());
             }
             if !came && !ticked && state.slots.untaken() > 0 && self.put_off(cx, &mut state) {
@@ -143,6 +149,10 @@ impl Connection {
                 self.put_off = PutOff::Yielded;
                 cx.waker().wake_by_ref();
                 true
+            }
+            PutOff::No | PutOff::Yielded if state.at_once > 0 => {
+                state.at_once -= 1;
+                false
             }
             PutOff::No | PutOff::Yielded => {
                 self.put_off = PutOff::UntilDrained;
@@ -170,7 +180,9 @@ impl Connection {
             return false;
         }
         self.patient = false;
-        self.put_off = PutOff::No;
+        if std::mem::replace(&mut self.put_off, PutOff::No) == PutOff::UntilDrained {
+            self.lane.state.lock().put_off_in_vain();
+        }
         if !self.progress
             && let Socket::Tcp(stream) = &self.io
         {
@@ -180,11 +192,18 @@ impl Connection {
         true
     }
 
-    fn set_mark(&mut self, cx: &mut Context<'_>, in_flight: usize, may_raise: bool) {
+    fn set_mark(&mut self, in_flight: usize, may_raise: bool) {
         let Socket::Tcp(stream) = &self.io else { return };
         self.mark.set_for(in_flight, may_raise, &**stream);
-        if self.mark.is_raised() {
-            self.be_patient(cx);
+    }
+
+    /// Notes a change of whether bytes wait for the socket.
+    fn set_blocked(&mut self, state: &mut State, blocked: bool) {
+        if self.blocked != blocked {
+            self.blocked = blocked;
+            if let Some(driven) = state.connections.iter_mut().find(|d| d.id == self.id) {
+                driven.blocked = blocked;
+            }
         }
     }
 
@@ -217,7 +236,12 @@ impl Future for Connection {
         let turn = this.read(cx).and_then(|came| {
             this.progress |= came;
             let ticked = this.tick(cx);
-            this.write(cx, came, ticked)
+            this.write(cx, came, ticked)?;
+            if this.mark.is_raised() {
+                // Also while a write waits: it may wait for long, and answers must not.
+                this.be_patient(cx);
+            }
+            Ok(())
         });
         match turn {
             Ok(()) => Poll::Pending,

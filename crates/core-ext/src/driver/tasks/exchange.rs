@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::{ExchangeError, KEEP_CAPACITY, SharedLane};
 use crate::Error;
+use crate::driver::slots::Taken;
 use crate::lane::{Class, Millis, Ticket};
 
 thread_local! {
@@ -57,18 +58,19 @@ where
         let taken = {
             let mut state = self.lane.state.lock();
             let taken = state.slots.take(slot, cx.waker(), &mut answer);
-            if state.put_off && state.slots.untaken() == 0 {
-                state.flush_all();
-            }
+            state.flush_if_drained();
             taken
         };
         let result = match taken {
-            None => Poll::Pending,
-            Some(Ok(())) => {
+            Taken::Pending(replaced) => {
+                drop(replaced);
+                Poll::Pending
+            }
+            Taken::Outcome(Ok(())) => {
                 self.entry = None;
                 Poll::Ready(Ok(decode(&answer)))
             }
-            Some(Err(failure)) => {
+            Taken::Outcome(Err(failure)) => {
                 self.entry = None;
                 Poll::Ready(Err(ExchangeError::Failed(failure)))
             }
@@ -86,10 +88,11 @@ impl<E> Drop for Exchange<'_, E> {
             let mut state = self.lane.state.lock();
             // If the lane has let go of it, its outcome lies in the slot, unread.
             let _ = state.lane.cancel(self.node, self.class, ticket, now);
-            state.slots.release(slot);
-            if state.put_off && state.slots.untaken() == 0 {
-                state.flush_all();
-            }
+            let waker = state.slots.release(slot);
+            state.flush_if_drained();
+            // Others may go on now, and a connection may be of no use any more.
+            self.lane.settle(state);
+            drop(waker);
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             if now.duration_since(trimmed) >= TRIM_EVERY {
                 trimmed = now;
                 state.lane.trim(millis);
+                state.slots.trim();
             }
             let latest = millis.plus(TRIM_EVERY.as_millis() as u64);
             let wake = state.lane.next_deadline().map_or(latest, |d| d.min(latest)).max(millis.plus(1));
