@@ -10,7 +10,7 @@ use crate::workload::{KeyKind, KeySpace, Workload};
 
 /// Aerospike clients side by side: the same workload on aerospike-core and on Aerolane, each in a process of its own.
 #[derive(Clone, Debug, clap::Parser)]
-#[command(name = "aerolane-bench", version, max_term_width = 120)]
+#[command(name = "aerolane-bench", version, max_term_width = 120, args_override_self = true)]
 pub struct Cli {
     /// Clients to measure, one after the other (repeat the option or separate by commas).
     /// Default: all clients of the mode.
@@ -76,6 +76,11 @@ pub struct Cli {
     /// Type of the user keys.
     #[arg(long, value_enum, default_value = "int")]
     pub key_kind: KeyKind,
+
+    /// Build all keys before the run; each call then copies its keys. Takes the digest out of the figures of all
+    /// clients alike, and adds the keys to their memory.
+    #[arg(long)]
+    pub prebuilt_keys: bool,
 
     /// Namespace of the records.
     #[arg(long, short = 'n', env = "NAMESPACE", default_value = "test")]
@@ -194,6 +199,7 @@ impl Cli {
                 keys: self.keys,
                 kind: self.key_kind,
             },
+            prebuilt_keys: self.prebuilt_keys,
             batch: self.batch_size,
             tasks: self.tasks,
             threads: self.threads,
@@ -306,6 +312,7 @@ mod tests {
             ["--keys", "0"],
             ["--lat-sample-every", "0"],
             ["--conn-pools-per-node", "0"],
+            ["--nodes", "65"],
         ] {
             assert!(Cli::try_parse_from([&["aerolane-bench"], &args[..]].concat()).is_err(), "{args:?}");
         }

@@ -55,8 +55,10 @@ impl Stage {
     pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
         let RunSpec { workload, ref space, batch, seed, .. } = self.spec;
         let workers = self.spec.concurrency();
+        let prebuilt = self.spec.prebuilt_keys.then(|| space.all_keys());
         (0..workers).map(move |index| {
-            let mut source = RequestSource::new(workload, space, batch, seed, index, workers);
+            let mut source =
+                RequestSource::new(workload, space, batch, seed, index, workers).with_prebuilt(prebuilt.clone());
             let offset = source.below(u64::MAX);
             Part { source, recorder: Recorder::new(self.shared.clone(), index, offset), results: self.results.clone() }
         })

@@ -174,20 +174,30 @@ impl WorkerStats {
     }
 }
 
-/// The first few different error messages, each with its count.
-#[derive(Debug, Default)]
-pub struct ErrorSamples(BTreeMap<String, u64>);
+/// The first few different error messages, each with its count. Messages that differ only in their digits (times,
+/// counts, record ids) are one; the first of them is kept.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorSamples(BTreeMap<String, (String, u64)>);
 
 impl ErrorSamples {
-    fn add(&mut self, message: &str, count: u64) {
+    /// Counts a message `count` times.
+    pub fn add(&mut self, message: &str, count: u64) {
         let message: String = message.chars().take(MESSAGE_CHARS).collect();
-        if self.0.len() < SAMPLED_MESSAGES || self.0.contains_key(&message) {
-            *self.0.entry(message).or_default() += count;
+        let mut kind = String::with_capacity(message.len());
+        for character in message.chars() {
+            if !character.is_ascii_digit() {
+                kind.push(character);
+            } else if !kind.ends_with('#') {
+                kind.push('#');
+            }
+        }
+        if self.0.len() < SAMPLED_MESSAGES || self.0.contains_key(&kind) {
+            self.0.entry(kind).or_insert((message, 0)).1 += count;
         }
     }
 
     fn merge(&mut self, other: Self) {
-        for (message, count) in other.0 {
+        for (message, count) in other.0.into_values() {
             self.add(&message, count);
         }
     }
@@ -195,7 +205,7 @@ impl ErrorSamples {
     /// Messages with their counts, the most frequent first.
     #[must_use]
     pub fn into_sorted(self) -> Vec<(String, u64)> {
-        let mut all: Vec<_> = self.0.into_iter().collect();
+        let mut all: Vec<_> = self.0.into_values().collect();
         all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         all
     }
@@ -333,13 +343,18 @@ mod tests {
     }
 
     #[test]
-    fn error_samples_are_bounded() {
+    fn error_samples_are_bounded_and_digits_make_no_difference() {
         let mut samples = ErrorSamples::default();
-        for i in 0..100 {
-            samples.add(&format!("{i} {}", "x".repeat(1000)), 1);
+        for letter in 'a'..='z' {
+            samples.add(&format!("{letter} {}", "x".repeat(1000)), 1);
         }
-        let kept = samples.into_sorted();
+        let kept = samples.clone().into_sorted();
         assert_eq!(kept.len(), SAMPLED_MESSAGES);
         assert!(kept.iter().all(|(message, _)| message.len() <= MESSAGE_CHARS));
+
+        let mut samples = ErrorSamples::default();
+        samples.add("late after 17 ms", 2);
+        samples.add("late after 1234 ms", 3);
+        assert_eq!(samples.into_sorted(), vec![("late after 17 ms".to_owned(), 5)]);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::WorkerStats;
+use crate::measure::{ErrorSamples, WorkerStats};
 use crate::process::CpuTime;
 use crate::spec::RunSpec;
 
@@ -80,8 +80,7 @@ impl Report {
         peak_rss_bytes: u64,
     ) -> Self {
         let percentile = |share: f64| micros(latencies.value_at_quantile(share));
-        let mut error_samples: Vec<_> =
-            stats.messages.into_sorted().into_iter().map(|(message, count)| ErrorSample { message, count }).collect();
+        let mut error_samples = sorted(stats.messages);
         if missing > 0 {
             let message = format!("{missing} workers did not end within {:?} after the run", spec.stop_limit());
             error_samples.insert(0, ErrorSample { message, count: missing as u64 });
@@ -133,9 +132,17 @@ impl Report {
         report.timeouts = rounds.iter().map(|r| r.timeouts).sum();
         report.not_found = rounds.iter().map(|r| r.not_found).sum();
         report.rounds = rounds.len();
-        report.error_samples = rounds.iter().flat_map(|r| r.error_samples.iter().cloned()).take(8).collect();
+        let mut samples = ErrorSamples::default();
+        for sample in rounds.iter().flat_map(|round| &round.error_samples) {
+            samples.add(&sample.message, sample.count);
+        }
+        report.error_samples = sorted(samples);
         Some(report)
     }
+}
+
+fn sorted(samples: ErrorSamples) -> Vec<ErrorSample> {
+    samples.into_sorted().into_iter().map(|(message, count)| ErrorSample { message, count }).collect()
 }
 
 /// The middle value, or the mean of the two middle ones.
@@ -172,6 +179,7 @@ pub(crate) mod tests {
             seeds: if client.needs_cluster() { "127.0.0.1:3000".into() } else { String::new() },
             workload: Workload::ReadUpdate { read_pct: 50 },
             space: KeySpace { namespace: "test".into(), set: "bench".into(), keys: 1000, kind: KeyKind::Int },
+            prebuilt_keys: false,
             batch: 1,
             tasks: 4,
             threads: 2,
@@ -257,7 +265,12 @@ pub(crate) mod tests {
         let mut rounds: Vec<_> = [300.0, 100.0, 200.0].map(|tps| report(ClientKind::CoreAsync, tps, 1.0)).into();
         rounds[1].errors = 2;
         rounds[2].errors = 3;
+        for (round, message) in rounds.iter_mut().zip(["late by 1 ms", "late by 20 ms", "bad"]) {
+            round.error_samples.push(ErrorSample { message: message.into(), count: 2 });
+        }
         let median = Report::median(&rounds).unwrap();
+        let samples: Vec<_> = median.error_samples.iter().map(|s| (s.message.as_str(), s.count)).collect();
+        assert_eq!(samples, [("late by 1 ms", 4), ("bad", 2)]);
         assert_eq!((median.tps, median.errors, median.rounds), (200.0, 5, 3));
         assert!((Report::median(&rounds[..2]).unwrap().tps - 200.0).abs() < 1e-9);
         assert_eq!(Report::median(&[]), None);

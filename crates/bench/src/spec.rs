@@ -43,6 +43,8 @@ pub struct RunSpec {
     pub workload: Workload,
     /// The keys.
     pub space: KeySpace,
+    /// Whether all keys are built before the run and only copied by the calls.
+    pub prebuilt_keys: bool,
     /// Records per call; 1 uses the single-record calls.
     pub batch: usize,
     /// Number of tasks (asynchronous clients).

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use aerospike_core::{Bin, Key, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -166,6 +167,12 @@ impl KeySpace {
             .expect("integers and strings are valid user keys")
     }
 
+    /// All keys, in the order of their ids.
+    #[must_use]
+    pub fn all_keys(&self) -> Arc<[Key]> {
+        (0..self.keys).map(|id| self.key(id)).collect()
+    }
+
     /// The bin that belongs to one id.
     #[must_use]
     pub fn bin(id: u64) -> Bin {
@@ -179,6 +186,7 @@ pub struct RequestSource {
     rng: Xoshiro256PlusPlus,
     workload: Workload,
     space: KeySpace,
+    prebuilt: Option<Arc<[Key]>>,
     batch: usize,
     next_insert: u64,
     insert_stride: u64,
@@ -193,9 +201,24 @@ impl RequestSource {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index as u64),
             workload,
             space: space.clone(),
+            prebuilt: None,
             batch: batch.max(1),
             next_insert: index as u64 % space.keys.max(1),
             insert_stride: workers.max(1) as u64,
+        }
+    }
+
+    /// Takes the keys from `keys` ([`KeySpace::all_keys`]) rather than building them.
+    #[must_use]
+    pub fn with_prebuilt(mut self, keys: Option<Arc<[Key]>>) -> Self {
+        self.prebuilt = keys;
+        self
+    }
+
+    fn key(&self, id: u64) -> Key {
+        match &self.prebuilt {
+            Some(keys) => keys[id as usize].clone(),
+            None => self.space.key(id),
         }
     }
 
@@ -224,17 +247,17 @@ impl RequestSource {
         match (read, self.batch) {
             (true, 1) => {
                 let id = self.next_id();
-                Request::Read(self.space.key(id))
+                Request::Read(self.key(id))
             }
             (false, 1) => {
                 let id = self.next_id();
-                Request::Write(self.space.key(id), KeySpace::bin(id))
+                Request::Write(self.key(id), KeySpace::bin(id))
             }
             (true, batch) => Request::BatchRead(
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        self.space.key(id)
+                        self.key(id)
                     })
                     .collect(),
             ),
@@ -242,7 +265,7 @@ impl RequestSource {
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        (self.space.key(id), KeySpace::bin(id))
+                        (self.key(id), KeySpace::bin(id))
                     })
                     .collect(),
             ),
@@ -329,6 +352,19 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_ne!(draw(1, 0), draw(2, 0));
+    }
+
+    #[test]
+    fn prebuilt_keys_are_the_same_keys() {
+        let space = space(50);
+        let source = || RequestSource::new("RU,100".parse().unwrap(), &space, 4, 3, 0, 1);
+        let (mut built, mut copied) = (source(), source().with_prebuilt(Some(space.all_keys())));
+        for _ in 0..20 {
+            match (built.next_request(), copied.next_request()) {
+                (Request::BatchRead(built), Request::BatchRead(copied)) => assert_eq!(built, copied),
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[test]

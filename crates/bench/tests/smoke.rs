@@ -66,8 +66,20 @@ fn every_client_runs_without_errors() {
 fn batches_count_records_and_the_table_compares() {
     let cluster = cluster();
     let clients = "core-async,aerolane-local,aerolane-sync";
-    let args =
-        ["--client", clients, "--batch-size", "50", "--workload", "RU,50", "--tasks", "4", "--rounds", "2", "-q"];
+    let args = [
+        "--client",
+        clients,
+        "--batch-size",
+        "50",
+        "--workload",
+        "RU,50",
+        "--tasks",
+        "4",
+        "--rounds",
+        "2",
+        "-q",
+        "--prebuilt-keys",
+    ];
     let output = bench(&[&["--host", &cluster.seeds()], &args[..]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);

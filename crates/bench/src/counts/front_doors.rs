@@ -58,6 +58,7 @@ fn spec(client: ClientKind, seeds: &str) -> RunSpec {
         seeds: seeds.to_owned(),
         workload: Workload::ReadUpdate { read_pct: 50 },
         space: KeySpace { namespace: "test".to_owned(), set: "counts".to_owned(), keys: 1, kind: KeyKind::Int },
+        prebuilt_keys: false,
         batch: 1,
         tasks: 1,
         threads: 1,
