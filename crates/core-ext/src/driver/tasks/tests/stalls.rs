@@ -64,7 +64,8 @@ fn answers_are_read_while_a_write_waits() {
             tokio::time::sleep(Duration::from_millis(10)).await;
             call(Arc::clone(&lane), Ask { padding: 16 << 20, ..Ask::id(99) }).await.unwrap();
         };
-        let (times, ()) = tokio::join!(small, large);
+        let (mut times, ()) = tokio::join!(small, large);
+        times.sort();
         let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
         assert!(times[0] < Duration::from_millis(250) && longest < Duration::from_millis(200), "{times:?}");
     });
