@@ -94,9 +94,10 @@ fn many_runtimes_share_a_client_and_leave_nothing() {
     std::thread::sleep(Duration::from_millis(200));
     let before = open();
     (1..20).for_each(round);
-    until("nothing is left of them", || {
+    until(&format!("nothing is left of them, more than {before:?}"), || {
         let now = open();
-        now.0 <= before.0 + 2 && now.1 <= before.1
+        // The first runtime may have got more connections with their shares; a leak is several for each of the 38.
+        now.0 <= before.0 + 18 && now.1 <= before.1
     });
     first.block_on(put_and_get(&client, &target, 1));
 }
