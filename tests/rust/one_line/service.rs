@@ -38,12 +38,13 @@ pub(crate) async fn run(hosts: &str, namespace: &str, set: &str) -> Result<(), E
     let header = client.get(&read, &key, Bins::None).await?;
     assert!(header.bins.is_empty() && header.time_to_live().is_none());
 
-    let mut create = WritePolicy::default();
-    create.record_exists_action = RecordExistsAction::CreateOnly;
+    let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::default() };
     let refused = client.put(&create, &key, &bins).await.unwrap_err();
     assert!(refused.matches(&[ResultCode::KeyExistsError]));
-    let mut stale = WritePolicy::new(1, Expiration::NamespaceDefault);
-    stale.generation_policy = GenerationPolicy::ExpectGenEqual;
+    let stale = WritePolicy {
+        generation_policy: GenerationPolicy::ExpectGenEqual,
+        ..WritePolicy::new(1, Expiration::NamespaceDefault)
+    };
     assert_eq!(client.put(&stale, &key, &bins).await.unwrap_err().result_code(), 3);
 
     // Scalar operations and those of collections in one call.
