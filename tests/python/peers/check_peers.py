@@ -100,14 +100,12 @@ def c_client(seeds, log):
         missing(lambda: client.remove(key), aerospike.exception.RecordNotFound)
 
     def batch_write():
-        rows = records.BatchRecords(
-            [records.Write(k, [op.write("i", k[2]), op.write("s", "v")]) for k in keys]
-        )
+        rows = records.BatchRecords([records.Write(k, [op.write("i", k[2]), op.write("s", "v")]) for k in keys])
         client.batch_write(rows)
         check(all(row.result == 0 for row in rows.batch_records))
 
     def batch_read():
-        rows = client.batch_read(keys + [(NS, "peer_c", "missing")]).batch_records
+        rows = client.batch_read([*keys, (NS, "peer_c", "missing")]).batch_records
         check([row.record[2]["i"] for row in rows[:N]] == list(range(N)))
         check(rows[N].result == 2)
         rows = client.batch_read(keys, ["s"]).batch_records
@@ -222,7 +220,7 @@ def native(seeds, log):
         check(all(row.result_code == an.ResultCode.OK for row in rows))
 
     def batch_read():
-        rows = client.batch_read_blocking(keys + [an.Key(NS, "peer_native", "missing")])
+        rows = client.batch_read_blocking([*keys, an.Key(NS, "peer_native", "missing")])
         check([row.record.bins["i"] for row in rows[:N]] == list(range(N)))
         check(rows[N].result_code == an.ResultCode.KEY_NOT_FOUND_ERROR)
         check(client.batch_exists_blocking(keys) == [True] * N)
@@ -242,7 +240,7 @@ def native(seeds, log):
 
     def scan():
         statement = an.Statement(NS, "peer_native", None)
-        found = [r for r in client.query_blocking(statement, an.PartitionFilter.all())]
+        found = list(client.query_blocking(statement, an.PartitionFilter.all()))
         check(len(found) == N - 4, f"{len(found)} records")
         return f"{len(found)} records"
 
@@ -317,7 +315,7 @@ def py(seeds, log):
         check(all(row.result == 0 for row in result.batch_records))
 
     def batch_read():
-        rows = client.batch_read(keys + [(NS, "peer_py", "missing")]).to_list()
+        rows = client.batch_read([*keys, (NS, "peer_py", "missing")]).to_list()
         check([row["i"] for row in rows[:N]] == list(range(N)) and rows[N] is None)
 
     def batch_mixed():

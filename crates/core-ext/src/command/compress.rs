@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(with_plain_body(&body, |plain| Ok(plain.len())).unwrap(), 1000);
         let mut packed = frame(&body);
         request(&mut packed, 1, 0);
-        assert_eq!(with_plain_body(&packed[1..], |plain| Ok(plain == body)).unwrap(), true);
+        assert!(with_plain_body(&packed[1..], |plain| Ok(plain == body)).unwrap());
         let cut = &packed[1..packed.len() - 1];
         assert!(with_plain_body(cut, |_| Ok(())).is_err());
     }

@@ -1,8 +1,8 @@
 //! Faults on demand, per node.
 //!
 //! Where the hooks fire (all in `service`):
-//! * **accept**: [`Faults::refuses_connections`] after a connection was accepted; `true` resets it at once.
-//! * **request**: [`Faults::next_request`] once per whole frame, before it is executed, in the order of the connection. The
+//! * **accept**: `Faults::refuses_connections` after a connection was accepted; `true` resets it at once.
+//! * **request**: `Faults::next_request` once per whole frame, before it is executed, in the order of the connection. The
 //!   [`RequestFault`] that comes back says what happens to this request; its members are applied in this order:
 //!   `stall`, `delay`, `drop_before`, then `result_code` (instead of executing) or the execution, then
 //!   `drop_after`, `answer_delay`, `garbage`, `truncate`, `split`.
