@@ -43,9 +43,11 @@ fn the_low_water_mark_never_stalls() {
             assert!(times.iter().all(|time| *time < Duration::from_millis(600)), "{times:?}");
         });
         runtime.block_on(async {
-            // In order, so far apart that a mark of several answers would show.
+            // One after the other, so far apart that a mark of several answers would show. On two workers the callers
+            // submit in any order.
             let slow = (0..8).map(|id| Ask { delay: 60, ..Ask::id(id) });
-            let times = times(&lane, slow).await;
+            let mut times = times(&lane, slow).await;
+            times.sort();
             assert!(times[0] < Duration::from_millis(180), "{times:?}");
         });
     }
@@ -80,7 +82,7 @@ fn a_caller_that_is_never_polled_again_holds_nobody_up() {
         runtime.block_on(async {
             // Answered and not taken, one after the other as of a stream with a busy consumer.
             let mut kept = Vec::new();
-            let mut calls = Duration::ZERO;
+            let mut calls = Vec::new();
             for id in 0..200 {
                 let mut future = Box::pin(call(Arc::clone(&lane), Ask::id(id)));
                 assert!(future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())).is_pending());
@@ -92,9 +94,11 @@ fn a_caller_that_is_never_polled_again_holds_nobody_up() {
                     async { tokio::join!(call(Arc::clone(&lane), Ask::id(1)), call(Arc::clone(&lane), Ask::id(2))) };
                 let (one, two) = both.await;
                 assert_eq!((one.unwrap(), two.unwrap()), (1, 2));
-                calls += begun.elapsed();
+                calls.push(begun.elapsed());
             }
-            assert!(calls / 200 < Duration::from_millis(1), "{:?} each", calls / 200);
+            // The median: a busy machine may hold up some of them, a flush that waits for the tick holds up all.
+            calls.sort();
+            assert!(calls[100] < Duration::from_micros(1500), "{:?}", calls[100]);
         });
     }
 }
