@@ -13,8 +13,8 @@ use aerolane_wire::proto::PROTO_HEADER_SIZE;
 
 /// The size of the smallest answer.
 const SMALLEST_ANSWER: usize = PROTO_HEADER_SIZE + MESSAGE_HEADER_SIZE;
-/// Most answers to wait for.
-const MOST_ANSWERS: usize = 16;
+/// Most answers to wait for (decision 0002 has the figures).
+const MOST_ANSWERS: usize = 64;
 /// After this time the mark is taken back.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1);
 
