@@ -44,6 +44,9 @@ impl Opening {
         };
         let mut state = self.lane.state.lock();
         if state.closed {
+            drop(state);
+            // The lane counts it as being opened until it is told.
+            self.failed(&Error::client_closed());
             return;
         }
         let id = state.lane.opened(self.node, self.class, now);
