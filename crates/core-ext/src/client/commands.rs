@@ -22,6 +22,19 @@ pub(crate) trait Command {
     fn decode(&self, body: &[u8], node: &Arc<str>) -> Result<Self::Output>;
 }
 
+/// What every command here has: a policy with a base, and a key.
+macro_rules! about_one_record {
+    () => {
+        fn base(&self) -> &BasePolicy {
+            &self.policy.base_policy
+        }
+
+        fn key(&self) -> &Key {
+            self.key
+        }
+    };
+}
+
 pub(crate) struct Get<'a> {
     pub(crate) policy: &'a ReadPolicy,
     pub(crate) key: &'a Key,
@@ -31,13 +44,7 @@ pub(crate) struct Get<'a> {
 impl Command for Get<'_> {
     type Output = Record;
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         false
@@ -60,13 +67,7 @@ pub(crate) struct Exists<'a> {
 impl Command for Exists<'_> {
     type Output = bool;
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         false
@@ -92,13 +93,7 @@ pub(crate) struct Write<'a> {
 impl Command for Write<'_> {
     type Output = ();
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         true
@@ -121,13 +116,7 @@ pub(crate) struct Delete<'a> {
 impl Command for Delete<'_> {
     type Output = bool;
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         true
@@ -150,13 +139,7 @@ pub(crate) struct Touch<'a> {
 impl Command for Touch<'_> {
     type Output = ();
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         true
@@ -181,13 +164,7 @@ pub(crate) struct Operate<'a> {
 impl Command for Operate<'_> {
     type Output = Record;
 
-    fn base(&self) -> &BasePolicy {
-        &self.policy.base_policy
-    }
-
-    fn key(&self) -> &Key {
-        self.key
-    }
+    about_one_record!();
 
     fn writes(&self) -> bool {
         operations_write(self.operations)
