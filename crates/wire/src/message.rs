@@ -5,6 +5,10 @@
 //! number of operations (2 bytes each). In requests the record TTL is seconds and the transaction TTL the timeout in
 //! milliseconds; in answers they are the void time (seconds since 2010-01-01 UTC) and the batch index.
 
+mod reader;
+
+pub use reader::MessageReader;
+
 use crate::bytes::Cursor;
 use crate::particle::Particle;
 use crate::proto::{self, FrameType};
@@ -291,17 +295,13 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// Decodes the message at the front of `body`; also says how many bytes it has.
     pub fn decode_prefix(body: &'a [u8]) -> WireResult<(Self, usize)> {
-        let header = MessageHeader::decode(body)?;
-        let mut cursor = Cursor::new(body);
-        cursor.take(MESSAGE_HEADER_SIZE)?;
-        for _ in 0..header.n_fields {
-            read_field(&mut cursor)?;
+        let mut reader = MessageReader::new(body)?;
+        let header = *reader.header();
+        let mut fields_end = MESSAGE_HEADER_SIZE;
+        while let Some(field) = reader.next_field()? {
+            fields_end += FIELD_OVERHEAD + field.value.len();
         }
-        let fields_end = cursor.at();
-        for _ in 0..header.n_ops {
-            read_op(&mut cursor)?;
-        }
-        let end = cursor.at();
+        let end = reader.finish()?;
         Ok((Self { header, fields: &body[MESSAGE_HEADER_SIZE..fields_end], ops: &body[fields_end..end] }, end))
     }
 
@@ -333,6 +333,9 @@ impl<'a> Message<'a> {
         Ops::checked(self.ops)
     }
 }
+
+/// What a field has beside its value: size and type.
+const FIELD_OVERHEAD: usize = 5;
 
 #[inline]
 pub(crate) fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {
@@ -479,6 +482,14 @@ impl<'b> MessageWriter<'b> {
     pub fn field(&mut self, kind: u8, value: &[u8]) {
         write_field(self.out, kind, value);
         self.n_fields += 1;
+    }
+
+    /// Appends `count` fields that stand in `fields` as they are to be sent (size, type, value): a key is written once
+    /// and sent often.
+    #[inline]
+    pub fn encoded_fields(&mut self, fields: &[u8], count: u32) {
+        self.out.extend_from_slice(fields);
+        self.n_fields += count;
     }
 
     /// Appends a field whose value `write` appends.

@@ -85,14 +85,38 @@ impl<'a> Attempts<'a> {
         }
     }
 
+    /// Takes up a call whose first attempt was made elsewhere, on this route.
+    pub(crate) fn resume(
+        cluster: &'a Cluster,
+        policy: &'a BasePolicy,
+        writes: bool,
+        started: Instant,
+        route: Route,
+    ) -> Self {
+        Self { route: Some(route), made: 1, ..Self::new(cluster, policy, writes, started) }
+    }
+
+    /// Where the attempts have been; known once there was one.
+    pub(crate) fn route(&self) -> Option<Route> {
+        self.route
+    }
+
     /// Picks the node of the next attempt.
     ///
     /// # Errors
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
     pub(crate) fn next(&mut self, key: &Key, partition: u16, now: Instant) -> Result<Attempt, Next> {
+        self.next_in(key.namespace(), partition, now)
+    }
+
+    /// [`next`](Self::next) by the name of the namespace.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) fn next_in(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
         self.begin(now)?;
         let topology = self.cluster.snapshot();
-        let routed = topology.namespace(key.namespace()).and_then(|map| {
+        let routed = topology.namespace(namespace).and_then(|map| {
             let policy = self.policy;
             let route = self.route.get_or_insert_with(|| {
                 if self.writes {

@@ -73,6 +73,11 @@ impl Lanes {
         }
     }
 
+    /// The sizes of all lanes together.
+    pub(crate) fn sizing(&self) -> &PoolSizing {
+        &self.sizing
+    }
+
     /// The lane for the calling thread.
     pub(crate) fn mine(self: &Arc<Self>) -> Result<Arc<SharedLane>, Error> {
         let current = Handle::try_current();

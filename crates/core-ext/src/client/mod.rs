@@ -13,10 +13,12 @@ mod front_door;
 mod lanes;
 mod local;
 mod long_tail;
+mod raw;
 mod stats;
 mod sync;
 
 pub use asynchronous::Client;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
+pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
 pub use stats::{ClientStats, ConnectionStats, NodeStats};
 pub use sync::{Records, SyncClient};

@@ -224,7 +224,7 @@ pub(crate) fn frame(
 }
 
 /// The header of a command that only reads.
-pub(crate) fn read_header(policy: &BasePolicy, info1: u8, info2: u8, timeout_ms: u32) -> MessageHeader {
+pub fn read_header(policy: &BasePolicy, info1: u8, info2: u8, timeout_ms: u32) -> MessageHeader {
     MessageHeader {
         info1: info1 | read_flags(policy),
         info2,
@@ -237,7 +237,7 @@ pub(crate) fn read_header(policy: &BasePolicy, info1: u8, info2: u8, timeout_ms:
 }
 
 /// The header of a command that writes; `reads`: it also reads, so the read flags apply.
-fn write_header(policy: &WritePolicy, info1: u8, info2: u8, reads: bool, timeout_ms: u32) -> MessageHeader {
+pub fn write_header(policy: &WritePolicy, info1: u8, info2: u8, reads: bool, timeout_ms: u32) -> MessageHeader {
     let base = &policy.base_policy;
     let mut header = MessageHeader {
         info1,
@@ -347,7 +347,7 @@ fn filter_field(writer: &mut MessageWriter<'_>, policy: &BasePolicy) -> Result<(
 }
 
 /// Appends the bytes of an expression.
-pub(crate) fn expression(expression: &Expression, out: &mut Vec<u8>) -> Result<()> {
+pub fn expression(expression: &Expression, out: &mut Vec<u8>) -> Result<()> {
     let text = expression.base64()?;
     base64::engine::general_purpose::STANDARD
         .decode_vec(text, out)

@@ -1,0 +1,316 @@
+//! Calls whose request the caller has encoded and whose answer the caller decodes: what language bindings stand on.
+//!
+//! Everything else is as with the other clients: routing, pools and lanes, deadlines, retries, errors. Three ways:
+//!
+//! * [`RawClient::call_blocking`]: the calling thread does it all
+//! * [`RawClient::begin`]: the first attempt goes over a lane of a foreign event loop ([`RawClient::host_driver`]);
+//!   what comes after it, rare and slow by nature, through [`RawClient::finish`] or [`RawClient::resume`]
+//! * [`RawClient::resume`] from the start: on the control plane's runtime, for loops that cannot watch sockets
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerospike_core::{BasePolicy, ToHosts};
+
+use super::asynchronous::{Client, Shared};
+use super::attempts::{Attempts, Next};
+use super::execute::wait;
+use super::sync::SyncClient;
+use crate::cluster::Cluster;
+use crate::command::compress::with_plain_body;
+use crate::command::decode;
+use crate::config::ClientConfig;
+use crate::driver::blocking::Job;
+use crate::driver::host::HostDriver;
+use crate::driver::tasks::ExchangeError;
+use crate::error::{Error, Result};
+use crate::lane::{Class, Failure, LaneSizing};
+use crate::topology::{NodeId, NodeInfo, Route};
+
+/// What the client must know of a request about one record.
+#[derive(Debug, Clone, Copy)]
+pub struct RawCall<'a> {
+    /// Name of the namespace.
+    pub namespace: &'a str,
+    /// Partition of the key, 0 to 4095.
+    pub partition: u16,
+    /// Whether it can change the record: it goes to the master and can be in doubt.
+    pub writes: bool,
+    /// Whether "there is no such record" is an answer like others (`exists`, `delete`) and no error.
+    pub may_be_missing: bool,
+}
+
+impl RawCall<'_> {
+    /// Gives the message in an answer (the body of a frame) to `take`, unless it says that the request failed.
+    ///
+    /// # Errors
+    /// The server's result code as an error, or that the answer is malformed.
+    pub fn accept<R>(&self, answer: &[u8], node: &NodeInfo, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        with_plain_body(answer, |body| {
+            if self.may_be_missing {
+                decode::exists(body, node.label())?;
+            } else {
+                decode::write(body, node.label())?;
+            }
+            Ok(take(body))
+        })
+    }
+}
+
+/// An attempt that was begun, and what later ones have to know of it.
+#[derive(Debug, Clone)]
+pub struct RawAttempt {
+    node: Arc<NodeInfo>,
+    deadline: Option<Instant>,
+    started: Instant,
+    route: Route,
+}
+
+impl RawAttempt {
+    /// Where the request goes.
+    #[must_use]
+    pub fn node(&self) -> &Arc<NodeInfo> {
+        &self.node
+    }
+
+    /// When this attempt is to end; for [`HostDriver::deadline`].
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+/// Why an attempt has failed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RawFailure {
+    /// The server said so, or its answer could not be understood: an error of [`RawCall::accept`].
+    Answered(Error),
+    /// No answer came.
+    Lost(Failure),
+    /// The request was not taken: the pool is full and not to wait.
+    Refused(Error),
+}
+
+/// A client for requests that the caller encodes. Cheap to clone; shares everything with the clients that it is made
+/// from or into.
+#[derive(Clone)]
+pub struct RawClient {
+    shared: Arc<Shared>,
+}
+
+impl RawClient {
+    /// Connects to the cluster that the seeds belong to. No connections are opened ahead of use.
+    pub fn connect_blocking(config: &ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
+        config.validate()?;
+        let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
+        Ok(Self { shared: Shared::new(cluster, config) })
+    }
+
+    /// The async client of the same cluster.
+    #[must_use]
+    pub fn asynchronous(&self) -> Client {
+        Client { shared: Arc::clone(&self.shared) }
+    }
+
+    /// The blocking client of the same cluster.
+    #[must_use]
+    pub fn sync(&self) -> SyncClient {
+        SyncClient { shared: Arc::clone(&self.shared) }
+    }
+
+    /// The control plane of the cluster.
+    #[must_use]
+    pub fn cluster(&self) -> &Arc<Cluster> {
+        &self.shared.cluster
+    }
+
+    /// Runs a future on the control plane's runtime. Aborting the handle drops it.
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
+        self.shared.cluster.runtime().spawn(future).abort_handle()
+    }
+
+    /// Carries out a call, all attempts of it, on this thread. `request` is one whole frame, encoded with
+    /// [`server_timeout_ms`](crate::command::policy::server_timeout_ms) of the same policy.
+    pub fn call_blocking<R>(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        mut take: impl FnMut(&[u8]) -> R,
+    ) -> Result<R> {
+        let Shared { cluster, pools, .. } = &*self.shared;
+        let mut now = Instant::now();
+        let mut attempts = Attempts::new(cluster, policy, call.writes, now);
+        loop {
+            let next = match attempts.next_in(call.namespace, call.partition, now) {
+                Ok(attempt) => {
+                    let job = Job { request, now, deadline: attempt.deadline, reads: !call.writes };
+                    let outcome = pools.exchange(&attempt.node, job, |body| call.accept(body, &attempt.node, &mut take));
+                    let failure = match outcome {
+                        Ok(Ok(output)) => return Ok(output),
+                        Ok(Err(error)) => RawFailure::Answered(error),
+                        Err(error) => RawFailure::of(error, &attempt.node),
+                    };
+                    attempts.failed_with(&attempt.node, failure, Instant::now())
+                }
+                Err(next) => next,
+            };
+            match next {
+                Next::Retry(pause) => {
+                    if !pause.is_zero() {
+                        std::thread::sleep(pause);
+                    }
+                    now = Instant::now();
+                }
+                Next::GiveUp(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Where the first attempt of a call goes. `None`: something stands in the way (an unknown namespace, a node that
+    /// is not to be bothered now); [`resume`](Self::resume) finds out what, and waits where that helps.
+    #[must_use]
+    pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
+        let mut attempts = Attempts::new(&self.shared.cluster, policy, call.writes, now);
+        let attempt = attempts.next_in(call.namespace, call.partition, now).ok()?;
+        Some(RawAttempt { node: attempt.node, deadline: attempt.deadline, started: now, route: attempts.route()? })
+    }
+
+    /// The first attempt has failed. The error of the call, or `None` if it is to be tried again: then
+    /// [`resume`](Self::resume).
+    #[must_use]
+    pub fn finish(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        attempt: &RawAttempt,
+        failure: RawFailure,
+        now: Instant,
+    ) -> Option<Error> {
+        let mut attempts = attempt.resume(&self.shared.cluster, policy, call);
+        match attempts.failed_with(&attempt.node, failure, now) {
+            Next::Retry(_) => None,
+            Next::GiveUp(error) => Some(error),
+        }
+    }
+
+    /// Carries out a call on the control plane's runtime, from its start or from behind its first attempt. The answer
+    /// is the body of a message.
+    pub async fn resume(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        begun: Option<(RawAttempt, RawFailure)>,
+    ) -> Result<Vec<u8>> {
+        let cluster = &self.shared.cluster;
+        let lane = self.shared.lanes.mine()?;
+        let mut now = Instant::now();
+        let (mut attempts, mut next) = match begun {
+            None => (Attempts::new(cluster, policy, call.writes, now), Next::Retry(Duration::ZERO)),
+            Some((attempt, failure)) => {
+                let mut attempts = attempt.resume(cluster, policy, call);
+                let next = attempts.failed_with(&attempt.node, failure, now);
+                (attempts, next)
+            }
+        };
+        loop {
+            match next {
+                Next::Retry(pause) => {
+                    if !pause.is_zero() {
+                        wait(cluster, pause).await;
+                        now = Instant::now();
+                    }
+                }
+                Next::GiveUp(error) => return Err(error),
+            }
+            next = match attempts.next_in(call.namespace, call.partition, now) {
+                Ok(attempt) => {
+                    let node = &attempt.node;
+                    let deadline = lane.deadline(attempt.deadline);
+                    let encode = |out: &mut Vec<u8>| {
+                        out.extend_from_slice(request);
+                        Ok(())
+                    };
+                    let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
+                    let take = |answer: &[u8]| call.accept(answer, node, <[u8]>::to_vec);
+                    let failure = match poll_fn(|cx| exchange.poll_with(cx, take)).await {
+                        Ok(Ok(body)) => return Ok(body),
+                        Ok(Err(error)) => RawFailure::Answered(error),
+                        Err(error) => RawFailure::of(error, node),
+                    };
+                    now = Instant::now();
+                    attempts.failed_with(node, failure, now)
+                }
+                Err(next) => next,
+            };
+        }
+    }
+
+    /// A lane for a foreign event loop, with its share of the pool. See [`HostDriver::new`] for `wake`.
+    #[must_use]
+    pub fn host_driver<T>(&self, wake: impl Fn() + Send + Sync + 'static) -> HostDriver<T> {
+        HostDriver::new(&self.shared.cluster, LaneSizing::from(self.shared.lanes.sizing()), wake)
+    }
+
+    /// Closes the client, also for the clients that share it; see [`SyncClient::close`].
+    pub fn close_blocking(&self) {
+        self.shared.close_data_paths();
+        self.shared.cluster.close_blocking();
+    }
+}
+
+impl RawAttempt {
+    fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'_>) -> Attempts<'a> {
+        Attempts::resume(cluster, policy, call.writes, self.started, self.route)
+    }
+
+    /// The node's number, as lanes take it.
+    #[must_use]
+    pub fn node_id(&self) -> NodeId {
+        self.node.id()
+    }
+}
+
+impl RawFailure {
+    fn of(error: ExchangeError, node: &NodeInfo) -> Self {
+        match error {
+            ExchangeError::Failed(failure) => Self::Lost(failure),
+            ExchangeError::Encode(error) => Self::Refused(error),
+            ExchangeError::Full(full) => {
+                Self::Refused(Error::pool_exhausted(full.limit, full.size, full.waiting, node.label()))
+            }
+        }
+    }
+}
+
+impl Attempts<'_> {
+    fn failed_with(&mut self, node: &NodeInfo, failure: RawFailure, now: Instant) -> Next {
+        match failure {
+            RawFailure::Answered(error) => self.answered(node, error, now),
+            RawFailure::Lost(failure) => self.lost(node, failure, now),
+            RawFailure::Refused(error) => Next::GiveUp(self.refused(error, now)),
+        }
+    }
+}
+
+impl From<&Client> for RawClient {
+    fn from(client: &Client) -> Self {
+        Self { shared: Arc::clone(&client.shared) }
+    }
+}
+
+impl From<&SyncClient> for RawClient {
+    fn from(client: &SyncClient) -> Self {
+        Self { shared: Arc::clone(&client.shared) }
+    }
+}
+
+impl fmt::Debug for RawClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawClient").finish_non_exhaustive()
+    }
+}

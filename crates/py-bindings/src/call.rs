@@ -1,0 +1,81 @@
+//! A call as the async and the sync side carry it out alike: its policy, its key, its request, and what its answer
+//! becomes.
+
+use std::sync::Arc;
+
+use aerolane::client::RawCall;
+use aerolane::command::policy::server_timeout_ms;
+use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
+use pyo3::prelude::*;
+
+use crate::key::Key;
+use crate::record::Record;
+
+/// The policy of a call, as it was when the call began.
+#[derive(Clone)]
+pub(crate) enum PolicyRef {
+    Read(Arc<ReadPolicy>),
+    Write(Arc<WritePolicy>),
+}
+
+impl PolicyRef {
+    pub(crate) fn base(&self) -> &BasePolicy {
+        match self {
+            Self::Read(policy) => &policy.base_policy,
+            Self::Write(policy) => &policy.base_policy,
+        }
+    }
+
+    /// The timeout word of the request, in milliseconds.
+    pub(crate) fn server_timeout_ms(&self) -> u32 {
+        server_timeout_ms(self.base())
+    }
+}
+
+/// What an answer becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Becomes {
+    /// `None`.
+    Nothing,
+    /// Whether the record exists (`exists`, `delete`).
+    Exists,
+    /// A `Record`.
+    Record,
+    /// A `Record` of `operate`: nil values stay, several results of one bin make a list.
+    Results,
+}
+
+/// A call that has been encoded.
+pub(crate) struct Call {
+    pub(crate) key: Py<Key>,
+    pub(crate) policy: PolicyRef,
+    pub(crate) writes: bool,
+    pub(crate) becomes: Becomes,
+}
+
+impl Call {
+    /// What the Rust client has to know of it.
+    pub(crate) fn raw(&self) -> RawCall<'_> {
+        let key = self.key.get();
+        RawCall {
+            namespace: key.namespace(),
+            partition: key.partition(),
+            writes: self.writes,
+            may_be_missing: self.becomes == Becomes::Exists,
+        }
+    }
+
+    /// The result of an answer that was accepted: the body of a message.
+    pub(crate) fn result(&self, py: Python<'_>, body: &[u8]) -> PyResult<Py<PyAny>> {
+        /// Where the result code stands in a message.
+        const RESULT_CODE: usize = 5;
+        Ok(match self.becomes {
+            Becomes::Nothing => py.None(),
+            Becomes::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
+            Becomes::Record | Becomes::Results => {
+                let operate = self.becomes == Becomes::Results;
+                Py::new(py, Record::new(self.key.clone_ref(py), body, operate)?)?.into_any()
+            }
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The Python module `aerolane._aerolane`.
+//!
+//! No value stands between: Python objects are written straight into request bytes, and answers are turned straight
+//! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
+//!
+//! * [`value`], [`key`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`host`]: the async side, a lane on each event loop
+//! * [`blocking`]: the sync side
+//! * [`policy`], [`errors`]: policies and exceptions
+
+#![allow(missing_docs)] // What Python sees is documented in docstrings; what Rust sees is private.
+
+mod blocking;
+mod call;
+mod client;
+mod errors;
+mod host;
+mod key;
+mod policy;
+mod record;
+mod request;
+mod value;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How this module was built: `version`, `profile`, `opt_level`, `target`, `rustc`, `abi3`, `free_threaded`.
+#[pyfunction]
+fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let info = PyDict::new(py);
+    info.set_item("version", env!("CARGO_PKG_VERSION"))?;
+    info.set_item("profile", env!("AEROLANE_PROFILE"))?;
+    info.set_item("opt_level", env!("AEROLANE_OPT_LEVEL"))?;
+    info.set_item("target", env!("AEROLANE_TARGET"))?;
+    info.set_item("rustc", env!("AEROLANE_RUSTC"))?;
+    info.set_item("abi3", cfg!(Py_LIMITED_API))?;
+    info.set_item("free_threaded", cfg!(Py_GIL_DISABLED))?;
+    Ok(info)
+}
+
+/// Aerolane: a client for the Aerospike database. Import `aerolane`, not this module.
+#[pymodule(gil_used = false)]
+fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(build_info, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    key::register(module)?;
+    record::register(module)?;
+    value::register(module)?;
+    policy::register(module)?;
+    errors::register(module)?;
+    host::register(module)?;
+    client::register(module)?;
+    Ok(())
+}
