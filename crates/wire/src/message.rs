@@ -336,6 +336,8 @@ impl<'a> Message<'a> {
 
 /// What a field has beside its value: size and type.
 const FIELD_OVERHEAD: usize = 5;
+/// What an operation has beside name and value: size, type, particle type, flags, name length.
+const OP_OVERHEAD: usize = 8;
 
 #[inline]
 pub(crate) fn read_field<'a>(cursor: &mut Cursor<'a>) -> WireResult<Field<'a>> {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use aerolane::batch::{self, Answers, Progress, RowAnswer};
+use aerolane::batch::{self, Answers, Progress};
 use aerolane::command::decode::{self, Want};
 use aerolane::command::encode::{self, WriteKind};
 use aerolane::operations::{add, append, get_bin};
@@ -125,6 +125,7 @@ fn decode_write() -> Run {
 
 fn decode_batch() -> Run {
     let (answer, node) = (batch_answer(), node());
+    let want = Want { results: false, ..Want::OPERATE };
     Box::new(move |n| {
         for _ in 0..n {
             let (frame, _) = split_frame(black_box(&answer), MAX_BODY_SIZE).expect("valid").expect("whole");
@@ -132,9 +133,11 @@ fn decode_batch() -> Run {
             let mut rows = 0;
             let progress = answers
                 .frame(frame.body, &node, |_, row| {
-                    assert!(matches!(row, RowAnswer::Ok(_)), "every row has a record");
-                    black_box(row);
+                    let mut record = None;
+                    assert!(row.decode(want, &mut record)?.is_none(), "every row has a record");
+                    black_box(record);
                     rows += 1;
+                    Ok(())
                 })
                 .expect("valid");
             assert!(rows == BATCH && matches!(progress, Progress::Done(None)));

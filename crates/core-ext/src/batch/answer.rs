@@ -3,26 +3,12 @@
 use std::sync::Arc;
 
 use aerolane_wire::WireResult;
-use aerolane_wire::message::{Message, field, info3};
+use aerolane_wire::message::{Message, MessageReader, field, info3};
 use aerospike_core::{Key, Record, ResultCode};
 
-use crate::command::decode::{self, Want, bad, failure};
+use crate::command::decode::{self, Names, Want, bad, failure};
 use crate::command::value;
 use crate::error::{Error, Result};
-
-/// What the server said about one row.
-#[derive(Debug)]
-pub enum RowAnswer {
-    /// The row succeeded.
-    Ok(Record),
-    /// The row failed.
-    Failed {
-        /// Why: a result code of the server.
-        error: Error,
-        /// The record that came with a UDF's failure: it has the reason in the bin `FAILURE`.
-        record: Option<Record>,
-    },
-}
 
 /// How far an answer has come.
 #[derive(Debug)]
@@ -60,27 +46,37 @@ impl Answers {
 
     /// Takes in the body of one frame and calls `each` with every row's place in the request and its answer.
     ///
-    /// An error means that the answer cannot be understood (or names a row that was not asked for, or one twice); the
-    /// connection must then be closed. Rows given to `each` before stay valid.
-    pub fn frame(&mut self, body: &[u8], node: &Arc<str>, mut each: impl FnMut(u32, RowAnswer)) -> Result<Progress> {
+    /// An error (of `each`, too) means that the answer cannot be understood, or names a row that was not asked for, or
+    /// one twice; the connection must then be closed. What `each` did with rows before stays valid.
+    pub fn frame(
+        &mut self,
+        body: &[u8],
+        node: &Arc<str>,
+        mut each: impl FnMut(u32, &mut RowAnswer<'_, '_>) -> Result<()>,
+    ) -> Result<Progress> {
+        let mut names = Names::new();
         let mut at = 0;
         while at < body.len() {
             if self.done {
                 return Err(bad("a batch answer goes on behind its last message".to_owned(), node));
             }
-            let (message, size) = Message::decode_prefix(&body[at..])
-                .map_err(|e| bad(format!("a batch answer is no message: {}", e.shifted(at)), node))?;
-            at += size;
-            if message.header.info3 & info3::LAST != 0 {
+            let bytes = &body[at..];
+            let no_message = |e| no_message(e, at, node);
+            let reader = MessageReader::new(bytes).map_err(no_message)?;
+            if reader.header().info3 & info3::LAST != 0 {
                 self.done = true;
+                let (message, size) = Message::decode_prefix(bytes).map_err(no_message)?;
+                at += size;
                 if at == body.len() {
                     let failed = message.header.result_code != 0;
                     return Ok(Progress::Done(failed.then(|| failure(&message, node))));
                 }
                 continue;
             }
-            let place = self.mark(message.header.transaction_ttl, node)?;
-            each(place, row_answer(&message, node)?);
+            let place = self.mark(reader.header().transaction_ttl, node)?;
+            let mut answer = RowAnswer { reader, bytes, names: &mut names, node };
+            each(place, &mut answer)?;
+            at += answer.reader.finish().map_err(no_message)?;
         }
         Ok(Progress::More)
     }
@@ -100,50 +96,86 @@ impl Answers {
     }
 }
 
-#[inline]
-fn row_answer(message: &Message<'_>, node: &Arc<str>) -> Result<RowAnswer> {
-    let code = ResultCode::from(message.header.result_code);
-    match code {
-        ResultCode::Ok => Ok(RowAnswer::Ok(record(message, node)?)),
-        ResultCode::UdfBadResponse => {
-            Ok(RowAnswer::Failed { error: failure(message, node), record: Some(record(message, node)?) })
+#[cold]
+fn no_message(error: aerolane_wire::WireError, at: usize, node: &Arc<str>) -> Error {
+    bad(format!("a batch answer is no message: {}", error.shifted(at)), node)
+}
+
+/// What the server said about one row, not yet decoded.
+#[derive(Debug)]
+pub struct RowAnswer<'a, 'f> {
+    reader: MessageReader<'a>,
+    /// From the row's message on.
+    bytes: &'a [u8],
+    names: &'f mut Names<'a>,
+    node: &'f Arc<str>,
+}
+
+impl RowAnswer<'_, '_> {
+    /// Decodes the row. `None`: it succeeded, and its record has been put into `record`. Otherwise it failed with this
+    /// result code of the server, and `record` is what came with the failure: of a UDF's, the reason in the bin
+    /// `FAILURE`; else nothing.
+    ///
+    /// The outer error means that the answer cannot be understood; `record` is then empty. A row is decoded once.
+    #[inline]
+    pub fn decode(&mut self, want: Want, record: &mut Option<Record>) -> Result<Option<Error>> {
+        match ResultCode::from(self.reader.header().result_code) {
+            ResultCode::Ok => self.record(want, record).map(|()| None),
+            ResultCode::UdfBadResponse => {
+                self.record(want, record)?;
+                self.failure().map(Some)
+            }
+            _ => {
+                *record = None;
+                self.failure().map(Some)
+            }
         }
-        _ => Ok(RowAnswer::Failed { error: failure(message, node), record: None }),
+    }
+
+    #[inline]
+    fn record(&mut self, want: Want, into: &mut Option<Record>) -> Result<()> {
+        // A row without operations (a delete, a header read) has no results, rather than an empty list of them.
+        let want = Want { results: want.results && self.reader.header().n_ops > 0, ..want };
+        let record = into.insert(decode::bare_record(&self.reader, want, self.names));
+        let mut decode = || {
+            if self.reader.header().n_fields > 0 {
+                let malformed = |e| bad(format!("the key of a batch row is malformed: {e}"), self.node);
+                record.key = key(&mut self.reader).map_err(malformed)?;
+            }
+            decode::fill(record, &mut self.reader, want, self.names, self.node)
+        };
+        let result = decode();
+        if result.is_err() {
+            *into = None;
+        }
+        result
+    }
+
+    #[cold]
+    fn failure(&self) -> Result<Error> {
+        let (message, _) = Message::decode_prefix(self.bytes)
+            .map_err(|e| bad(format!("a row of a batch answer is no message: {e}"), self.node))?;
+        Ok(failure(&message, self.node))
     }
 }
 
-#[inline]
-fn record(message: &Message<'_>, node: &Arc<str>) -> Result<Record> {
-    // A row without operations (a delete, a header read) has no results, rather than an empty list of them.
-    let want = Want { results: message.header.n_ops > 0, ..Want::BATCH };
-    let mut record = decode::record_of(message, want, node)?;
-    if message.header.n_fields > 0 {
-        record.key = key(message).map_err(|e| bad(format!("the key of a batch row is malformed: {e}"), node))?;
+/// The key in an answer, if its digest is there. Of two fields of one type the first counts.
+#[cold]
+fn key(reader: &mut MessageReader<'_>) -> WireResult<Option<Key>> {
+    let mut fields = [None; 5];
+    while let Some(field) = reader.next_field()? {
+        if let Some(first @ None) = fields.get_mut(usize::from(field.kind)) {
+            *first = Some(field.value);
+        }
     }
-    Ok(record)
-}
-
-/// The key in an answer, if its digest is there.
-fn key(message: &Message<'_>) -> WireResult<Option<Key>> {
-    let Some(digest) = message.field(field::DIGEST).and_then(|digest| <[u8; 20]>::try_from(digest).ok()) else {
+    let value_of = |kind: u8| fields[usize::from(kind)];
+    let Some(digest) = value_of(field::DIGEST).and_then(|digest| <[u8; 20]>::try_from(digest).ok()) else {
         return Ok(None);
     };
-    let text = |kind| message.field(kind).map_or(String::new(), |v| String::from_utf8_lossy(v).into_owned());
-    let user_key = match message.field(field::KEY) {
+    let text = |kind| value_of(kind).map_or(String::new(), |v| String::from_utf8_lossy(v).into_owned());
+    let user_key = match value_of(field::KEY) {
         Some([kind, bytes @ ..]) => Some(value::decode(*kind, bytes)?),
         _ => None,
     };
     Ok(Some(Key::with_digest(text(field::NAMESPACE), text(field::SET), user_key, digest)))
-}
-
-/// Whether this frame body holds the last message of an answer. For those who only collect the frames.
-pub fn holds_last(body: &[u8]) -> WireResult<bool> {
-    let mut at = 0;
-    let mut last = false;
-    while at < body.len() {
-        let (message, size) = Message::decode_prefix(&body[at..]).map_err(|e| e.shifted(at))?;
-        last |= message.header.info3 & info3::LAST != 0;
-        at += size;
-    }
-    Ok(last)
 }

@@ -7,10 +7,11 @@
 mod answer;
 mod encode;
 mod operation;
+mod policy;
 mod record;
 mod single;
 
-pub use answer::{Answers, Progress, RowAnswer, holds_last};
+pub use answer::{Answers, Progress, RowAnswer};
 pub use encode::encode;
 pub use operation::BatchOperation;
 pub use record::BatchRecord;

@@ -4,9 +4,11 @@ use aerospike_core::{
     BatchDeletePolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins, Key, Record, ResultCode, Value,
 };
 
+use super::policy::RowPolicy;
 use super::{BatchRecord, RowAnswer};
 use crate::command;
-use crate::error::Error;
+use crate::command::decode::Want;
+use crate::error::{Error, Result};
 use crate::operations::Operation;
 
 /// One row of a batch call.
@@ -22,10 +24,10 @@ pub struct BatchOperation {
 /// What a row does.
 #[derive(Clone, Debug)]
 pub(crate) enum BatchKind {
-    Read { policy: BatchReadPolicy, bins: Bins },
-    ReadOps { policy: BatchReadPolicy, ops: Vec<Operation> },
-    Write { policy: BatchWritePolicy, ops: Vec<Operation> },
-    Delete { policy: BatchDeletePolicy },
+    Read { policy: RowPolicy<BatchReadPolicy>, bins: Bins },
+    ReadOps { policy: RowPolicy<BatchReadPolicy>, ops: Vec<Operation> },
+    Write { policy: RowPolicy<BatchWritePolicy>, ops: Vec<Operation> },
+    Delete { policy: RowPolicy<BatchDeletePolicy> },
     Udf(Box<Udf>),
 }
 
@@ -40,29 +42,33 @@ pub(crate) struct Udf {
 /// Building rows.
 impl BatchOperation {
     /// Reads bins: all, some, or none (generation and expiration only).
+    ///
+    /// [`Record::results`] is filled as `get` fills it: if the batch's
+    /// [`populate_positional_results`](aerospike_core::BasePolicy::populate_positional_results) asks for it. (In
+    /// aerospike-core that depends on how many rows go to one node.)
     #[must_use]
     pub fn read(policy: &BatchReadPolicy, key: Key, bins: Bins) -> Self {
-        Self { row: BatchRecord::new(key, false), kind: BatchKind::Read { policy: policy.clone(), bins } }
+        Self { row: BatchRecord::new(key, false), kind: BatchKind::Read { policy: RowPolicy::of(policy), bins } }
     }
 
     /// Reads with operations. None of them may write.
     #[must_use]
     pub fn read_ops(policy: &BatchReadPolicy, key: Key, ops: impl Into<Vec<Operation>>) -> Self {
-        let kind = BatchKind::ReadOps { policy: policy.clone(), ops: ops.into() };
+        let kind = BatchKind::ReadOps { policy: RowPolicy::of(policy), ops: ops.into() };
         Self { row: BatchRecord::new(key, false), kind }
     }
 
     /// Writes with operations. At least one of them must write.
     #[must_use]
     pub fn write(policy: &BatchWritePolicy, key: Key, ops: impl Into<Vec<Operation>>) -> Self {
-        let kind = BatchKind::Write { policy: policy.clone(), ops: ops.into() };
+        let kind = BatchKind::Write { policy: RowPolicy::of(policy), ops: ops.into() };
         Self { row: BatchRecord::new(key, true), kind }
     }
 
     /// Deletes the record.
     #[must_use]
     pub fn delete(policy: &BatchDeletePolicy, key: Key) -> Self {
-        Self { row: BatchRecord::new(key, true), kind: BatchKind::Delete { policy: policy.clone() } }
+        Self { row: BatchRecord::new(key, true), kind: BatchKind::Delete { policy: RowPolicy::of(policy) } }
     }
 
     /// Applies a function of a registered UDF module.
@@ -171,15 +177,24 @@ impl BatchOperation {
         self.row.clear();
     }
 
-    /// Takes in what the server said. `requests_sent` counts the requests that held this row, for "in doubt".
+    /// Takes in what the server said. `requests_sent` counts the requests that held this row, for "in doubt"; `results`:
+    /// fill the results of plain reads, too.
+    ///
+    /// # Errors
+    /// The answer cannot be understood; the row is pending then.
     #[inline]
-    pub(crate) fn answer(&mut self, answer: RowAnswer, requests_sent: u32) {
-        match answer {
-            RowAnswer::Ok(record) => self.row.set_ok(record),
-            RowAnswer::Failed { error, record } => {
-                self.row.set_error(error.set_in_doubt(self.row.has_write(), requests_sent), record);
-            }
+    pub(crate) fn answer(&mut self, answer: &mut RowAnswer<'_, '_>, results: bool, requests_sent: u32) -> Result<()> {
+        let plain_read = matches!(self.kind, BatchKind::Read { .. });
+        let want = Want { results: results || !plain_read, ..Want::OPERATE };
+        if let Some(error) = answer.decode(want, &mut self.row.record)? {
+            self.row.error = Some(error.set_in_doubt(self.row.has_write(), requests_sent));
         }
+        Ok(())
+    }
+
+    /// Takes in the outcome of a row that went alone.
+    pub(crate) fn succeed(&mut self, record: Record) {
+        self.row.set_ok(record);
     }
 
     /// Marks the row as failed.

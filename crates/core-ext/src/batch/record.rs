@@ -15,7 +15,7 @@ pub struct BatchRecord {
     pub key: Key,
     /// The record of a row that succeeded. Also of a UDF that failed: it has the reason in the bin `FAILURE`.
     pub record: Option<Record>,
-    error: Option<Error>,
+    pub(super) error: Option<Error>,
     has_write: bool,
 }
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use aerospike_core::expressions::Expression;
-use aerospike_core::{BasePolicy, BatchPolicy, ReadTouchTtl, WritePolicy};
+use aerospike_core::{BasePolicy, BatchPolicy, ReadTouchTtl, Record, WritePolicy};
 
+use super::BatchOperation;
 use super::operation::BatchKind;
-use super::{BatchOperation, RowAnswer};
 use crate::command::decode::{self, Want};
 use crate::command::encode as single;
 use crate::error::{Error, ErrorKind, Result};
@@ -67,16 +67,22 @@ pub fn encode_single(policy: &BatchPolicy, row: &BatchOperation, timeout_ms: u32
     }
 }
 
-/// What the answer to [`encode_single`]'s command says about the row. An error: the answer cannot be understood.
-pub fn decode_single(policy: &BatchPolicy, row: &BatchOperation, body: &[u8], node: &Arc<str>) -> Result<RowAnswer> {
+/// What the answer to [`encode_single`]'s command says about the row; the inner error is the row's failure. The outer one:
+/// the answer cannot be understood.
+pub fn decode_single(
+    policy: &BatchPolicy,
+    row: &BatchOperation,
+    body: &[u8],
+    node: &Arc<str>,
+) -> Result<Result<Record>> {
     let want = match row.kind() {
         BatchKind::Read { bins, .. } => Want::get(&policy.base_policy, bins),
         BatchKind::Delete { .. } => Want { bins: false, results: false, nil_bins: false },
         _ => Want::OPERATE,
     };
     match decode::record(body, want, node) {
-        Ok(record) => Ok(RowAnswer::Ok(record)),
-        Err(error) if matches!(error.kind(), ErrorKind::Server { .. }) => Ok(RowAnswer::Failed { error, record: None }),
+        Ok(record) => Ok(Ok(record)),
+        Err(error) if matches!(error.kind(), ErrorKind::Server { .. }) => Ok(Err(error)),
         Err(error) => Err(error),
     }
 }

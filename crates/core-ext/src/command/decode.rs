@@ -4,12 +4,18 @@
 
 use std::sync::Arc;
 
-use aerolane_wire::message::{Message, Op};
+use aerolane_wire::message::{Message, MessageReader, Op};
+use aerolane_wire::{WireError, WireErrorKind};
 use aerospike_core::{BasePolicy, Bins, IndexMap, Record, ResultCode, Value};
-use indexmap::map::Entry;
+use indexmap::map::RawEntryApiV1;
+use indexmap::map::raw_entry_v1::RawEntryMut;
+
+pub(crate) use names::Names;
 
 use super::{detail, value};
 use crate::error::{Error, Phase, Result};
+
+mod names;
 
 /// Result codes that are no failure of their own everywhere.
 const OK: u8 = 0;
@@ -29,8 +35,6 @@ pub struct Want {
 impl Want {
     /// For `operate`: every result, in order.
     pub const OPERATE: Self = Self { bins: true, results: true, nil_bins: true };
-    /// For rows of a batch.
-    pub const BATCH: Self = Self::OPERATE;
 
     /// For `get`.
     #[must_use]
@@ -44,11 +48,19 @@ impl Want {
 ///
 /// A missing record is an error (`KeyNotFoundError`), and so is a filtered-out one (`FilteredOut`).
 pub fn record(body: &[u8], want: Want, node: &Arc<str>) -> Result<Record> {
-    let message = message(body, node)?;
-    match message.header.result_code {
-        OK => record_of(&message, want, node),
-        _ => Err(failure(&message, node)),
+    let no_message = |e| bad(format!("the answer is no message: {e}"), node);
+    let mut reader = MessageReader::new(body).map_err(no_message)?;
+    if reader.header().result_code != OK {
+        return Err(failure(&message(body, node)?, node));
     }
+    let mut names = Names::new();
+    let mut record = bare_record(&reader, want, &names);
+    fill(&mut record, &mut reader, want, &mut names, node)?;
+    let size = reader.finish().map_err(no_message)?;
+    if size < body.len() {
+        return Err(no_message(WireError::new(WireErrorKind::Trailing { extra: body.len() - size }, size)));
+    }
+    Ok(record)
 }
 
 /// The answer to a write or a touch.
@@ -86,50 +98,64 @@ pub(crate) fn failure(message: &Message<'_>, node: &Arc<str>) -> Error {
     }
 }
 
-/// The record of a message whose result code is good.
+/// A record with what the header says of it, with room for its operations; [`fill`] reads them.
 #[inline]
-pub(crate) fn record_of(message: &Message<'_>, want: Want, node: &Arc<str>) -> Result<Record> {
-    let header = &message.header;
-    // Never more room than operations that were really received: `Message` has walked them.
-    let n_ops = usize::from(header.n_ops);
-    let mut bins = if want.bins && n_ops > 0 { IndexMap::with_capacity(n_ops) } else { IndexMap::default() };
-    let mut results = want.results.then(|| Vec::with_capacity(n_ops));
-    if want.bins {
-        for op in message.ops() {
-            let value = bin_value(&op, node)?;
-            match &mut results {
-                // An operation without a bin name (touch, header read) answers in the results only.
-                Some(results) if op.name.is_empty() => results.push(value),
-                Some(results) => {
-                    results.push(value.clone());
-                    add_bin(&mut bins, &op, value, want, node)?;
-                }
-                None if op.name.is_empty() => {}
-                None => add_bin(&mut bins, &op, value, want, node)?,
-            }
-        }
+pub(crate) fn bare_record(reader: &MessageReader<'_>, want: Want, names: &Names<'_>) -> Record {
+    let header = reader.header();
+    let room = if want.bins { reader.max_ops_left() } else { 0 };
+    let bins = IndexMap::with_capacity_and_hasher(room, names.hasher());
+    let results = want.results.then(|| Vec::with_capacity(room));
+    Record::new(None, bins, results, header.generation, header.record_ttl)
+}
+
+/// Reads the operations into the record.
+#[inline]
+pub(crate) fn fill<'a>(
+    record: &mut Record,
+    reader: &mut MessageReader<'a>,
+    want: Want,
+    names: &mut Names<'a>,
+    node: &Arc<str>,
+) -> Result<()> {
+    if !want.bins {
+        return Ok(());
     }
-    Ok(Record::new(None, bins, results, header.generation, header.record_ttl))
+    let mut place = 0;
+    while let Some(op) = reader.next_op().map_err(|e| bad(format!("the answer is no message: {e}"), node))? {
+        let value = bin_value(&op, node)?;
+        // An operation without a bin name (touch, header read) answers in the results only.
+        let is_bin = !op.name.is_empty() && (want.nil_bins || !value.is_nil());
+        match &mut record.results {
+            Some(results) if is_bin => {
+                results.push(value.clone());
+                add_bin(&mut record.bins, (place, op.name), value, names, node)?;
+            }
+            Some(results) => results.push(value),
+            None if is_bin => add_bin(&mut record.bins, (place, op.name), value, names, node)?,
+            None => {}
+        }
+        place += 1;
+    }
+    Ok(())
 }
 
 #[inline]
-fn add_bin(bins: &mut IndexMap<String, Value>, op: &Op<'_>, value: Value, want: Want, node: &Arc<str>) -> Result<()> {
-    if value.is_nil() && !want.nil_bins {
-        return Ok(());
-    }
-    let Ok(name) = std::str::from_utf8(op.name) else {
-        return Err(bad(format!("a bin name is not UTF-8: {:?}", op.name.escape_ascii().to_string()), node));
+fn add_bin<'a>(
+    bins: &mut IndexMap<String, Value>,
+    (place, name): (usize, &'a [u8]),
+    value: Value,
+    names: &mut Names<'a>,
+    node: &Arc<str>,
+) -> Result<()> {
+    let Ok((name, hash)) = names.look_up(place, name) else {
+        return Err(bad(format!("a bin name is not UTF-8: {:?}", name.escape_ascii().to_string()), node));
     };
-    if bins.is_empty() {
-        bins.insert(name.to_owned(), value);
-        return Ok(());
-    }
-    match bins.entry(name.to_owned()) {
-        Entry::Vacant(free) => {
-            free.insert(value);
+    match bins.raw_entry_mut_v1().from_hash(hash, |known| known == name) {
+        RawEntryMut::Vacant(free) => {
+            free.insert_hashed_nocheck(hash, name.to_owned(), value);
         }
         // Several operations on one bin: their answers in order.
-        Entry::Occupied(mut taken) => match taken.get_mut() {
+        RawEntryMut::Occupied(taken) => match taken.into_mut() {
             Value::MultiResult(list) => list.push(value),
             first => {
                 let previous = std::mem::replace(first, Value::Nil);
@@ -140,6 +166,7 @@ fn add_bin(bins: &mut IndexMap<String, Value>, op: &Op<'_>, value: Value, want: 
     Ok(())
 }
 
+#[inline]
 fn bin_value(op: &Op<'_>, node: &Arc<str>) -> Result<Value> {
     value::decode(op.particle_type, op.value)
         .map_err(|e| bad(format!("the value of bin '{}' is malformed: {e}", op.name.escape_ascii()), node))

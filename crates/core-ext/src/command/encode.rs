@@ -224,6 +224,7 @@ pub(crate) fn frame(
 }
 
 /// The header of a command that only reads.
+#[must_use]
 pub fn read_header(policy: &BasePolicy, info1: u8, info2: u8, timeout_ms: u32) -> MessageHeader {
     MessageHeader {
         info1: info1 | read_flags(policy),
@@ -237,6 +238,7 @@ pub fn read_header(policy: &BasePolicy, info1: u8, info2: u8, timeout_ms: u32) -
 }
 
 /// The header of a command that writes; `reads`: it also reads, so the read flags apply.
+#[must_use]
 pub fn write_header(policy: &WritePolicy, info1: u8, info2: u8, reads: bool, timeout_ms: u32) -> MessageHeader {
     let base = &policy.base_policy;
     let mut header = MessageHeader {

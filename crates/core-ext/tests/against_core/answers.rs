@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use aerolane::batch::{Answers, BatchOperation as Ours, Progress, RowAnswer, decode_single};
+use aerolane::batch::{Answers, BatchOperation as Ours, Progress, decode_single};
 use aerolane::command::decode::{self, Want};
 use aerolane::operations as ours;
 use aerospike_core::operations as core_ops;
@@ -174,12 +174,16 @@ fn our_rows(exchange: &Exchange) -> Option<String> {
     for body in bodies(&exchange.response) {
         assert!(!done, "{}", exchange.name);
         let progress = answers.frame(body, &node, |place, answer| {
-            rows[place as usize] = match answer {
-                RowAnswer::Ok(record) => words(&record),
-                RowAnswer::Failed { error, record } => {
+            let mut record = None;
+            // With the results of all rows, as aerospike-core has them.
+            rows[place as usize] = match (answer.decode(Want::OPERATE, &mut record)?, &record) {
+                (None, Some(record)) => words(record),
+                (None, None) => panic!("a row that succeeded has a record"),
+                (Some(error), record) => {
                     format!("error {:?} {:?}", error.server_result_code(), record.as_ref().map(words))
                 }
             };
+            Ok(())
         });
         match progress.unwrap() {
             Progress::More => {}
@@ -270,10 +274,7 @@ async fn answers_to_rows_that_are_alone_on_their_node() {
                 (Some(error), _) => Err(error.server_result_code()),
                 (None, record) => Ok(record.expect("an outcome").clone()),
             };
-            let ours = match decode_single(&policy, &mine, body, &node).unwrap() {
-                RowAnswer::Ok(record) => Ok(record),
-                RowAnswer::Failed { error, .. } => Err(error.server_result_code()),
-            };
+            let ours = decode_single(&policy, &mine, body, &node).unwrap().map_err(|e| e.server_result_code());
             assert_eq!(outcome(ours), outcome(theirs), "{mine:?}, {}", exchange.name);
             compared += 1;
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use aerospike_core::{BatchPolicy, ResultCode};
 
-use crate::batch::{self, Answers, BatchOperation, Progress, RowAnswer};
+use crate::batch::{self, Answers, BatchOperation, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
@@ -120,6 +120,8 @@ impl<'a> Course<'a> {
         history: &[bool],
     ) -> (Vec<Group<'a>>, Option<Error>) {
         let topology = self.cluster.snapshot();
+        // One growth less for most batches, without much room for each of many nodes.
+        let room = rows.size_hint().1.unwrap_or(0).min(256);
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut first_error = None;
         let mut last = 0;
@@ -144,7 +146,7 @@ impl<'a> Course<'a> {
                 last = groups.iter().position(|group| group.node.id() == node.id()).unwrap_or_else(|| {
                     groups.push(Group {
                         node: Arc::clone(node),
-                        rows: Vec::new(),
+                        rows: Vec::with_capacity(room),
                         attempts: attempts.clone(),
                         history: history.to_vec(),
                         alone: false,
@@ -170,6 +172,8 @@ impl<'a> Course<'a> {
             let row = &self.rows[group.rows[0] as usize];
             return batch::encode_single(self.policy, row, timeout_ms, &mut group.request);
         }
+        // What rows like the one before take, and some more for the first.
+        group.request.reserve(512 + group.rows.len() * 25);
         batch::encode(self.policy, self.rows, &group.rows, timeout_ms, &mut group.request)
     }
 
@@ -177,22 +181,24 @@ impl<'a> Course<'a> {
     pub(super) fn answer(&mut self, group: &Group<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
         let node = group.node.label();
         let sent = group.attempts.sent_with_this();
+        let results = self.policy.base_policy.populate_positional_results;
         let (rows, news) = (&mut *self.rows, &mut self.news);
         if !group.alone {
             return answers.frame(body, node, |place, answer| {
                 // `Answers` has checked the place.
                 let row = group.rows[place as usize];
-                rows[row as usize].answer(answer, sent);
+                rows[row as usize].answer(answer, results, sent)?;
                 push(news, row);
+                Ok(())
             });
         }
         let place = group.rows[0];
         let row = &mut rows[place as usize];
         match batch::decode_single(self.policy, row, body, node)? {
             // Some codes are worth a retry: the attempts decide.
-            RowAnswer::Failed { error, .. } => Ok(Progress::Done(Some(error))),
-            answer @ RowAnswer::Ok(_) => {
-                row.answer(answer, sent);
+            Err(error) => Ok(Progress::Done(Some(error))),
+            Ok(record) => {
+                row.succeed(record);
                 push(news, place);
                 Ok(Progress::Done(None))
             }
