@@ -13,6 +13,7 @@
 mod blocking;
 mod call;
 mod client;
+mod core;
 mod errors;
 mod host;
 mod key;

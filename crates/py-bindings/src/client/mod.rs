@@ -1,11 +1,14 @@
 //! The native client.
 
+use std::sync::Arc;
+
 use aerolane::client::RawClient;
 use aerolane::{ClientConfig, ClientPolicy};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::call::{Becomes, Call, PolicyRef};
+use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{ReadPolicy, WritePolicy};
 use crate::{blocking, errors, request};
@@ -13,7 +16,7 @@ use crate::{blocking, errors, request};
 /// A client for a cluster.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Client {
-    raw: RawClient,
+    core: Arc<ClientCore>,
 }
 
 #[pymethods]
@@ -33,7 +36,7 @@ impl Client {
             becomes: Becomes::Record,
         };
         let timeout = call.policy.server_timeout_ms();
-        blocking::run(py, &self.raw, &call, |out| request::get(&policy, key.get(), timeout, out))
+        blocking::run(py, &self.core.raw, &call, |out| request::get(&policy, key.get(), timeout, out))
     }
 
     #[pyo3(signature = (key, bins, *, policy=None))]
@@ -52,7 +55,7 @@ impl Client {
             becomes: Becomes::Nothing,
         };
         let timeout = call.policy.server_timeout_ms();
-        blocking::run(py, &self.raw, &call, |out| request::put(&policy, key.get(), bins, timeout, out))
+        blocking::run(py, &self.core.raw, &call, |out| request::put(&policy, key.get(), bins, timeout, out))
     }
 }
 
@@ -62,7 +65,7 @@ fn new_client_blocking(py: Python<'_>, seeds: &str) -> PyResult<Client> {
     let config = ClientConfig::from(ClientPolicy::default());
     let seeds = seeds.to_owned();
     let raw = py.detach(|| RawClient::connect_blocking(&config, &seeds)).map_err(|e| errors::to_py(py, &e))?;
-    Ok(Client { raw })
+    Ok(Client { core: ClientCore::new(raw) })
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
