@@ -45,6 +45,21 @@ pub(crate) enum Becomes {
     Results,
 }
 
+/// What the Rust client has to know of a call, for a thread that does not attach to Python.
+pub(crate) struct OwnedCall {
+    namespace: Box<str>,
+    partition: u16,
+    writes: bool,
+    may_be_missing: bool,
+}
+
+impl OwnedCall {
+    pub(crate) fn raw(&self) -> RawCall<'_> {
+        let Self { namespace, partition, writes, may_be_missing } = self;
+        RawCall { namespace, partition: *partition, writes: *writes, may_be_missing: *may_be_missing }
+    }
+}
+
 /// A call that has been encoded.
 pub(crate) struct Call {
     pub(crate) key: Py<Key>,
@@ -63,6 +78,12 @@ impl Call {
             writes: self.writes,
             may_be_missing: self.becomes == Becomes::Exists,
         }
+    }
+
+    /// [`raw`](Self::raw), to be kept.
+    pub(crate) fn owned(&self) -> OwnedCall {
+        let RawCall { namespace, partition, writes, may_be_missing } = self.raw();
+        OwnedCall { namespace: namespace.into(), partition, writes, may_be_missing }
     }
 
     /// The result of an answer that was accepted: the body of a message.

@@ -1,8 +1,8 @@
 //! Requests, from Python objects straight into wire bytes.
 
 use aerolane::command::encode::{read_header, write_header};
-use aerolane_wire::message::{MessageWriter, info1, info2, op};
 use aerolane_wire::WireError;
+use aerolane_wire::message::{MessageWriter, info1, info2, op};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 

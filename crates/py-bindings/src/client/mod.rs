@@ -11,7 +11,7 @@ use crate::call::{Becomes, Call, PolicyRef};
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{ReadPolicy, WritePolicy};
-use crate::{blocking, errors, request};
+use crate::{blocking, errors, host, request};
 
 /// A client for a cluster.
 #[pyclass(frozen, module = "aerolane.native")]
@@ -21,6 +21,38 @@ pub(crate) struct Client {
 
 #[pymethods]
 impl Client {
+    #[pyo3(signature = (key, *, policy=None))]
+    fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, policy: Option<&Bound<'_, ReadPolicy>>) -> PyResult<Py<PyAny>> {
+        let policy = ReadPolicy::in_force(policy);
+        let call = Call {
+            key: key.clone().unbind(),
+            policy: PolicyRef::Read(policy.clone()),
+            writes: false,
+            becomes: Becomes::Record,
+        };
+        let timeout = call.policy.server_timeout_ms();
+        host::submit(py, &self.core, call, |out| request::get(&policy, key.get(), timeout, out))
+    }
+
+    #[pyo3(signature = (key, bins, *, policy=None))]
+    fn put(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        bins: &Bound<'_, PyDict>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+    ) -> PyResult<Py<PyAny>> {
+        let policy = WritePolicy::in_force(policy);
+        let call = Call {
+            key: key.clone().unbind(),
+            policy: PolicyRef::Write(policy.clone()),
+            writes: true,
+            becomes: Becomes::Nothing,
+        };
+        let timeout = call.policy.server_timeout_ms();
+        host::submit(py, &self.core, call, |out| request::put(&policy, key.get(), bins, timeout, out))
+    }
+
     #[pyo3(signature = (key, *, policy=None))]
     fn get_blocking(
         &self,

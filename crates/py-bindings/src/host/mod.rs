@@ -1,15 +1,29 @@
 //! The async side: a lane on each event loop.
 //!
-//! Each function here gives an object that is at once awaitable, Future-like and Coroutine-like.
+//! Each function here gives an [`op`], an object that is at once awaitable, Future-like and Coroutine-like.
+
+mod asyncio;
+mod inbox;
+mod lane;
+mod lanes;
+mod op;
+mod running;
+mod work;
 
 use std::future::Future;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyNotImplementedError;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::call::Call;
 use crate::core::ClientCore;
+use crate::errors;
+use inbox::Posted;
+use lane::Lane;
+pub(crate) use lanes::Lanes;
+use op::OpRef;
+use work::{Entry, Starter, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
 pub(crate) fn submit(
@@ -18,8 +32,15 @@ pub(crate) fn submit(
     call: Call,
     encode: impl FnOnce(&mut Vec<u8>) -> PyResult<()>,
 ) -> PyResult<Py<PyAny>> {
-    let _ = (py, client, call, encode);
-    Err(PyNotImplementedError::new_err("being written"))
+    let lane = running::lane(py, client)?;
+    let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
+    encode(&mut request)?;
+    let entry = Entry { core: Arc::clone(client), call, request, attempt: None };
+    let op = OpRef::new(py, lane.as_ref(), Work::Entry(entry))?;
+    if let Some(lane) = &lane {
+        Lane::submit(lane, &op)?;
+    }
+    Ok(op.into_any())
 }
 
 /// Runs a future on the control plane's runtime; `convert` makes its result on the loop's thread.
@@ -29,20 +50,76 @@ pub(crate) fn spawn<T: Send + 'static>(
     future: impl Future<Output = aerolane::Result<T>> + Send + 'static,
     convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let _ = (py, client, future, convert);
-    Err(PyNotImplementedError::new_err("being written"))
+    let core = Arc::clone(client);
+    later(
+        py,
+        client,
+        Box::new(move |_, lane, id| {
+            let inbox = Arc::clone(lane.get().inbox());
+            let abort = core.raw.spawn(async move {
+                let outcome = future.await;
+                inbox.post(id, Posted::Made(Box::new(move |py| made(py, outcome, convert))));
+            });
+            Ok(Some(abort))
+        }),
+    )
 }
 
-/// Runs a function that blocks on a thread of its own; `convert` makes its result on the loop's thread.
-pub(crate) fn spawn_blocking<T: Send + 'static>(
+fn made<T>(
     py: Python<'_>,
-    work: impl FnOnce() -> aerolane::Result<T> + Send + 'static,
-    convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+    outcome: aerolane::Result<T>,
+    convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let _ = (py, work, convert);
-    Err(PyNotImplementedError::new_err("being written"))
+    match outcome {
+        Ok(value) => convert(py, value),
+        Err(error) => Err(errors::to_py(py, &error)),
+    }
 }
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+fn later(py: Python<'_>, client: &Arc<ClientCore>, starter: Starter) -> PyResult<Py<PyAny>> {
+    let lane = running::lane(py, client)?;
+    let op = OpRef::new(py, lane.as_ref(), Work::Later(client.clone(), starter))?;
+    if let Some(lane) = &lane {
+        begin(py, lane, &op)?;
+    }
+    Ok(op.into_any())
+}
+
+/// Starts what is behind an operation on its lane.
+fn begin(py: Python<'_>, lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
+    let work = op.get().work.take();
+    match work {
+        Work::Later(_core, starter) => {
+            let id = lane.get().expect(op.clone_ref(py))?;
+            let abort = starter(py, lane, id).inspect_err(|_| lane.get().forget(id))?;
+            *op.get().work.borrow_mut() = Work::Task { id, abort, call: None };
+            Ok(())
+        }
+        work => {
+            *op.get().work.borrow_mut() = work;
+            Lane::submit(lane, op)
+        }
+    }
+}
+
+/// Starts an operation that was called outside of a loop, on the loop that runs now.
+fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
+    let client = match &*op.get().work.borrow() {
+        Work::Entry(entry) => Arc::clone(&entry.core),
+        Work::Later(core, _) => Arc::clone(core),
+        Work::None | Work::Task { .. } => return Ok(()),
+    };
+    let Some(lane) = running::lane(py, &client)? else {
+        return Err(PyRuntimeError::new_err(
+            "an operation was awaited outside of an asyncio event loop; on other loops use the blocking client in a \
+             thread (with anyio: `await anyio.to_thread.run_sync(...)`)",
+        ));
+    };
+    *op.get().lane.borrow_mut() = Some(lane.clone().unbind());
+    begin(py, &lane, op)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Lane>()?;
+    op::register(module)
 }

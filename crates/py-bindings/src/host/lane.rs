@@ -1,0 +1,582 @@
+//! The lane of one event loop: its sockets are watched by the loop, and all I/O happens on the loop's thread.
+//!
+//! One turn ([`Lane::turn`]) takes in what has come, wakes the tasks that waited for it, each in its own context, and
+//! then writes all that those tasks have submitted, in one flush. Nothing is borrowed while tasks run.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use aerolane::Error;
+use aerolane::client::{RawAttempt, RawFailure};
+use aerolane::driver::host::{HostDriver, WatchChange};
+use aerolane::lane::{Class, Failure, Millis, Sink, Ticket};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::{ffi, intern};
+
+use super::asyncio::{self, ContextApi};
+use super::inbox::{Inbox, Posted};
+use super::op::{OpRef, Owned, Status};
+use super::running::{OnThread, Running};
+use super::work::{Entry, Work};
+use crate::core::ClientCore;
+use crate::errors;
+
+/// Tasks that one turn wakes before the loop's other callbacks get theirs.
+const WAKES_PER_TURN: usize = 256;
+/// Request buffers that are kept for later, and how large they may be.
+const SPARE_BUFFERS: usize = 1024;
+const SPARE_CAPACITY: usize = 4 * 1024;
+
+/// A client's lane on one event loop. Internal.
+#[pyclass(frozen, module = "aerolane._aerolane", name = "_Lane")]
+pub(crate) struct Lane {
+    event_loop: Py<PyAny>,
+    core: Weak<ClientCore>,
+    inbox: Arc<Inbox>,
+    /// The loop watches sockets; otherwise all calls go over the control plane's runtime.
+    direct: bool,
+    local: OnThread<Local>,
+}
+
+/// What is touched on the loop's thread only.
+struct Local {
+    driver: RefCell<HostDriver<OpRef>>,
+    /// Operations with an outcome, whose callers are to be woken.
+    ready: RefCell<Vec<OpRef>>,
+    failed: RefCell<Vec<(OpRef, RawFailure)>>,
+    /// The clock, as of the beginning of the turn under way.
+    now: Cell<Option<Instant>>,
+    flush_is_due: Cell<bool>,
+    /// Requests that have no outcome yet.
+    outstanding: Cell<usize>,
+    timer: RefCell<Option<(Py<PyAny>, Millis)>>,
+    spare: RefCell<Vec<Vec<u8>>>,
+    /// Operations whose result is posted, by number.
+    tasks: RefCell<HashMap<u64, OpRef>>,
+    next_task: Cell<u64>,
+    ended: Cell<bool>,
+}
+
+/// Takes the outcomes from the driver.
+struct Collect<'a, 'py> {
+    py: Python<'py>,
+    local: &'a Local,
+}
+
+impl Sink<OpRef> for Collect<'_, '_> {
+    fn answer(&mut self, token: OpRef, body: &[u8]) {
+        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
+        let op = token.get();
+        let outcome = match &*op.work.borrow() {
+            Work::Entry(Entry { call, attempt: Some((attempt, _)), .. }) => {
+                Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
+            }
+            _ => None,
+        };
+        match outcome {
+            Some(Ok(Ok(result))) => {
+                self.local.recycle(op.work.take());
+                op.resolve(result);
+            }
+            Some(Ok(Err(error))) => op.reject(self.py, error),
+            Some(Err(error)) => {
+                self.local.failed.borrow_mut().push((token, RawFailure::Answered(error)));
+                return;
+            }
+            None => return,
+        }
+        self.local.ready.borrow_mut().push(token);
+    }
+
+    fn part(&mut self, _token: &mut OpRef, _body: &[u8], _last: bool) {
+        debug_assert!(false, "no batch is submitted here");
+    }
+
+    fn failed(&mut self, token: OpRef, failure: &Failure) {
+        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
+        self.local.failed.borrow_mut().push((token, RawFailure::Lost(failure.clone())));
+    }
+}
+
+impl Local {
+    /// Keeps the request's buffer for another one.
+    fn recycle(&self, work: Work) {
+        if let Work::Entry(Entry { mut request, .. }) = work
+            && request.capacity() <= SPARE_CAPACITY
+        {
+            let mut spare = self.spare.borrow_mut();
+            if spare.len() < SPARE_BUFFERS {
+                request.clear();
+                spare.push(request);
+            }
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.now.get().unwrap_or_else(Instant::now)
+    }
+}
+
+impl Lane {
+    /// Makes the lane of the running loop.
+    pub(super) fn open<'py>(
+        py: Python<'py>,
+        client: &Arc<ClientCore>,
+        event_loop: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let inbox = Inbox::new().map_err(|e| PyRuntimeError::new_err(format!("cannot open a pair of sockets: {e}")))?;
+        let waker = Arc::clone(&inbox);
+        let driver = client.raw.host_driver(move || waker.wake());
+        let local = Local {
+            driver: RefCell::new(driver),
+            ready: RefCell::default(),
+            failed: RefCell::default(),
+            now: Cell::new(None),
+            flush_is_due: Cell::new(false),
+            outstanding: Cell::new(0),
+            timer: RefCell::default(),
+            spare: RefCell::default(),
+            tasks: RefCell::default(),
+            next_task: Cell::new(0),
+            ended: Cell::new(false),
+        };
+        let lane = |direct| Self {
+            event_loop: event_loop.clone().unbind(),
+            core: Arc::downgrade(client),
+            inbox: Arc::clone(&inbox),
+            direct,
+            local: OnThread::new(local),
+        };
+        // A loop that cannot watch sockets says so here.
+        let lane = Bound::new(py, lane(true))?;
+        let watched = event_loop
+            .call_method1(intern!(py, "add_reader"), (inbox.as_raw_fd(), lane.getattr(intern!(py, "_woken"))?));
+        watched?;
+        Ok(lane)
+    }
+
+    pub(super) fn event_loop(&self) -> &Py<PyAny> {
+        &self.event_loop
+    }
+
+    /// Whether it is a lane of this client.
+    pub(super) fn is_of(&self, client: &Arc<ClientCore>) -> bool {
+        std::ptr::eq(self.core.as_ptr(), Arc::as_ptr(client))
+    }
+
+    pub(super) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
+    }
+
+    /// The loop is closed, or the lane is.
+    pub(super) fn has_ended(&self, py: Python<'_>) -> bool {
+        let closed = self.event_loop.bind(py).call_method0(intern!(py, "is_closed"));
+        closed.and_then(|closed| closed.is_truthy()).unwrap_or(true)
+    }
+
+    fn local(&self) -> PyResult<&Local> {
+        self.local.get().ok_or_else(|| {
+            PyRuntimeError::new_err("the event loop has moved to another thread, where its lane cannot follow")
+        })
+    }
+
+    /// A buffer for a request.
+    pub(super) fn buffer(&self) -> Vec<u8> {
+        self.local.get().and_then(|local| local.spare.borrow_mut().pop()).unwrap_or_default()
+    }
+
+    /// Puts the request of an operation on the lane.
+    pub(super) fn submit(slf: &Bound<'_, Self>, op: &OpRef) -> PyResult<()> {
+        let py = slf.py();
+        let lane = slf.get();
+        let local = lane.local()?;
+        let now = local.now();
+        let alone = {
+            let mut work = op.get().work.borrow_mut();
+            let Work::Entry(entry) = &mut *work else { return Ok(()) };
+            let attempt =
+                if lane.direct { entry.core.raw.begin(entry.call.policy.base(), entry.call.raw(), now) } else { None };
+            let Some(attempt) = attempt else {
+                drop(work);
+                return Self::resume(slf, op, None);
+            };
+            let Ok(mut driver) = local.driver.try_borrow_mut() else {
+                // A finalizer that the garbage collector runs in the middle of a turn calls a client.
+                drop(work);
+                return Self::resume(slf, op, None);
+            };
+            let deadline = driver.deadline(attempt.deadline());
+            let at = driver.millis(now);
+            let token = op.clone_ref(py);
+            match driver.submit(attempt.node_id(), Class::Single, &entry.request, deadline, at, token) {
+                Ok(ticket) => {
+                    entry.attempt = Some((attempt, ticket));
+                    let outstanding = local.outstanding.get();
+                    local.outstanding.set(outstanding + 1);
+                    outstanding == 0
+                }
+                Err((full, _token)) => {
+                    let label = attempt.node().label();
+                    let error = Error::pool_exhausted(full.limit, full.size, full.waiting, label);
+                    let (policy, call) = (entry.call.policy.base(), entry.call.raw());
+                    let error = entry
+                        .core
+                        .raw
+                        .finish(policy, call, &attempt, RawFailure::Refused(error.clone()), now)
+                        .unwrap_or(error);
+                    drop(work);
+                    op.get().reject(py, errors::to_py(py, &error));
+                    return Ok(());
+                }
+            }
+        };
+        if local.now.get().is_some() || local.flush_is_due.get() {
+            // The turn, or the flush that is due, takes it along.
+            return Ok(());
+        }
+        if alone {
+            return Self::flush(slf);
+        }
+        local.flush_is_due.set(true);
+        lane.event_loop.bind(py).call_method1(intern!(py, "call_soon"), (slf.getattr(intern!(py, "_flush"))?,))?;
+        Ok(())
+    }
+
+    /// Hands a call to the control plane's runtime: from its start, or from behind its first attempt.
+    pub(super) fn resume(slf: &Bound<'_, Self>, op: &OpRef, failure: Option<RawFailure>) -> PyResult<()> {
+        let lane = slf.get();
+        let Work::Entry(entry) = op.get().work.take() else { return Ok(()) };
+        let id = lane.expect(op.clone_ref(slf.py()))?;
+        let Entry { core, call, request, attempt } = entry;
+        let raw = core.raw.clone();
+        let policy = call.policy.clone();
+        let inbox = Arc::clone(&lane.inbox);
+        let begun = attempt.map(|(attempt, _)| attempt).zip(failure);
+        let about = call.owned();
+        let abort = core.raw.spawn(async move {
+            let outcome = raw.resume(policy.base(), about.raw(), &request, begun).await;
+            inbox.post(id, Posted::Answer(outcome));
+        });
+        *op.get().work.borrow_mut() = Work::Task { id, abort: Some(abort), call: Some((core, call)) };
+        Ok(())
+    }
+
+    /// A number under which the result of an operation is posted.
+    pub(super) fn expect(&self, op: OpRef) -> PyResult<u64> {
+        let local = self.local()?;
+        let id = local.next_task.get();
+        local.next_task.set(id + 1);
+        local.tasks.borrow_mut().insert(id, op);
+        Ok(id)
+    }
+
+    /// Nobody waits for what is posted under this number.
+    pub(super) fn forget(&self, id: u64) {
+        if let Some(local) = self.local.get() {
+            let op = local.tasks.borrow_mut().remove(&id);
+            drop(op);
+        }
+    }
+
+    /// The caller of a request has given up.
+    pub(super) fn abandon(&self, _py: Python<'_>, attempt: &RawAttempt, ticket: Ticket) {
+        let Some(local) = self.local.get() else { return };
+        let token = local.driver.try_borrow_mut().ok().and_then(|mut driver| {
+            let now = driver.millis(local.now());
+            driver.cancel(attempt.node_id(), Class::Single, ticket, now)
+        });
+        if token.is_some() {
+            local.outstanding.set(local.outstanding.get().saturating_sub(1));
+        }
+    }
+
+    /// Takes in what `work` brings, wakes whom it concerns, writes what they submit.
+    fn turn(
+        slf: &Bound<'_, Self>,
+        work: impl FnOnce(&mut HostDriver<OpRef>, Millis, &mut Collect<'_, '_>),
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let local = slf.get().local()?;
+        let now = Instant::now();
+        let outer = local.now.replace(Some(now));
+        let running = Running::enter(slf);
+        if let Ok(mut driver) = local.driver.try_borrow_mut() {
+            let at = driver.millis(now);
+            work(&mut driver, at, &mut Collect { py, local });
+        }
+        Self::settle(slf, now);
+        let woken = Self::wake(slf, WAKES_PER_TURN);
+        drop(running);
+        local.now.set(outer);
+        let flushed = Self::flush(slf);
+        if !local.ready.borrow().is_empty() {
+            slf.get().soon(slf, intern!(py, "_more"))?;
+        }
+        woken.and(flushed)
+    }
+
+    fn soon(&self, slf: &Bound<'_, Self>, name: &Bound<'_, pyo3::types::PyString>) -> PyResult<()> {
+        let event_loop = self.event_loop.bind(slf.py());
+        event_loop.call_method1(intern!(slf.py(), "call_soon"), (slf.getattr(name)?,)).map(drop)
+    }
+
+    /// Writes all that waits, and follows what the driver wants the loop to watch.
+    fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let local = slf.get().local()?;
+        local.flush_is_due.set(false);
+        if let Ok(mut driver) = local.driver.try_borrow_mut() {
+            driver.flush(&mut Collect { py, local });
+        }
+        if !local.failed.borrow().is_empty() {
+            Self::settle(slf, local.now());
+            slf.get().soon(slf, intern!(py, "_more"))?;
+        }
+        Self::follow(slf)
+    }
+
+    /// Decides what becomes of failed attempts.
+    fn settle(slf: &Bound<'_, Self>, now: Instant) {
+        let py = slf.py();
+        let Ok(local) = slf.get().local() else { return };
+        let failed = std::mem::take(&mut *local.failed.borrow_mut());
+        for (op, failure) in failed {
+            let error = match &*op.get().work.borrow() {
+                Work::Entry(Entry { core, call, attempt: Some((attempt, _)), .. }) => {
+                    core.raw.finish(call.policy.base(), call.raw(), attempt, failure.clone(), now)
+                }
+                _ => continue,
+            };
+            match error {
+                Some(error) => {
+                    local.recycle(op.get().work.take());
+                    op.get().reject(py, errors::to_py(py, &error));
+                    local.ready.borrow_mut().push(op);
+                }
+                None => {
+                    if let Err(error) = Self::resume(slf, &op, Some(failure)) {
+                        op.get().reject(py, error);
+                        local.ready.borrow_mut().push(op);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Wakes those whose operations have an outcome, at most so many.
+    fn wake(slf: &Bound<'_, Self>, most: usize) -> PyResult<()> {
+        let py = slf.py();
+        let lane = slf.get();
+        let local = lane.local()?;
+        let mut ready = std::mem::take(&mut *local.ready.borrow_mut());
+        let count = ready.len().min(most);
+        let api = ContextApi::find();
+        let mut raised = None;
+        for op in ready.drain(..count) {
+            if raised.is_some() {
+                lane.wake_later(py, &op);
+                continue;
+            }
+            let Some((callback, context)) = op.take_callbacks() else { continue };
+            let context = context.bind(py);
+            let call = || {
+                // SAFETY: callable and argument are alive; the list ends with null.
+                unsafe {
+                    let end: *mut ffi::PyObject = std::ptr::null_mut();
+                    let result = ffi::PyObject_CallFunctionObjArgs(callback.raw(), op.as_any().as_ptr(), end);
+                    Bound::from_owned_ptr_or_err(py, result).map(drop)
+                }
+            };
+            let outcome = match api.and_then(|api| api.run(py, &context, call)) {
+                Some(outcome) => outcome,
+                None => lane.call_soon(py, &callback, op.as_any().bind(py), &context),
+            };
+            if let Err(error) = outcome {
+                if error.is_instance_of::<PySystemExit>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    raised = Some(error);
+                } else {
+                    asyncio::report(py, lane.event_loop.bind(py), &error);
+                }
+            }
+            for (callback, context) in op.get().take_more() {
+                if let Err(error) = lane.call_soon(py, &callback, op.as_any().bind(py), &context.bind(py)) {
+                    asyncio::report(py, lane.event_loop.bind(py), &error);
+                }
+            }
+        }
+        // What was woken may have made others ready: they stand behind those that had to wait.
+        let mut now_ready = local.ready.borrow_mut();
+        ready.append(&mut now_ready);
+        *now_ready = ready;
+        raised.map_or(Ok(()), Err)
+    }
+
+    /// Wakes one operation's callers in a turn of the loop of their own.
+    pub(super) fn wake_later(&self, py: Python<'_>, op: &OpRef) {
+        let callbacks = op.take_callbacks().into_iter().chain(op.get().take_more());
+        for (callback, context) in callbacks {
+            // The loop is closed: nobody can be woken any more.
+            let _ = self.call_soon(py, &callback, op.as_any().bind(py), &context.bind(py));
+        }
+    }
+
+    /// `loop.call_soon(callback, argument, context=context)`.
+    pub(super) fn call_soon(
+        &self,
+        py: Python<'_>,
+        callback: &Owned,
+        argument: &Bound<'_, PyAny>,
+        context: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let named = PyDict::new(py);
+        named.set_item(intern!(py, "context"), context)?;
+        let event_loop = self.event_loop.bind(py);
+        event_loop.call_method(intern!(py, "call_soon"), (callback.bind(py), argument), Some(&named)).map(drop)
+    }
+
+    /// Brings what the loop watches, and its timer, in line with what the driver wants.
+    fn follow(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let lane = slf.get();
+        let local = lane.local()?;
+        let event_loop = lane.event_loop.bind(py);
+        loop {
+            let change = match local.driver.try_borrow_mut() {
+                Ok(mut driver) => driver.watch_change(),
+                Err(_) => None,
+            };
+            match change {
+                None => break,
+                Some(WatchChange::Add(fd)) => {
+                    let readable = slf.getattr(intern!(py, "_readable"))?;
+                    event_loop.call_method1(intern!(py, "add_reader"), (fd, readable, fd))?;
+                }
+                Some(WatchChange::Writable(fd, true)) => {
+                    let writable = slf.getattr(intern!(py, "_writable"))?;
+                    event_loop.call_method1(intern!(py, "add_writer"), (fd, writable, fd))?;
+                }
+                Some(WatchChange::Writable(fd, false)) => {
+                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                }
+                Some(WatchChange::Remove(fd)) => {
+                    event_loop.call_method1(intern!(py, "remove_reader"), (fd,))?;
+                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                }
+            }
+        }
+        Self::arm(slf, local)
+    }
+
+    /// Sets the loop's timer to the driver's next tick. A timer that fires too early is left as it is.
+    fn arm(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
+        let (next, now) = match local.driver.try_borrow() {
+            Ok(driver) => match driver.next_tick() {
+                Some(next) => (next, driver.millis(local.now())),
+                None => return Ok(()),
+            },
+            Err(_) => return Ok(()),
+        };
+        if local.timer.borrow().as_ref().is_some_and(|(_, due)| *due <= next) {
+            return Ok(());
+        }
+        let event_loop = slf.get().event_loop.bind(py);
+        let delay = Duration::from_millis(next.since(now).max(1)).as_secs_f64();
+        let tick = slf.getattr(intern!(py, "_tick"))?;
+        let handle = event_loop.call_method1(intern!(py, "call_later"), (delay, tick))?;
+        let previous = local.timer.replace(Some((handle.unbind(), next)));
+        if let Some((previous, _)) = previous {
+            previous.call_method0(py, intern!(py, "cancel"))?;
+        }
+        Ok(())
+    }
+
+    /// Gives posted results to their operations.
+    fn take_posted(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let local = slf.get().local()?;
+        for (id, posted) in slf.get().inbox.take() {
+            let Some(op) = local.tasks.borrow_mut().remove(&id) else { continue };
+            if op.get().status() != Status::Pending {
+                continue;
+            }
+            let work = op.get().work.take();
+            let result = match (posted, work) {
+                (Posted::Made(make), _) => make(py),
+                (Posted::Answer(Ok(body)), Work::Task { call: Some((_core, call)), .. }) => call.result(py, &body),
+                (Posted::Answer(Err(error)), _) => Err(errors::to_py(py, &error)),
+                (Posted::Answer(Ok(_)), _) => continue,
+            };
+            match result {
+                Ok(result) => op.get().resolve(result),
+                Err(error) => op.get().reject(py, error),
+            }
+            local.ready.borrow_mut().push(op);
+        }
+        Ok(())
+    }
+
+    /// The client is closed: the loop is to forget the lane.
+    fn end(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        if local.ended.replace(true) {
+            return Ok(());
+        }
+        let py = slf.py();
+        let event_loop = slf.get().event_loop.bind(py);
+        if let Some((timer, _)) = local.timer.take() {
+            timer.call_method0(py, intern!(py, "cancel"))?;
+        }
+        event_loop.call_method1(intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),)).map(drop)
+    }
+}
+
+#[pymethods]
+impl Lane {
+    /// A socket has something to read.
+    fn _readable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        Self::turn(slf, |driver, now, sink| driver.readable(fd, now, sink))
+    }
+
+    /// A socket takes bytes again.
+    fn _writable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        Self::turn(slf, |driver, _, sink| driver.writable(fd, sink))
+    }
+
+    /// The end of a turn of the loop in which tasks have submitted.
+    fn _flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::flush(slf)
+    }
+
+    /// More are to be woken than one turn may.
+    fn _more(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::turn(slf, |_, _, _| {})
+    }
+
+    /// The timer.
+    fn _tick(slf: &Bound<'_, Self>) -> PyResult<()> {
+        slf.get().local()?.timer.replace(None);
+        Self::turn(slf, |driver, now, sink| driver.tick(now, sink))
+    }
+
+    /// Another thread has something for the lane: a new connection, a result, the end of the client.
+    fn _woken(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let local = slf.get().local()?;
+        slf.get().inbox.drain();
+        Self::take_posted(slf)?;
+        let turned = Self::turn(slf, |driver, now, sink| driver.tick(now, sink));
+        if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
+            if let Ok(mut driver) = local.driver.try_borrow_mut() {
+                driver.close(&mut Collect { py: slf.py(), local });
+            }
+            Self::settle(slf, Instant::now());
+            Self::wake(slf, usize::MAX)?;
+            Self::follow(slf)?;
+            Self::end(slf, local)?;
+        }
+        turned
+    }
+}
