@@ -21,7 +21,7 @@ use super::asyncio::{self, ContextApi};
 use super::inbox::{Inbox, Posted};
 use super::op::{OpRef, Owned, Status};
 use super::running::{OnThread, Running};
-use super::work::{Entry, Work};
+use super::work::{Entry, Part, Posting, Token, Work};
 use crate::core::ClientCore;
 use crate::errors;
 
@@ -44,10 +44,10 @@ pub(crate) struct Lane {
 
 /// What is touched on the loop's thread only.
 struct Local {
-    driver: RefCell<HostDriver<OpRef>>,
+    driver: RefCell<HostDriver<Token>>,
     /// Operations with an outcome, whose callers are to be woken.
     ready: RefCell<Vec<OpRef>>,
-    failed: RefCell<Vec<(OpRef, RawFailure)>>,
+    failed: RefCell<Vec<(Token, RawFailure)>>,
     /// The clock, as of the beginning of the turn under way.
     now: Cell<Option<Instant>>,
     flush_is_due: Cell<bool>,
@@ -56,7 +56,7 @@ struct Local {
     timer: RefCell<Option<(Py<PyAny>, Millis)>>,
     spare: RefCell<Vec<Vec<u8>>>,
     /// Operations whose result is posted, by number.
-    tasks: RefCell<HashMap<u64, OpRef>>,
+    tasks: RefCell<HashMap<u64, Token>>,
     next_task: Cell<u64>,
     ended: Cell<bool>,
 }
@@ -67,53 +67,91 @@ struct Collect<'a, 'py> {
     local: &'a Local,
 }
 
-impl Sink<OpRef> for Collect<'_, '_> {
-    fn answer(&mut self, token: OpRef, body: &[u8]) {
+impl Sink<Token> for Collect<'_, '_> {
+    fn answer(&mut self, token: Token, body: &[u8]) {
         self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
-        let op = token.get();
+        let op = token.op.get();
+        let accept = |entry: &Entry| {
+            let (attempt, _) = entry.attempt.as_ref()?;
+            let call = &entry.call;
+            Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
+        };
         let outcome = match &*op.work.borrow() {
-            Work::Entry(Entry { call, attempt: Some((attempt, _)), .. }) => {
-                Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
-            }
+            Work::Entry(entry) => accept(entry),
+            Work::Many(many) => match many.parts.get(token.index as usize) {
+                Some(Part::Entry(entry)) => accept(entry),
+                _ => None,
+            },
             _ => None,
         };
         match outcome {
-            Some(Ok(Ok(result))) => {
-                self.local.recycle(op.work.take());
-                op.resolve(result);
-            }
-            Some(Ok(Err(error))) => op.reject(self.py, error),
-            Some(Err(error)) => {
-                self.local.failed.borrow_mut().push((token, RawFailure::Answered(error)));
-                return;
-            }
-            None => return,
+            Some(Ok(result)) => self.local.finish(self.py, token, result),
+            Some(Err(error)) => self.local.failed.borrow_mut().push((token, RawFailure::Answered(error))),
+            None => {}
         }
-        self.local.ready.borrow_mut().push(token);
     }
 
-    fn part(&mut self, _token: &mut OpRef, _body: &[u8], _last: bool) {
+    fn part(&mut self, _token: &mut Token, _body: &[u8], _last: bool) {
         debug_assert!(false, "no batch is submitted here");
     }
 
-    fn failed(&mut self, token: OpRef, failure: &Failure) {
+    fn failed(&mut self, token: Token, failure: &Failure) {
         self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
         self.local.failed.borrow_mut().push((token, RawFailure::Lost(failure.clone())));
     }
 }
 
 impl Local {
+    /// A request has its result: so has its operation, if it was the last one.
+    fn finish(&self, py: Python<'_>, token: Token, result: PyResult<Py<PyAny>>) {
+        let op = token.op.get();
+        let work = op.work.take();
+        let outcome = match work {
+            Work::Many(mut many) => {
+                let index = token.index as usize;
+                let part = std::mem::replace(&mut many.parts[index], Part::Over(py.None()));
+                if let Part::Entry(entry) = part {
+                    self.recycle(entry);
+                }
+                let result = result.unwrap_or_else(|error| error.into_value(py).into_any());
+                match many.finish(py, index, result) {
+                    Some(results) => results,
+                    None => {
+                        *op.work.borrow_mut() = Work::Many(many);
+                        return;
+                    }
+                }
+            }
+            Work::Entry(entry) => {
+                self.recycle(entry);
+                result
+            }
+            Work::None | Work::Task(_) | Work::Later(..) => result,
+        };
+        match outcome {
+            Ok(result) => op.resolve(result),
+            Err(error) => op.reject(py, error),
+        }
+        self.ready.borrow_mut().push(token.op);
+    }
+
     /// Keeps the request's buffer for another one.
-    fn recycle(&self, work: Work) {
-        if let Work::Entry(Entry { mut request, .. }) = work
-            && request.capacity() <= SPARE_CAPACITY
-        {
+    fn recycle(&self, entry: Entry) {
+        let mut request = entry.request;
+        if request.capacity() <= SPARE_CAPACITY {
             let mut spare = self.spare.borrow_mut();
             if spare.len() < SPARE_BUFFERS {
                 request.clear();
                 spare.push(request);
             }
         }
+    }
+
+    fn expect(&self, token: Token) -> u64 {
+        let id = self.next_task.get();
+        self.next_task.set(id + 1);
+        self.tasks.borrow_mut().insert(id, token);
+        id
     }
 
     fn now(&self) -> Instant {
@@ -144,15 +182,15 @@ impl Lane {
             next_task: Cell::new(0),
             ended: Cell::new(false),
         };
-        let lane = |direct| Self {
+        let lane = Self {
             event_loop: event_loop.clone().unbind(),
             core: Arc::downgrade(client),
             inbox: Arc::clone(&inbox),
-            direct,
+            direct: true,
             local: OnThread::new(local),
         };
         // A loop that cannot watch sockets says so here.
-        let lane = Bound::new(py, lane(true))?;
+        let lane = Bound::new(py, lane)?;
         let watched = event_loop
             .call_method1(intern!(py, "add_reader"), (inbox.as_raw_fd(), lane.getattr(intern!(py, "_woken"))?));
         watched?;
@@ -189,68 +227,120 @@ impl Lane {
         self.local.get().and_then(|local| local.spare.borrow_mut().pop()).unwrap_or_default()
     }
 
-    /// Puts the request of an operation on the lane.
+    /// Puts the requests of an operation on the lane.
     pub(super) fn submit(slf: &Bound<'_, Self>, op: &OpRef) -> PyResult<()> {
         let py = slf.py();
-        let lane = slf.get();
-        let local = lane.local()?;
-        let now = local.now();
-        let alone = {
-            let mut work = op.get().work.borrow_mut();
-            let Work::Entry(entry) = &mut *work else { return Ok(()) };
-            let attempt =
-                if lane.direct { entry.core.raw.begin(entry.call.policy.base(), entry.call.raw(), now) } else { None };
-            let Some(attempt) = attempt else {
-                drop(work);
-                return Self::resume(slf, op, None);
-            };
-            let Ok(mut driver) = local.driver.try_borrow_mut() else {
-                // A finalizer that the garbage collector runs in the middle of a turn calls a client.
-                drop(work);
-                return Self::resume(slf, op, None);
-            };
-            let deadline = driver.deadline(attempt.deadline());
-            let at = driver.millis(now);
-            let token = op.clone_ref(py);
-            match driver.submit(attempt.node_id(), Class::Single, &entry.request, deadline, at, token) {
-                Ok(ticket) => {
-                    entry.attempt = Some((attempt, ticket));
-                    let outstanding = local.outstanding.get();
-                    local.outstanding.set(outstanding + 1);
-                    outstanding == 0
-                }
-                Err((full, _token)) => {
-                    let label = attempt.node().label();
-                    let error = Error::pool_exhausted(full.limit, full.size, full.waiting, label);
-                    let (policy, call) = (entry.call.policy.base(), entry.call.raw());
-                    let error = entry
-                        .core
-                        .raw
-                        .finish(policy, call, &attempt, RawFailure::Refused(error.clone()), now)
-                        .unwrap_or(error);
+        let local = slf.get().local()?;
+        let idle = local.outstanding.get() == 0;
+        let mut work = op.get().work.borrow_mut();
+        match &mut *work {
+            Work::Entry(entry) => {
+                let token = Token { op: op.clone_ref(py), index: 0 };
+                if let Some((token, failure)) = slf.get().send(local, entry, token) {
                     drop(work);
-                    op.get().reject(py, errors::to_py(py, &error));
-                    return Ok(());
+                    Self::fail(slf, token, failure);
                 }
             }
-        };
+            Work::Many(many) => {
+                let mut unsent = Vec::new();
+                for (index, part) in many.parts.iter_mut().enumerate() {
+                    let Part::Entry(entry) = part else { continue };
+                    let token = Token { op: op.clone_ref(py), index: index as u32 };
+                    unsent.extend(slf.get().send(local, entry, token));
+                }
+                drop(work);
+                for (token, failure) in unsent {
+                    Self::fail(slf, token, failure);
+                }
+            }
+            Work::None | Work::Task(_) | Work::Later(..) => return Ok(()),
+        }
         if local.now.get().is_some() || local.flush_is_due.get() {
             // The turn, or the flush that is due, takes it along.
             return Ok(());
         }
-        if alone {
+        if idle {
             return Self::flush(slf);
         }
         local.flush_is_due.set(true);
-        lane.event_loop.bind(py).call_method1(intern!(py, "call_soon"), (slf.getattr(intern!(py, "_flush"))?,))?;
-        Ok(())
+        slf.get().soon(slf, intern!(py, "_flush"))
+    }
+
+    /// Puts one request on the lane. If it does not take it: why, or `None` when there is no way over the lane at all.
+    fn send(&self, local: &Local, entry: &mut Entry, token: Token) -> Option<(Token, Option<RawFailure>)> {
+        let now = local.now();
+        let (policy, call) = (entry.call.policy.base(), entry.call.raw());
+        let attempt = if self.direct { entry.core.raw.begin(policy, call, now) } else { None };
+        // Not to be borrowed: a finalizer that the garbage collector runs in the middle of a turn calls a client.
+        let (Some(attempt), Ok(mut driver)) = (attempt, local.driver.try_borrow_mut()) else {
+            return Some((token, None));
+        };
+        let deadline = driver.deadline(attempt.deadline());
+        let at = driver.millis(now);
+        match driver.submit(attempt.node_id(), Class::Single, &entry.request, deadline, at, token) {
+            Ok(ticket) => {
+                entry.attempt = Some((attempt, ticket));
+                local.outstanding.set(local.outstanding.get() + 1);
+                None
+            }
+            Err((full, token)) => {
+                let label = attempt.node().label();
+                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, label);
+                entry.attempt = None;
+                Some((token, Some(RawFailure::Refused(error))))
+            }
+        }
+    }
+
+    /// A request was not taken, or has failed: its error, or another attempt.
+    fn fail(slf: &Bound<'_, Self>, token: Token, failure: Option<RawFailure>) {
+        let py = slf.py();
+        let Ok(local) = slf.get().local() else { return };
+        let of_entry = |entry: &Entry| match (&failure, &entry.attempt) {
+            (Some(failure), Some((attempt, _))) => {
+                let (policy, call) = (entry.call.policy.base(), entry.call.raw());
+                entry.core.raw.finish(policy, call, attempt, failure.clone(), local.now())
+            }
+            (Some(RawFailure::Refused(error)), None) => Some(error.clone()),
+            _ => None,
+        };
+        let error = match &*token.op.get().work.borrow() {
+            Work::Entry(entry) => of_entry(entry),
+            Work::Many(many) => match many.parts.get(token.index as usize) {
+                Some(Part::Entry(entry)) => of_entry(entry),
+                _ => return,
+            },
+            Work::None | Work::Task(_) | Work::Later(..) => return,
+        };
+        match error {
+            Some(error) => local.finish(py, token, Err(errors::to_py(py, &error))),
+            None => Self::resume(slf, local, token, failure),
+        }
     }
 
     /// Hands a call to the control plane's runtime: from its start, or from behind its first attempt.
-    pub(super) fn resume(slf: &Bound<'_, Self>, op: &OpRef, failure: Option<RawFailure>) -> PyResult<()> {
+    fn resume(slf: &Bound<'_, Self>, local: &Local, token: Token, failure: Option<RawFailure>) {
         let lane = slf.get();
-        let Work::Entry(entry) = op.get().work.take() else { return Ok(()) };
-        let id = lane.expect(op.clone_ref(slf.py()))?;
+        let op = token.op.clone_ref(slf.py());
+        let index = token.index as usize;
+        let mut work = op.get().work.borrow_mut();
+        let entry = match &mut *work {
+            Work::Many(many) => match std::mem::replace(&mut many.parts[index], Part::Over(slf.py().None())) {
+                Part::Entry(entry) => entry,
+                other => {
+                    many.parts[index] = other;
+                    return;
+                }
+            },
+            other => match std::mem::take(other) {
+                Work::Entry(entry) => entry,
+                taken => {
+                    *other = taken;
+                    return;
+                }
+            },
+        };
+        let id = local.expect(token);
         let Entry { core, call, request, attempt } = entry;
         let raw = core.raw.clone();
         let policy = call.policy.clone();
@@ -261,29 +351,28 @@ impl Lane {
             let outcome = raw.resume(policy.base(), about.raw(), &request, begun).await;
             inbox.post(id, Posted::Answer(outcome));
         });
-        *op.get().work.borrow_mut() = Work::Task { id, abort: Some(abort), call: Some((core, call)) };
-        Ok(())
+        let posting = Posting { id, abort: Some(abort), call: Some((core, call)) };
+        match &mut *work {
+            Work::Many(many) => many.parts[index] = Part::Task(posting),
+            other => *other = Work::Task(posting),
+        }
     }
 
     /// A number under which the result of an operation is posted.
     pub(super) fn expect(&self, op: OpRef) -> PyResult<u64> {
-        let local = self.local()?;
-        let id = local.next_task.get();
-        local.next_task.set(id + 1);
-        local.tasks.borrow_mut().insert(id, op);
-        Ok(id)
+        Ok(self.local()?.expect(Token { op, index: 0 }))
     }
 
     /// Nobody waits for what is posted under this number.
     pub(super) fn forget(&self, id: u64) {
         if let Some(local) = self.local.get() {
-            let op = local.tasks.borrow_mut().remove(&id);
-            drop(op);
+            let token = local.tasks.borrow_mut().remove(&id);
+            drop(token);
         }
     }
 
     /// The caller of a request has given up.
-    pub(super) fn abandon(&self, _py: Python<'_>, attempt: &RawAttempt, ticket: Ticket) {
+    pub(super) fn abandon(&self, attempt: &RawAttempt, ticket: Ticket) {
         let Some(local) = self.local.get() else { return };
         let token = local.driver.try_borrow_mut().ok().and_then(|mut driver| {
             let now = driver.millis(local.now());
@@ -297,7 +386,7 @@ impl Lane {
     /// Takes in what `work` brings, wakes whom it concerns, writes what they submit.
     fn turn(
         slf: &Bound<'_, Self>,
-        work: impl FnOnce(&mut HostDriver<OpRef>, Millis, &mut Collect<'_, '_>),
+        work: impl FnOnce(&mut HostDriver<Token>, Millis, &mut Collect<'_, '_>),
     ) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
@@ -308,7 +397,7 @@ impl Lane {
             let at = driver.millis(now);
             work(&mut driver, at, &mut Collect { py, local });
         }
-        Self::settle(slf, now);
+        Self::settle(slf);
         let woken = Self::wake(slf, WAKES_PER_TURN);
         drop(running);
         local.now.set(outer);
@@ -333,37 +422,18 @@ impl Lane {
             driver.flush(&mut Collect { py, local });
         }
         if !local.failed.borrow().is_empty() {
-            Self::settle(slf, local.now());
+            Self::settle(slf);
             slf.get().soon(slf, intern!(py, "_more"))?;
         }
         Self::follow(slf)
     }
 
     /// Decides what becomes of failed attempts.
-    fn settle(slf: &Bound<'_, Self>, now: Instant) {
-        let py = slf.py();
+    fn settle(slf: &Bound<'_, Self>) {
         let Ok(local) = slf.get().local() else { return };
         let failed = std::mem::take(&mut *local.failed.borrow_mut());
-        for (op, failure) in failed {
-            let error = match &*op.get().work.borrow() {
-                Work::Entry(Entry { core, call, attempt: Some((attempt, _)), .. }) => {
-                    core.raw.finish(call.policy.base(), call.raw(), attempt, failure.clone(), now)
-                }
-                _ => continue,
-            };
-            match error {
-                Some(error) => {
-                    local.recycle(op.get().work.take());
-                    op.get().reject(py, errors::to_py(py, &error));
-                    local.ready.borrow_mut().push(op);
-                }
-                None => {
-                    if let Err(error) = Self::resume(slf, &op, Some(failure)) {
-                        op.get().reject(py, error);
-                        local.ready.borrow_mut().push(op);
-                    }
-                }
-            }
+        for (token, failure) in failed {
+            Self::fail(slf, token, Some(failure));
         }
     }
 
@@ -500,22 +570,27 @@ impl Lane {
         let py = slf.py();
         let local = slf.get().local()?;
         for (id, posted) in slf.get().inbox.take() {
-            let Some(op) = local.tasks.borrow_mut().remove(&id) else { continue };
-            if op.get().status() != Status::Pending {
+            let Some(token) = local.tasks.borrow_mut().remove(&id) else { continue };
+            if token.op.get().status() != Status::Pending {
                 continue;
             }
-            let work = op.get().work.take();
-            let result = match (posted, work) {
+            let posting = match &mut *token.op.get().work.borrow_mut() {
+                Work::Many(many) => {
+                    match std::mem::replace(&mut many.parts[token.index as usize], Part::Over(py.None())) {
+                        Part::Task(posting) => Some(posting),
+                        _ => None,
+                    }
+                }
+                Work::Task(posting) => Some(Posting { id, abort: None, call: posting.call.take() }),
+                _ => None,
+            };
+            let result = match (posted, posting) {
                 (Posted::Made(make), _) => make(py),
-                (Posted::Answer(Ok(body)), Work::Task { call: Some((_core, call)), .. }) => call.result(py, &body),
+                (Posted::Answer(Ok(body)), Some(Posting { call: Some((_core, call)), .. })) => call.result(py, &body),
                 (Posted::Answer(Err(error)), _) => Err(errors::to_py(py, &error)),
                 (Posted::Answer(Ok(_)), _) => continue,
             };
-            match result {
-                Ok(result) => op.get().resolve(result),
-                Err(error) => op.get().reject(py, error),
-            }
-            local.ready.borrow_mut().push(op);
+            local.finish(py, token, result);
         }
         Ok(())
     }
@@ -572,7 +647,7 @@ impl Lane {
             if let Ok(mut driver) = local.driver.try_borrow_mut() {
                 driver.close(&mut Collect { py: slf.py(), local });
             }
-            Self::settle(slf, Instant::now());
+            Self::settle(slf);
             Self::wake(slf, usize::MAX)?;
             Self::follow(slf)?;
             Self::end(slf, local)?;

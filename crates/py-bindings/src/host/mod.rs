@@ -23,7 +23,7 @@ use inbox::Posted;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
-use work::{Entry, Starter, Work};
+use work::{Entry, Many, Part, Posting, Starter, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
 pub(crate) fn submit(
@@ -37,6 +37,36 @@ pub(crate) fn submit(
     encode(&mut request)?;
     let entry = Entry { core: Arc::clone(client), call, request, attempt: None };
     let op = OpRef::new(py, lane.as_ref(), Work::Entry(entry))?;
+    if let Some(lane) = &lane {
+        Lane::submit(lane, &op)?;
+    }
+    Ok(op.into_any())
+}
+
+/// Starts several calls at once: one object, whose outcome is the list of their results and exceptions, in order.
+/// `next` makes a call and encodes its request; its error is that of the whole.
+pub(crate) fn submit_many(
+    py: Python<'_>,
+    client: &Arc<ClientCore>,
+    count: usize,
+    mut next: impl FnMut(usize, &mut Vec<u8>) -> PyResult<Call>,
+) -> PyResult<Py<PyAny>> {
+    let lane = running::lane(py, client)?;
+    let mut parts = Vec::with_capacity(count);
+    for index in 0..count {
+        let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
+        let call = next(index, &mut request)?;
+        parts.push(Part::Entry(Entry { core: Arc::clone(client), call, request, attempt: None }));
+    }
+    let mut many = Many { parts, left: count };
+    let op = if count == 0 {
+        let empty = many.results(py)?;
+        let op = OpRef::new(py, lane.as_ref(), Work::None)?;
+        op.get().resolve(empty);
+        op
+    } else {
+        OpRef::new(py, lane.as_ref(), Work::Many(Box::new(many)))?
+    };
     if let Some(lane) = &lane {
         Lane::submit(lane, &op)?;
     }
@@ -92,7 +122,7 @@ fn begin(py: Python<'_>, lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
         Work::Later(_core, starter) => {
             let id = lane.get().expect(op.clone_ref(py))?;
             let abort = starter(py, lane, id).inspect_err(|_| lane.get().forget(id))?;
-            *op.get().work.borrow_mut() = Work::Task { id, abort, call: None };
+            *op.get().work.borrow_mut() = Work::Task(Posting { id, abort, call: None });
             Ok(())
         }
         work => {
@@ -107,7 +137,11 @@ fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
     let client = match &*op.get().work.borrow() {
         Work::Entry(entry) => Arc::clone(&entry.core),
         Work::Later(core, _) => Arc::clone(core),
-        Work::None | Work::Task { .. } => return Ok(()),
+        Work::Many(many) => match many.parts.first() {
+            Some(Part::Entry(entry)) => Arc::clone(&entry.core),
+            _ => return Ok(()),
+        },
+        Work::None | Work::Task(_) => return Ok(()),
     };
     let Some(lane) = running::lane(py, &client)? else {
         return Err(PyRuntimeError::new_err(

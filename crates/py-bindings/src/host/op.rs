@@ -251,7 +251,7 @@ impl Op {
         let lane = self.lane.borrow().as_ref().map(|lane| lane.clone_ref(py));
         if let Some(lane) = lane {
             let lane = lane.bind(py);
-            work.abandon(py, lane);
+            work.abandon(lane);
             // SAFETY: the caller's reference is alive.
             let me = OpRef(unsafe { Bound::from_borrowed_ptr(py, object) }.unbind());
             // Not at once: this runs inside of another task.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use aerolane::client::RawAttempt;
 use aerolane::lane::Ticket;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use tokio::task::AbortHandle;
 
 use super::lane::Lane;
+use super::op::OpRef;
 use crate::call::Call;
 use crate::core::ClientCore;
 
@@ -22,8 +24,10 @@ pub(super) enum Work {
     None,
     /// One request about one record.
     Entry(Entry),
-    /// A task elsewhere, which posts its result under this number. `call` makes the result of a raw answer.
-    Task { id: u64, abort: Option<AbortHandle>, call: Option<(Arc<ClientCore>, Call)> },
+    /// Several requests with one outcome: the list of theirs.
+    Many(Box<Many>),
+    /// A task elsewhere, which posts its result under a number.
+    Task(Posting),
     /// A task that is not started yet.
     Later(Arc<ClientCore>, Starter),
 }
@@ -38,20 +42,83 @@ pub(super) struct Entry {
     pub(super) attempt: Option<(RawAttempt, Ticket)>,
 }
 
+/// A task elsewhere whose result is posted.
+pub(super) struct Posting {
+    pub(super) id: u64,
+    pub(super) abort: Option<AbortHandle>,
+    /// Makes the result of a raw answer; keeps the client open meanwhile.
+    pub(super) call: Option<(Arc<ClientCore>, Call)>,
+}
+
+/// Where one of several requests stands.
+pub(super) enum Part {
+    Entry(Entry),
+    Task(Posting),
+    /// Its result, or its exception.
+    Over(Py<PyAny>),
+}
+
+/// Several requests with one outcome.
+pub(super) struct Many {
+    pub(super) parts: Vec<Part>,
+    pub(super) left: usize,
+}
+
+impl Many {
+    /// One of the requests has its result (or exception). The list of all when it was the last.
+    pub(super) fn finish(&mut self, py: Python<'_>, index: usize, result: Py<PyAny>) -> Option<PyResult<Py<PyAny>>> {
+        self.parts[index] = Part::Over(result);
+        self.left -= 1;
+        (self.left == 0).then(|| self.results(py))
+    }
+
+    /// The list of results, once all are there.
+    pub(super) fn results(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let results = self.parts.drain(..).map(|part| match part {
+            Part::Over(result) => result,
+            Part::Entry(_) | Part::Task(_) => py.None(),
+        });
+        Ok(PyList::new(py, results.collect::<Vec<_>>())?.into_any().unbind())
+    }
+}
+
+/// An operation, and which of its requests.
+pub(super) struct Token {
+    pub(super) op: OpRef,
+    pub(super) index: u32,
+}
+
+impl Posting {
+    fn abandon(self, lane: &Bound<'_, Lane>) {
+        if let Some(abort) = self.abort {
+            abort.abort();
+        }
+        lane.get().forget(self.id);
+    }
+}
+
+impl Entry {
+    fn abandon(self, lane: &Bound<'_, Lane>) {
+        if let Some((attempt, ticket)) = &self.attempt {
+            lane.get().abandon(attempt, *ticket);
+        }
+    }
+}
+
 impl Work {
     /// The caller has given up.
-    pub(super) fn abandon(self, py: Python<'_>, lane: &Bound<'_, Lane>) {
+    pub(super) fn abandon(self, lane: &Bound<'_, Lane>) {
         match self {
-            Self::Entry(entry) => {
-                if let Some((attempt, ticket)) = &entry.attempt {
-                    lane.get().abandon(py, attempt, *ticket);
+            Self::Entry(entry) => entry.abandon(lane),
+            Self::Task(posting) => posting.abandon(lane),
+            Self::Many(many) => {
+                for part in many.parts {
+                    match part {
+                        Part::Entry(entry) => entry.abandon(lane),
+                        Part::Task(posting) => posting.abandon(lane),
+                        Part::Over(_) => {}
+                    }
                 }
-            }
-            Self::Task { id, abort, .. } => {
-                if let Some(abort) = abort {
-                    abort.abort();
-                }
-                lane.get().forget(id);
             }
             Self::None | Self::Later(..) => {}
         }
