@@ -15,6 +15,7 @@ mod call;
 mod client;
 mod core;
 mod errors;
+mod fork;
 mod host;
 mod key;
 mod policy;

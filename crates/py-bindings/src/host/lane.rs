@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use aerolane::Error;
-use aerolane::client::{RawAttempt, RawFailure};
+use aerolane::client::{RawAttempt, RawClient, RawFailure};
 use aerolane::driver::host::{HostDriver, WatchChange};
 use aerolane::lane::{Class, Failure, Millis, Sink, Ticket};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
@@ -342,7 +342,7 @@ impl Lane {
         };
         let id = local.expect(token);
         let Entry { core, call, request, attempt } = entry;
-        let raw = core.raw.clone();
+        let raw = RawClient::clone(&core.raw);
         let policy = call.policy.clone();
         let inbox = Arc::clone(&lane.inbox);
         let begun = attempt.map(|(attempt, _)| attempt).zip(failure);

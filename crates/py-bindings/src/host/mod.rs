@@ -32,6 +32,7 @@ pub(crate) fn submit(
     call: Call,
     encode: impl FnOnce(&mut Vec<u8>) -> PyResult<()>,
 ) -> PyResult<Py<PyAny>> {
+    client.check(py)?;
     let lane = running::lane(py, client)?;
     let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
     encode(&mut request)?;
@@ -51,6 +52,7 @@ pub(crate) fn submit_many(
     count: usize,
     mut next: impl FnMut(usize, &mut Vec<u8>) -> PyResult<Call>,
 ) -> PyResult<Py<PyAny>> {
+    client.check(py)?;
     let lane = running::lane(py, client)?;
     let mut parts = Vec::with_capacity(count);
     for index in 0..count {
@@ -107,6 +109,7 @@ fn made<T>(
 }
 
 fn later(py: Python<'_>, client: &Arc<ClientCore>, starter: Starter) -> PyResult<Py<PyAny>> {
+    client.check(py)?;
     let lane = running::lane(py, client)?;
     let op = OpRef::new(py, lane.as_ref(), Work::Later(client.clone(), starter))?;
     if let Some(lane) = &lane {
