@@ -7,7 +7,7 @@
 
 mod reader;
 
-pub use reader::MessageReader;
+pub use reader::{MessageReader, pass_message};
 
 use crate::bytes::Cursor;
 use crate::particle::Particle;

@@ -6,7 +6,7 @@ use aerolane_wire::admin::{self, AdminHeader, AdminMessage};
 use aerolane_wire::batch::{BatchRows, BatchWriter, RowHeader, row_flags};
 use aerolane_wire::compress;
 use aerolane_wire::info::{self, AnswerWriter, Answers, Lines};
-use aerolane_wire::message::{Field, Message, MessageHeader, MessageWriter, Messages, Op};
+use aerolane_wire::message::{Field, Message, MessageHeader, MessageWriter, Messages, Op, pass_message};
 use aerolane_wire::msgpack::{self, MAX_DEPTH, Reader, Writer};
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto::{self, FrameDecoder, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
@@ -147,6 +147,8 @@ proptest! {
         for cut in 0..body.len() {
             let whole = Messages::new(&body[..cut]).take_while(Result::is_ok).count();
             prop_assert!(whole < list.len());
+            let (first, _) = pass_message(&body).unwrap();
+            prop_assert_eq!(pass_message(&body[..cut]).is_ok(), cut >= first);
         }
     }
 

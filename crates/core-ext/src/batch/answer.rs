@@ -136,7 +136,9 @@ impl RowAnswer<'_, '_> {
     fn record(&mut self, want: Want, into: &mut Option<Record>) -> Result<()> {
         // A row without operations (a delete, a header read) has no results, rather than an empty list of them.
         let want = Want { results: want.results && self.reader.header().n_ops > 0, ..want };
-        let record = into.insert(decode::bare_record(&self.reader, want, self.names));
+        // Built where it stays.
+        *into = None;
+        let record = into.get_or_insert_with(|| decode::bare_record(&self.reader, want, self.names));
         let mut decode = || {
             if self.reader.header().n_fields > 0 {
                 let malformed = |e| bad(format!("the key of a batch row is malformed: {e}"), self.node);

@@ -16,6 +16,7 @@ pub(crate) trait Standard: Clone + PartialEq + 'static {
 }
 
 impl<P: Standard> RowPolicy<P> {
+    #[inline]
     pub(crate) fn of(policy: &P) -> Self {
         Self((policy != P::standard()).then(|| Box::new(policy.clone())))
     }

@@ -22,6 +22,7 @@ pub struct BatchRecord {
 impl BatchRecord {
     /// A pending row. Only rows with `has_write` can ever be in doubt.
     #[must_use]
+    #[inline]
     pub const fn new(key: Key, has_write: bool) -> Self {
         Self { key, record: None, error: None, has_write }
     }

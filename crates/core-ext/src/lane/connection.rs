@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageReader, info3};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, info3, pass_message};
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
 use aerolane_wire::{WireError, WireResult};
 
@@ -379,9 +379,9 @@ fn is_last(body: &[u8]) -> WireResult<bool> {
     }
     let mut at = 0;
     loop {
-        let reader = MessageReader::new(&body[at..]).map_err(|e| e.shifted(at))?;
-        let last = reader.header().info3 & info3::LAST != 0;
-        at += reader.finish().map_err(|e| e.shifted(at))?;
+        let (size, flags) = pass_message(&body[at..]).map_err(|e| e.shifted(at))?;
+        at += size;
+        let last = flags & info3::LAST != 0;
         match (last, at == body.len()) {
             (_, true) => return Ok(last),
             (true, false) => return Err(WireError::invalid("a message behind the last one of an answer", at)),

@@ -10,7 +10,7 @@ use crate::client::attempts::{Attempts, Next, spread};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
-use crate::topology::{NodeInfo, Route, Topology};
+use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
 /// One batch call.
 pub(super) struct Course<'a> {
@@ -125,10 +125,10 @@ impl<'a> Course<'a> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut first_error = None;
         let mut last = 0;
-        let spread = spread();
+        let mut router = Router { topology: &topology, policy: self.policy, history, spread: spread(), last: None };
         for row in rows {
             let operation = &mut self.rows[row as usize];
-            let node = match route(&topology, self.policy, operation, history, spread) {
+            let node = match router.node(operation) {
                 Ok(node) => node,
                 Err(error) => {
                     let code = match error.kind() {
@@ -280,24 +280,43 @@ fn push(news: &mut Option<Vec<u32>>, row: u32) {
     }
 }
 
-/// The node of a row's next attempt: goes the way of its earlier ones again, which are few.
-fn route<'t>(
+/// Finds the nodes of rows. Rows of one namespace mostly stand together: what they have in common is kept.
+struct Router<'t, 'p> {
     topology: &'t Topology,
-    policy: &BatchPolicy,
-    row: &BatchOperation,
-    history: &[bool],
+    policy: &'p BatchPolicy,
+    /// Of the earlier attempts of these rows; see [`Group::history`].
+    history: &'p [bool],
     spread: u32,
-) -> Result<&'t Arc<NodeInfo>> {
-    let base = &policy.base_policy;
-    let map = topology.namespace(row.key().namespace())?;
-    let mut route =
-        if row.has_write() { Route::write(base.replica) } else { Route::read(map, base.replica, base.read_mode_sc) };
-    let partition = aerolane_wire::digest::partition_id(&row.key().digest());
-    for &timed_out in history {
-        // Only for its effect on the route: the node of an earlier attempt may be gone.
-        let _ = map.route(partition, &mut route, spread);
-        route.next_attempt(timed_out);
+    /// For the row before: its namespace, whether it writes, its route before the first attempt.
+    last: Option<(&'t NamespaceMap, bool, Route)>,
+}
+
+impl<'t> Router<'t, '_> {
+    /// The node of a row's next attempt: goes the way of its earlier ones again, which are few.
+    #[inline]
+    fn node(&mut self, row: &BatchOperation) -> Result<&'t Arc<NodeInfo>> {
+        let (map, mut route) = match self.last {
+            Some((map, writes, route)) if writes == row.has_write() && map.name() == row.key().namespace() => {
+                (map, route)
+            }
+            _ => self.begin(row)?,
+        };
+        let partition = aerolane_wire::digest::partition_id(&row.key().digest());
+        for &timed_out in self.history {
+            // Only for its effect on the route: the node of an earlier attempt may be gone.
+            let _ = map.route(partition, &mut route, self.spread);
+            route.next_attempt(timed_out);
+        }
+        let id = map.route(partition, &mut route, self.spread)?;
+        self.topology.node(id).ok_or_else(|| Error::invalid_node("the node has left the cluster"))
     }
-    let id = map.route(partition, &mut route, spread)?;
-    topology.node(id).ok_or_else(|| Error::invalid_node("the node has left the cluster"))
+
+    fn begin(&mut self, row: &BatchOperation) -> Result<(&'t NamespaceMap, Route)> {
+        let base = &self.policy.base_policy;
+        let map = self.topology.namespace(row.key().namespace())?;
+        let writes = row.has_write();
+        let route = if writes { Route::write(base.replica) } else { Route::read(map, base.replica, base.read_mode_sc) };
+        self.last = Some((map, writes, route));
+        Ok((map, route))
+    }
 }
