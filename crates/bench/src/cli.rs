@@ -77,8 +77,8 @@ pub struct Cli {
     #[arg(long, value_enum, default_value = "int")]
     pub key_kind: KeyKind,
 
-    /// Build all keys before the run; each call then copies its keys. Takes the digest out of the figures of all
-    /// clients alike, and adds the keys to their memory.
+    /// Build all keys before the run, and for batches the rows that own them (16 batches per worker, used in turn).
+    /// Takes the harness's own work out of the figures of all clients alike, and adds the keys to their memory.
     #[arg(long)]
     pub prebuilt_keys: bool,
 

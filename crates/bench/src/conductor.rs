@@ -57,11 +57,17 @@ impl Stage {
         let workers = self.spec.concurrency();
         let prebuilt = self.spec.prebuilt_keys.then(|| space.all_keys());
         (0..workers).map(move |index| {
-            let mut source =
-                RequestSource::new(workload, space, batch, seed, index, workers).with_prebuilt(prebuilt.clone());
+            let mut source = RequestSource::new(workload, space, batch, seed, index, workers).with_prebuilt(prebuilt);
             let offset = source.below(u64::MAX);
             Part { source, recorder: Recorder::new(self.shared.clone(), index, offset), results: self.results.clone() }
         })
+    }
+
+    /// A source beside those of the workers, which builds its keys.
+    pub(crate) fn fresh_source(&self) -> RequestSource {
+        let RunSpec { workload, ref space, batch, seed, .. } = self.spec;
+        let workers = self.spec.concurrency();
+        RequestSource::new(workload, space, batch, seed, workers, workers + 1)
     }
 
     /// The parts of all idle tasks, in order. They read one record, whatever the workload.

@@ -43,7 +43,7 @@ pub struct RunSpec {
     pub workload: Workload,
     /// The keys.
     pub space: KeySpace,
-    /// Whether all keys are built before the run and only copied by the calls.
+    /// Whether all keys, and the rows of batches, are built before the run.
     pub prebuilt_keys: bool,
     /// Records per call; 1 uses the single-record calls.
     pub batch: usize,

@@ -3,9 +3,9 @@
 //! The notation is the one of the vendor's Python harness: `RU,50` is 50 % reads and 50 % updates of keys drawn
 //! evenly from the key space, `RR,50` replaces instead of updating, `I` inserts the key space in order.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use aerospike_core::{Bin, Key, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -126,17 +126,24 @@ pub enum KeyKind {
     Str,
 }
 
-/// One call to the database, with keys that were built for this call.
+/// One call to the database.
 #[derive(Debug)]
 pub enum Request {
     /// Reads one record, all bins.
-    Read(Key),
+    Read(Cow<'static, Key>),
     /// Writes one record with one bin.
-    Write(Key, Bin),
+    Write(Cow<'static, Key>, Bin),
     /// Reads several records in one batch call.
     BatchRead(Vec<Key>),
     /// Writes several records in one batch call.
     BatchWrite(Vec<(Key, Bin)>),
+    /// Reads or writes several records in one batch call, with rows that were built before the run.
+    Prebuilt {
+        /// Whether it reads.
+        read: bool,
+        /// Number of rows.
+        rows: usize,
+    },
 }
 
 /// The key space and its names; shared by all workers.
@@ -167,10 +174,10 @@ impl KeySpace {
             .expect("integers and strings are valid user keys")
     }
 
-    /// All keys, in the order of their ids.
+    /// All keys, in the order of their ids, for as long as the process lives.
     #[must_use]
-    pub fn all_keys(&self) -> Arc<[Key]> {
-        (0..self.keys).map(|id| self.key(id)).collect()
+    pub fn all_keys(&self) -> &'static [Key] {
+        Vec::leak((0..self.keys).map(|id| self.key(id)).collect())
     }
 
     /// The bin that belongs to one id.
@@ -186,7 +193,7 @@ pub struct RequestSource {
     rng: Xoshiro256PlusPlus,
     workload: Workload,
     space: KeySpace,
-    prebuilt: Option<Arc<[Key]>>,
+    prebuilt: Option<&'static [Key]>,
     batch: usize,
     next_insert: u64,
     insert_stride: u64,
@@ -208,17 +215,18 @@ impl RequestSource {
         }
     }
 
-    /// Takes the keys from `keys` ([`KeySpace::all_keys`]) rather than building them.
+    /// Takes the keys from `keys` ([`KeySpace::all_keys`]) rather than building them; batches are drawn as
+    /// [`Request::Prebuilt`].
     #[must_use]
-    pub fn with_prebuilt(mut self, keys: Option<Arc<[Key]>>) -> Self {
+    pub fn with_prebuilt(mut self, keys: Option<&'static [Key]>) -> Self {
         self.prebuilt = keys;
         self
     }
 
-    fn key(&self, id: u64) -> Key {
-        match &self.prebuilt {
-            Some(keys) => keys[id as usize].clone(),
-            None => self.space.key(id),
+    fn key(&self, id: u64) -> Cow<'static, Key> {
+        match self.prebuilt {
+            Some(keys) => Cow::Borrowed(&keys[id as usize]),
+            None => Cow::Owned(self.space.key(id)),
         }
     }
 
@@ -253,11 +261,12 @@ impl RequestSource {
                 let id = self.next_id();
                 Request::Write(self.key(id), KeySpace::bin(id))
             }
+            (read, rows) if self.prebuilt.is_some() => Request::Prebuilt { read, rows },
             (true, batch) => Request::BatchRead(
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        self.key(id)
+                        self.space.key(id)
                     })
                     .collect(),
             ),
@@ -265,7 +274,7 @@ impl RequestSource {
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        (self.key(id), KeySpace::bin(id))
+                        (self.space.key(id), KeySpace::bin(id))
                     })
                     .collect(),
             ),
@@ -357,14 +366,16 @@ mod tests {
     #[test]
     fn prebuilt_keys_are_the_same_keys() {
         let space = space(50);
-        let source = || RequestSource::new("RU,100".parse().unwrap(), &space, 4, 3, 0, 1);
-        let (mut built, mut copied) = (source(), source().with_prebuilt(Some(space.all_keys())));
+        let source = |batch| RequestSource::new("RU,100".parse().unwrap(), &space, batch, 3, 0, 1);
+        let (mut built, mut lent) = (source(1), source(1).with_prebuilt(Some(space.all_keys())));
         for _ in 0..20 {
-            match (built.next_request(), copied.next_request()) {
-                (Request::BatchRead(built), Request::BatchRead(copied)) => assert_eq!(built, copied),
+            match (built.next_request(), lent.next_request()) {
+                (Request::Read(built), Request::Read(lent @ Cow::Borrowed(_))) => assert_eq!(built, lent),
                 other => panic!("{other:?}"),
             }
         }
+        let batch = source(4).with_prebuilt(Some(space.all_keys())).next_request();
+        assert!(matches!(batch, Request::Prebuilt { read: true, rows: 4 }));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use aerolane::{BatchOperation, Client, ClientConfig, LaneRuntime, LocalClient, SyncClient, operations};
 use aerospike_core::ResultCode;
 
-use super::calls::{BatchRow, CallError, Policies, client_policy, perform_batch, perform_single};
+use super::calls::{BatchRow, CallError, Policies, client_policy, perform_batch, perform_single, prebuilt_rows};
+use super::rows::PrebuiltRows;
 use super::{DoorError, TokioHost, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
@@ -75,7 +76,8 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     if stage.spec().batch == 1 {
         host.spawn_busy(stage, single);
     } else {
-        host.spawn_busy(stage, move |request| batch_async(client, policies, request));
+        let rows = rows(stage, policies);
+        host.spawn_busy(stage, move |request| batch_async(client, policies, rows, request));
     }
     host.spawn_idle(stage, single);
     Ok(host)
@@ -90,9 +92,10 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     let threads = NonZeroUsize::new(spec.runtime_threads()).unwrap_or(NonZeroUsize::MIN);
     let runtime = LaneRuntime::new(&client, threads).map_err(|error| refused(spec, &error))?;
     if spec.batch == 1 {
-        spawn_busy(&runtime, stage, policies, single_local);
+        spawn_busy(&runtime, stage, move |client, request| single_local(client, policies, request));
     } else {
-        spawn_busy(&runtime, stage, policies, batch_local);
+        let rows = rows(stage, policies);
+        spawn_busy(&runtime, stage, move |client, request| batch_local(client, policies, rows, request));
     }
     for part in stage.idle_parts() {
         runtime.spawn(move |client| async move {
@@ -105,19 +108,20 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     Ok((runtime, host))
 }
 
-fn spawn_busy<Fut>(
-    runtime: &LaneRuntime,
-    stage: &Stage,
-    policies: &'static Policies,
-    call: fn(&'static LocalClient, &'static Policies, Request) -> Fut,
-) where
+fn rows(stage: &Stage, policies: &'static Policies) -> &'static PrebuiltRows<BatchOperation> {
+    prebuilt_rows!(stage, policies, BatchOperation, operations::put)
+}
+
+fn spawn_busy<F, Fut>(runtime: &LaneRuntime, stage: &Stage, call: F)
+where
+    F: Fn(&'static LocalClient, Request) -> Fut + Copy + Send + 'static,
     Fut: Future<Output = Result<Done, Failure>> + 'static,
 {
     for part in stage.parts() {
         runtime.spawn(move |client| async move {
             // Each task keeps its client for good: the run's end is the process's end.
             let client: &'static LocalClient = Box::leak(Box::new(client));
-            let call = move |request| call(client, policies, request);
+            let call = move |request| call(client, request);
             let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
         });
     }
@@ -130,7 +134,10 @@ pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
     if stage.spec().batch == 1 {
         spawn_threads(stage, move |request| perform_single!(client, policies, request,))
     } else {
-        spawn_threads(stage, move |request| perform_batch!(client, policies, request, BatchOperation, operations::put,))
+        let rows = rows(stage, policies);
+        spawn_threads(stage, move |request| {
+            perform_batch!(client, policies, rows, request, BatchOperation, operations::put,)
+        })
     }
 }
 
@@ -138,8 +145,13 @@ async fn single_async(client: &'static Client, policies: &'static Policies, requ
     perform_single!(client, policies, request, .await)
 }
 
-async fn batch_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
-    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
+async fn batch_async(
+    client: &'static Client,
+    policies: &'static Policies,
+    rows: &'static PrebuiltRows<BatchOperation>,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform_batch!(client, policies, rows, request, BatchOperation, operations::put, .await)
 }
 
 async fn single_local(
@@ -153,7 +165,8 @@ async fn single_local(
 async fn batch_local(
     client: &'static LocalClient,
     policies: &'static Policies,
+    rows: &'static PrebuiltRows<BatchOperation>,
     request: Request,
 ) -> Result<Done, Failure> {
-    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
+    perform_batch!(client, policies, rows, request, BatchOperation, operations::put, .await)
 }

@@ -161,11 +161,12 @@ macro_rules! perform_single {
     }};
 }
 
-/// Carries out a request for several records. `$row` is the client's batch row type, `$put` its operation that writes
-/// a bin, and `$wait` is `.await` or nothing.
+/// Carries out a request for several records. `$prebuilt` are the rows of the run, if any; `$row` is the client's batch
+/// row type, `$put` its operation that writes a bin, and `$wait` is `.await` or nothing.
 macro_rules! perform_batch {
-    ($client:expr, $policies:expr, $request:expr, $row:ty, $put:path, $($wait:tt)*) => {{
+    ($client:expr, $policies:expr, $prebuilt:expr, $request:expr, $row:ty, $put:path, $($wait:tt)*) => {{
         let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
+        let prebuilt: &$crate::doors::rows::PrebuiltRows<$row> = $prebuilt;
         match $request {
             $crate::workload::Request::BatchRead(keys) => {
                 let mut rows: Vec<$row> = keys
@@ -183,12 +184,33 @@ macro_rules! perform_batch {
                 let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
                 $crate::doors::calls::batch_outcome(&rows, sent)
             }
+            $crate::workload::Request::Prebuilt { read, rows } => match prebuilt.take(read) {
+                Some(mut rows) => {
+                    let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
+                    let outcome = $crate::doors::calls::batch_outcome(&rows, sent);
+                    prebuilt.give_back(read, rows);
+                    outcome
+                }
+                None => Err($crate::doors::calls::wrong_loop(&$crate::workload::Request::Prebuilt { read, rows })),
+            },
             request => Err($crate::doors::calls::wrong_loop(&request)),
         }
     }};
 }
 
-pub(crate) use {perform_batch, perform_single};
+/// The rows of a run that asks for prebuilt keys; see [`perform_batch`].
+macro_rules! prebuilt_rows {
+    ($stage:expr, $policies:expr, $row:ty, $put:path) => {{
+        let policies: &$crate::doors::calls::Policies = $policies;
+        $crate::doors::rows::PrebuiltRows::<$row>::leak(
+            $stage,
+            |key| <$row>::read(&policies.batch_read, key, aerospike_core::Bins::All),
+            |key, bin| <$row>::write(&policies.batch_write, key, vec![$put(&bin)]),
+        )
+    }};
+}
+
+pub(crate) use {perform_batch, perform_single, prebuilt_rows};
 
 /// A request that was drawn for the other kind of loop: a mistake of the harness, which the report then shows.
 #[cold]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use aerospike_core::{BatchOperation, Client, operations};
 
-use super::calls::{Policies, client_policy, perform_batch, perform_single};
+use super::calls::{Policies, client_policy, perform_batch, perform_single, prebuilt_rows};
+use super::rows::PrebuiltRows;
 use super::{DoorError, TokioHost, spawn_threads, wait_until};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
@@ -53,7 +54,8 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     if stage.spec().batch == 1 {
         host.spawn_busy(stage, single);
     } else {
-        host.spawn_busy(stage, move |request| batch(client, policies, request));
+        let rows = prebuilt_rows!(stage, policies, BatchOperation, operations::put);
+        host.spawn_busy(stage, move |request| batch(client, policies, rows, request));
     }
     host.spawn_idle(stage, single);
     Ok(host)
@@ -68,7 +70,8 @@ pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, DoorError> {
     if stage.spec().batch == 1 {
         spawn_threads(stage, move |request| handle.block_on(single(client, policies, request)))?;
     } else {
-        spawn_threads(stage, move |request| handle.block_on(batch(client, policies, request)))?;
+        let rows = prebuilt_rows!(stage, policies, BatchOperation, operations::put);
+        spawn_threads(stage, move |request| handle.block_on(batch(client, policies, rows, request)))?;
     }
     Ok(host)
 }
@@ -77,8 +80,13 @@ async fn single(client: &'static Client, policies: &'static Policies, request: R
     perform_single!(client, policies, request, .await)
 }
 
-async fn batch(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
-    perform_batch!(client, policies, request, BatchOperation, operations::put, .await)
+async fn batch(
+    client: &'static Client,
+    policies: &'static Policies,
+    rows: &'static PrebuiltRows<BatchOperation>,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform_batch!(client, policies, rows, request, BatchOperation, operations::put, .await)
 }
 
 /// Writes every record of the key space once, with a few tries per record.

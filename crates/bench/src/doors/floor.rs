@@ -12,6 +12,7 @@ fn answer(request: &Request) -> Done {
         Request::Read(_) | Request::Write(..) => 1,
         Request::BatchRead(keys) => keys.len(),
         Request::BatchWrite(rows) => rows.len(),
+        Request::Prebuilt { rows, .. } => *rows,
     };
     Done { records: records as u64, not_found: 0 }
 }

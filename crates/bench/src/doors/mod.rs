@@ -7,6 +7,7 @@ pub(crate) mod aerolane;
 pub(crate) mod calls;
 pub(crate) mod core;
 mod floor;
+mod rows;
 mod tokio_host;
 
 use std::time::{Duration, Instant};
