@@ -108,7 +108,7 @@ impl State {
         }
     }
 
-    /// With nothing else in flight there is nothing to wait for: the caller writes, without a detour over the task.
+    /// Where there is nothing to wait for, the caller writes, without a detour over the task.
     fn write_directly(&mut self) {
         let Some(id) = self.lane.flush_request() else { return };
         let Some(driven) = self.connections.iter_mut().find(|d| d.id == id) else { return };
@@ -281,7 +281,8 @@ impl SharedLane {
             let State { lane, slots, .. } = &mut *state;
             lane.expire(now, slots);
         }
-        if state.lane.in_flight() == 1 {
+        // A batch has its connection for itself: nothing else would leave in the same write.
+        if state.lane.in_flight() == 1 || class == Class::Batch {
             state.write_directly();
         }
         self.settle(state);
