@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use super::op::{OpRef, Owned, Status};
 use super::running::{OnThread, Running};
 use super::work::{Entry, Part, Posting, Token, Work};
 use crate::core::ClientCore;
-use crate::errors;
+use crate::{errors, fork};
 
 /// Tasks that one turn wakes before the loop's other callbacks get theirs.
 const WAKES_PER_TURN: usize = 256;
@@ -39,7 +40,8 @@ pub(crate) struct Lane {
     inbox: Arc<Inbox>,
     /// The loop watches sockets; otherwise all calls go over the control plane's runtime.
     direct: bool,
-    local: OnThread<Local>,
+    local: ManuallyDrop<OnThread<Local>>,
+    forks: u32,
 }
 
 /// What is touched on the loop's thread only.
@@ -59,6 +61,16 @@ struct Local {
     tasks: RefCell<HashMap<u64, Token>>,
     next_task: Cell<u64>,
     ended: Cell<bool>,
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // In a forked child all of it is the parent's: locks may be held for ever. The sockets end with the process.
+        if self.forks == fork::forks() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.local) }
+        }
+    }
 }
 
 /// Takes the outcomes from the driver.
@@ -187,7 +199,8 @@ impl Lane {
             core: Arc::downgrade(client),
             inbox: Arc::clone(&inbox),
             direct: true,
-            local: OnThread::new(local),
+            local: ManuallyDrop::new(OnThread::new(local)),
+            forks: fork::forks(),
         };
         // A loop that cannot watch sockets says so here.
         let lane = Bound::new(py, lane)?;
