@@ -18,6 +18,7 @@ use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
+use crate::driver::host::Hosts;
 use crate::error::{Error, Result};
 use crate::operations::Operation;
 
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) lanes: Arc<Lanes>,
     /// The connections of the blocking client.
     pub(crate) pools: Arc<Pools>,
+    /// The lanes of foreign event loops.
+    pub(crate) hosts: Arc<Hosts>,
     /// Tells the lanes of nodes that leave or come back.
     _following: Subscription,
 }
@@ -41,7 +44,8 @@ impl Shared {
                 lanes.follow(topology);
             }
         });
-        Arc::new(Self { cluster, lanes, pools, _following: following })
+        let hosts = Hosts::new(lanes.sizing().clone());
+        Arc::new(Self { cluster, lanes, pools, hosts, _following: following })
     }
 
     /// # Errors

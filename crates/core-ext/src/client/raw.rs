@@ -26,7 +26,7 @@ use crate::driver::blocking::Job;
 use crate::driver::host::HostDriver;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
-use crate::lane::{Class, Failure, LaneSizing};
+use crate::lane::{Class, Failure};
 use crate::topology::{NodeId, NodeInfo, Route};
 
 /// What the client must know of a request about one record.
@@ -148,7 +148,8 @@ impl RawClient {
             let next = match attempts.next_in(call.namespace, call.partition, now) {
                 Ok(attempt) => {
                     let job = Job { request, now, deadline: attempt.deadline, reads: !call.writes };
-                    let outcome = pools.exchange(&attempt.node, job, |body| call.accept(body, &attempt.node, &mut take));
+                    let outcome =
+                        pools.exchange(&attempt.node, job, |body| call.accept(body, &attempt.node, &mut take));
                     let failure = match outcome {
                         Ok(Ok(output)) => return Ok(output),
                         Ok(Err(error)) => RawFailure::Answered(error),
@@ -250,10 +251,21 @@ impl RawClient {
         }
     }
 
-    /// A lane for a foreign event loop, with its share of the pool. See [`HostDriver::new`] for `wake`.
+    /// A lane for a foreign event loop. The client's drivers share its pool, each with at least one connection per
+    /// node; the minimum is opened ahead of use.
+    ///
+    /// `wake` is called on other threads, and on this one, when [`HostDriver::tick`] is to be called soon. It must not
+    /// block, nor own the client or the driver. Only for clients that [watch plainly](Self::watches_plainly).
     #[must_use]
     pub fn host_driver<T>(&self, wake: impl Fn() + Send + Sync + 'static) -> HostDriver<T> {
-        HostDriver::new(&self.shared.cluster, LaneSizing::from(self.shared.lanes.sizing()), wake)
+        HostDriver::new(&self.shared.cluster, &self.shared.hosts, wake)
+    }
+
+    /// Whether event loops can watch the client's sockets themselves ([`host_driver`](Self::host_driver)). Not over TLS,
+    /// where bytes that came and answers are two things: then every call goes through [`resume`](Self::resume).
+    #[must_use]
+    pub fn watches_plainly(&self) -> bool {
+        self.shared.cluster.policy().tls_policy.as_ref().is_none_or(|tls| tls.for_login_only)
     }
 
     /// Closes the client, also for the clients that share it; see [`SyncClient::close`].

@@ -145,6 +145,7 @@ impl Shared {
                 let id = node.id();
                 let mut counters = self.lanes.counters(id);
                 counters.add(&self.pools.counters(id));
+                counters.add(&self.hosts.counters(id));
                 let connections = ConnectionStats::new(&counters, node.breaker().retries());
                 total.add(&connections);
                 NodeStats {

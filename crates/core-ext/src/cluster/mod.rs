@@ -190,7 +190,8 @@ impl Cluster {
         TopologyView(Cache::new(Arc::clone(&self.shared.topology)))
     }
 
-    /// Calls back after each new snapshot, on the control thread, until the subscription is dropped. The callback must
+    /// Calls back after each new snapshot and when the cluster begins to close, on the control thread, until the
+    /// subscription is dropped. The callback must
     /// not block; a panic in it is logged, and it is not called again.
     #[must_use = "the subscription ends when it is dropped"]
     pub fn on_change(&self, callback: impl Fn(&Arc<Topology>) + Send + Sync + 'static) -> Subscription {

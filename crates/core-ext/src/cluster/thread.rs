@@ -70,6 +70,7 @@ async fn live(shared: &Arc<Shared>, hosts: &[Host], mut started: oneshot::Sender
         }
     }
     shared.life.send_if_modified(|life| std::mem::replace(life, Life::Closing) != Life::Closing);
+    shared.listeners.notify(&shared.topology.load_full());
     close(&core).await;
     wait_for_visitors(shared).await;
 }

@@ -48,6 +48,15 @@ impl Mark {
         }
     }
 
+    /// After a read: takes the mark down when fewer answers may be to come than it waits for. Otherwise it stays as it
+    /// is, also with nothing in flight: most often more is sent at once, for which it fits. (An answer of which a part
+    /// has come counts for none: less than the smallest answer may be left of it.)
+    pub(crate) fn keep_below(&mut self, in_flight: usize, socket: &impl AsRawFd) {
+        if in_flight > 0 && in_flight <= self.answers {
+            self.set_for(in_flight, false, socket);
+        }
+    }
+
     /// Takes the mark back; what has come is signalled at once.
     pub(crate) fn lower(&mut self, socket: &impl AsRawFd) {
         if self.is_raised() {

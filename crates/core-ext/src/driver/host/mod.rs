@@ -1,0 +1,496 @@
+//! The host driver: a lane inside of a foreign event loop, all I/O on the loop's own thread.
+//!
+//! The loop owns the waiting; the driver owns the sockets. After every call the loop takes what it is to watch
+//! ([`HostDriver::watch_change`]) and when it is to call again ([`HostDriver::next_tick`]). What happens elsewhere comes
+//! in through [`HostDriver::tick`], after `wake` was called: connections that were opened (a login must not hold up the
+//! loop), nodes that left or came back, another share of the pool, the closing of the client.
+//!
+//! A driver is made by [`RawClient::host_driver`](crate::client::RawClient::host_driver).
+
+mod sharing;
+mod sockets;
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::RawFd;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+pub(crate) use sharing::Hosts;
+use sharing::Seat;
+use sockets::{Socket, Sockets};
+
+use crate::Error;
+use crate::cluster::{Cluster, Subscription, TopologyView};
+use crate::connect::Stream;
+use crate::driver::mark::PATIENCE;
+use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+use crate::topology::NodeId;
+
+/// Reads of one socket in a row before the loop gets its turn again.
+const READS_PER_TURN: usize = 4;
+const READ_BUFFER: usize = 64 * 1024;
+/// How often idle and blocked connections are looked for, in milliseconds.
+const TRIM_EVERY: u64 = 1000;
+/// How old the counts of a busy driver in the client's statistics get, in milliseconds.
+const PUBLISH_EVERY: u64 = 100;
+
+/// What the loop is to watch from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchChange {
+    /// A new socket: watch it for reading.
+    Add(RawFd),
+    /// Whether to watch it for writing, too.
+    Writable(RawFd, bool),
+    /// Stop watching. The socket is closed with the next call to the driver after this was taken, not before: until
+    /// then its number is not given to another.
+    Remove(RawFd),
+}
+
+/// A lane and its sockets, driven by a loop that says "readable" (for as long as there is something to read, not only
+/// when it comes), "writable" and "tick". Plain TCP only.
+///
+/// Not `Sync`: it lives on the loop's thread. `T` is what the loop wants back with each outcome. It keeps no client
+/// alive: once the client is closed or gone, all that is in flight fails with [`FailureKind::Closed`] in the next tick,
+/// which `wake` asks for. Dropping it closes its sockets.
+pub struct HostDriver<T> {
+    lane: Lane<T>,
+    cluster: Weak<Cluster>,
+    epoch: Instant,
+    sockets: Sockets,
+    changes: VecDeque<WatchChange>,
+    /// Removed, kept until the loop has been told.
+    removed: Vec<TcpStream>,
+    nodes: Nodes,
+    share: LaneSizing,
+    seat: Seat,
+    closed: bool,
+    read_buffer: Box<[u8]>,
+    /// The last reading of the clock that was handed in.
+    now: Millis,
+    trim_at: Millis,
+    /// When raised marks are looked after; [`Millis::NEVER`] while there is none with anything in flight.
+    patience: Millis,
+    /// When the counts are published; [`Millis::NEVER`] while they have not changed.
+    publish_at: Millis,
+}
+
+/// Which nodes the lane takes to be part of the cluster.
+struct Nodes {
+    view: TopologyView,
+    version: u64,
+    /// By index.
+    active: Vec<bool>,
+    _news: Subscription,
+}
+
+impl<T> HostDriver<T> {
+    /// A driver without connections, which shares the pool with the client's others.
+    pub(crate) fn new(cluster: &Arc<Cluster>, hosts: &Arc<Hosts>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let seat = hosts.join(wake);
+        let share = seat.share();
+        let port = Arc::downgrade(&seat.port);
+        let news = cluster.on_change(move |_| {
+            if let Some(port) = port.upgrade() {
+                port.ring();
+            }
+        });
+        let mut driver = Self {
+            lane: Lane::new(share),
+            cluster: Arc::downgrade(cluster),
+            epoch: Instant::now(),
+            sockets: Sockets::default(),
+            changes: VecDeque::new(),
+            removed: Vec::new(),
+            nodes: Nodes { view: cluster.topology_view(), version: 0, active: Vec::new(), _news: news },
+            share,
+            seat,
+            closed: false,
+            read_buffer: vec![0; READ_BUFFER].into_boxed_slice(),
+            now: Millis(0),
+            trim_at: Millis(0),
+            patience: Millis::NEVER,
+            publish_at: Millis::NEVER,
+        };
+        // Ahead of use. What has changed since is met in the first tick.
+        for node in cluster.topology().active_nodes() {
+            driver.lane.warm(node.id().index() as u16);
+        }
+        driver.open_wanted();
+        driver
+    }
+
+    /// A moment on the lane's clock.
+    #[must_use]
+    pub fn millis(&self, at: Instant) -> Millis {
+        Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
+    }
+
+    /// The first tick of the lane's clock that is not before this deadline, for [`submit`](Self::submit): nothing
+    /// expires early.
+    #[must_use]
+    pub fn deadline(&self, at: Option<Instant>) -> Millis {
+        let Some(at) = at else { return Millis::NEVER };
+        Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)
+    }
+
+    /// Takes a request (one whole frame); see [`Lane::submit`]. Nothing is written before [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// [`Full`], with the token.
+    pub fn submit(
+        &mut self,
+        node: NodeId,
+        class: Class,
+        request: &[u8],
+        deadline: Millis,
+        now: Millis,
+        token: T,
+    ) -> Result<Ticket, (Full, T)> {
+        self.now = now;
+        self.publish_soon();
+        self.meet(node);
+        let ticket = self.lane.submit(node.index() as u16, class, request, deadline, now, token)?;
+        if self.lane.wants_open() {
+            self.open_wanted();
+        }
+        Ok(ticket)
+    }
+
+    /// The caller has given up; see [`Lane::cancel`].
+    pub fn cancel(&mut self, node: NodeId, class: Class, ticket: Ticket, now: Millis) -> Option<T> {
+        self.publish_soon();
+        self.lane.cancel(node.index() as u16, class, ticket, now)
+    }
+
+    /// Writes all that waits. Call it once at the end of a turn of the loop, not for every request.
+    pub fn flush(&mut self, sink: &mut impl Sink<T>) {
+        self.close_removed();
+        self.write_all(sink);
+    }
+
+    /// The socket can be read: hands in all that came.
+    pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
+        self.now = now;
+        self.close_removed();
+        let Some(index) = self.sockets.with_fd(fd) else { return };
+        if !self.read(index, sink) {
+            return;
+        }
+        let socket = self.sockets.get_mut(index);
+        if socket.mark.is_raised() {
+            let in_flight = self.lane.entries_on(socket.id);
+            socket.mark.keep_below(in_flight, &socket.stream);
+        }
+    }
+
+    /// The socket can be written: goes on where it had to stop.
+    pub fn writable(&mut self, fd: RawFd, sink: &mut impl Sink<T>) {
+        self.close_removed();
+        if let Some(index) = self.sockets.with_fd(fd) {
+            self.write(index, sink);
+        }
+    }
+
+    /// Takes in what happened elsewhere, expires what is due, looks after low-water marks, and trims.
+    pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
+        self.now = now;
+        self.close_removed();
+        if self.seat.port.take_news() {
+            self.hear(sink);
+        }
+        self.lane.expire(now, sink);
+        if now >= self.patience {
+            self.look_after_marks(sink);
+        }
+        if now >= self.trim_at {
+            self.trim_at = now.plus(TRIM_EVERY);
+            self.lane.trim(now);
+        }
+        self.close_asked(sink);
+        self.open_wanted();
+        self.write_all(sink);
+        if now >= self.publish_at {
+            self.publish();
+        }
+    }
+
+    /// The next change to what the loop watches, in order.
+    pub fn watch_change(&mut self) -> Option<WatchChange> {
+        self.changes.pop_front()
+    }
+
+    /// When [`tick`](Self::tick) is to be called at the latest; `None` while there is nothing to look after.
+    #[must_use]
+    pub fn next_tick(&self) -> Option<Millis> {
+        if self.seat.port.has_news() {
+            return Some(self.now);
+        }
+        let trim = if self.sockets.is_empty() { Millis::NEVER } else { self.trim_at };
+        let deadline = self.lane.next_deadline().unwrap_or(Millis::NEVER);
+        let next = trim.min(deadline).min(self.patience).min(self.publish_at);
+        (next != Millis::NEVER).then_some(next)
+    }
+
+    /// Fails everything, now and from now on, and closes the sockets.
+    pub fn close(&mut self, sink: &mut impl Sink<T>) {
+        self.closed = true;
+        self.lane.close_all(&FailureKind::Closed, sink);
+        while let Some(socket) = self.sockets.pop() {
+            self.changes.push_back(WatchChange::Remove(socket.fd()));
+            self.removed.push(socket.stream);
+        }
+        self.patience = Millis::NEVER;
+        self.publish();
+    }
+
+    /// The counts of a node.
+    #[must_use]
+    pub fn counters(&self, node: NodeId) -> NodeCounters {
+        self.lane.counters(node.index() as u16)
+    }
+}
+
+/// What happens elsewhere.
+impl<T> HostDriver<T> {
+    fn hear(&mut self, sink: &mut impl Sink<T>) {
+        for (node, class, outcome) in self.seat.port.take_opened() {
+            match outcome {
+                Ok(stream) => {
+                    let id = self.lane.opened(node, class, self.now);
+                    let socket = Socket::new(id, stream);
+                    self.changes.push_back(WatchChange::Add(socket.fd()));
+                    self.sockets.insert(socket);
+                }
+                Err(error) => self.lane.open_failed(node, class, &error, sink),
+            }
+        }
+        self.publish_soon();
+        if self.closed {
+            return;
+        }
+        let share = self.seat.share();
+        if share != self.share {
+            self.share = share;
+            self.lane.resize(share);
+            self.trim_at = self.now;
+        }
+        self.follow(sink);
+        if self.cluster.upgrade().is_none_or(|cluster| cluster.is_closed()) {
+            self.close(sink);
+        }
+    }
+
+    /// Follows the nodes that left, came, or came back.
+    fn follow(&mut self, sink: &mut impl Sink<T>) {
+        let Self { nodes, lane, .. } = self;
+        let topology = nodes.view.current();
+        if topology.version() == nodes.version {
+            return;
+        }
+        nodes.version = topology.version();
+        for index in 0..topology.node_slots() {
+            let is_active = topology.is_active(NodeId::from_index(index));
+            let was_active = nodes.active.get(index).copied();
+            if was_active == Some(is_active) {
+                continue;
+            }
+            if was_active.is_none() {
+                nodes.active.push(is_active);
+            }
+            nodes.active[index] = is_active;
+            if is_active {
+                lane.node_back(index as u16);
+                lane.warm(index as u16);
+            } else {
+                lane.node_gone(index as u16, sink);
+            }
+        }
+    }
+
+    /// A request is about to go to this node. It was routed by the present topology, of which the tick may be yet to
+    /// come: a node that has come back must not be taken for gone.
+    fn meet(&mut self, node: NodeId) {
+        let topology = self.nodes.view.current();
+        if topology.version() != self.nodes.version
+            && self.nodes.active.get(node.index()) == Some(&false)
+            && topology.is_active(node)
+        {
+            self.nodes.active[node.index()] = true;
+            self.lane.node_back(node.index() as u16);
+        }
+    }
+
+    /// Has connections opened on the control plane's runtime.
+    fn open_wanted(&mut self) {
+        while let Some((node, class)) = self.lane.open_request() {
+            let port = Arc::clone(&self.seat.port);
+            let cluster = Weak::clone(&self.cluster);
+            let runtime = cluster.upgrade().filter(|cluster| !cluster.is_closed()).map(|c| c.runtime().clone());
+            let Some(runtime) = runtime else {
+                port.leave((node, class, Err(Error::client_closed())));
+                continue;
+            };
+            runtime.spawn(async move {
+                let outcome = open(&cluster, node).await;
+                port.leave((node, class, outcome));
+            });
+        }
+    }
+
+    fn publish_soon(&mut self) {
+        if self.publish_at == Millis::NEVER {
+            self.publish_at = self.now.plus(PUBLISH_EVERY);
+        }
+    }
+
+    fn publish(&mut self) {
+        self.publish_at = Millis::NEVER;
+        let nodes = self.nodes.active.len();
+        self.seat.port.publish((0..nodes).map(|node| self.lane.counters(node as u16)));
+    }
+}
+
+/// The sockets.
+impl<T> HostDriver<T> {
+    /// Closes the sockets that the loop has stopped to watch.
+    fn close_removed(&mut self) {
+        if !self.removed.is_empty() && self.changes.is_empty() {
+            self.removed.clear();
+        }
+    }
+
+    fn close_asked(&mut self, sink: &mut impl Sink<T>) {
+        while let Some(id) = self.lane.close_request() {
+            if let Some(index) = self.sockets.of(id) {
+                self.end(index, &FailureKind::Closed, sink);
+            }
+        }
+    }
+
+    fn write_all(&mut self, sink: &mut impl Sink<T>) {
+        while let Some(id) = self.lane.flush_request() {
+            if let Some(index) = self.sockets.of(id) {
+                self.write(index, sink);
+            }
+        }
+    }
+
+    /// Reads what is there, and hands it in. False: the connection has ended.
+    fn read(&mut self, index: usize, sink: &mut impl Sink<T>) -> bool {
+        for _ in 0..READS_PER_TURN {
+            let socket = self.sockets.get_mut(index);
+            let lost = match socket.stream.read(&mut self.read_buffer) {
+                Ok(0) => io::ErrorKind::UnexpectedEof,
+                Ok(n) => {
+                    socket.progress = true;
+                    if self.lane.received(socket.id, &self.read_buffer[..n], self.now, sink).is_err() {
+                        io::ErrorKind::InvalidData
+                    } else if n < self.read_buffer.len() {
+                        return true;
+                    } else {
+                        continue;
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => e.kind(),
+            };
+            self.end(index, &FailureKind::ConnectionLost(lost), sink);
+            return false;
+        }
+        true
+    }
+
+    fn write(&mut self, index: usize, sink: &mut impl Sink<T>) {
+        let socket = self.sockets.get_mut(index);
+        let id = socket.id;
+        let blocked = loop {
+            while socket.written < socket.out.len() {
+                match socket.stream.write(&socket.out[socket.written..]) {
+                    Ok(n) if n > 0 => socket.written += n,
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    other => {
+                        let kind = other.map_or_else(|e| e.kind(), |_| io::ErrorKind::WriteZero);
+                        return self.end(index, &FailureKind::ConnectionLost(kind), sink);
+                    }
+                }
+            }
+            if socket.written < socket.out.len() {
+                self.lane.unwritten(id, socket.out.len() - socket.written);
+                break true;
+            }
+            self.lane.unwritten(id, 0);
+            socket.out.clear();
+            socket.written = 0;
+            if !self.lane.take_output(id, &mut socket.out) {
+                break false;
+            }
+        };
+        if !blocked {
+            // What a blocked socket has not taken is in flight for the lane, and nobody answers it yet.
+            socket.mark.set_for(self.lane.entries_on(id), true, &socket.stream);
+        }
+        if socket.mark.is_raised() && self.patience == Millis::NEVER {
+            self.patience = after_patience(self.now);
+        }
+        if socket.watches_writable != blocked {
+            socket.watches_writable = blocked;
+            self.changes.push_back(WatchChange::Writable(socket.fd(), blocked));
+        }
+    }
+
+    /// Nothing came under a raised mark since the last time: what is there is read, and the mark taken back.
+    fn look_after_marks(&mut self, sink: &mut impl Sink<T>) {
+        self.patience = Millis::NEVER;
+        // From behind: an end moves the last socket to its place.
+        for index in (0..self.sockets.len()).rev() {
+            let socket = self.sockets.get_mut(index);
+            if !socket.mark.is_raised() || self.lane.entries_on(socket.id) == 0 {
+                continue;
+            }
+            if !std::mem::take(&mut socket.progress) {
+                if !self.read(index, sink) {
+                    continue;
+                }
+                let socket = self.sockets.get_mut(index);
+                socket.progress = false;
+                socket.mark.lower(&socket.stream);
+            }
+            if self.sockets.get_mut(index).mark.is_raised() {
+                self.patience = after_patience(self.now);
+            }
+        }
+    }
+
+    fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<T>) {
+        let socket = self.sockets.remove(index);
+        self.changes.push_back(WatchChange::Remove(socket.fd()));
+        self.lane.unwritten(socket.id, socket.out.len() - socket.written);
+        self.lane.closed(socket.id, kind, sink);
+        self.removed.push(socket.stream);
+        self.publish_soon();
+        if let (FailureKind::ConnectionLost(_), Some(cluster)) = (kind, self.cluster.upgrade()) {
+            cluster.request_refresh();
+        }
+        self.open_wanted();
+    }
+}
+
+/// The tick of the lane's clock at which the patience has passed whole; at most one tick more.
+const fn after_patience(now: Millis) -> Millis {
+    now.plus(PATIENCE.as_millis() as u64 + 1)
+}
+
+async fn open(cluster: &Weak<Cluster>, node: u16) -> Result<TcpStream, Error> {
+    let cluster = cluster.upgrade().ok_or_else(Error::client_closed)?;
+    let info = cluster.topology().node(NodeId::from_index(usize::from(node))).cloned();
+    let info = info.ok_or_else(|| Error::invalid_node("the node is not known"))?;
+    match cluster.open(&info).await? {
+        Stream::Plain(stream) => Ok(stream.into_std()?),
+        #[cfg(feature = "tls")]
+        Stream::Tls(_) => Err(Error::client_error("the host driver takes plain connections only")),
+    }
+}
