@@ -215,6 +215,13 @@ impl<'a> Attempts<'a> {
 
     /// No answer came.
     pub(crate) fn lost(&mut self, node: &NodeInfo, failure: Failure, now: Instant) -> Next {
+        if matches!(failure.kind, FailureKind::Interrupted) {
+            // Says nothing of the node.
+            self.sent += u32::from(failure.sent);
+            let phase = if failure.sent { Phase::Sent } else { Phase::Queued };
+            let error = Error::interrupted().with_phase(phase).with_node(Arc::clone(node.label()));
+            return Next::GiveUp(self.finish(error, now));
+        }
         let expired = matches!(failure.kind, FailureKind::Expired);
         if failure.sent {
             self.sent += 1;
@@ -231,6 +238,7 @@ impl<'a> Attempts<'a> {
         self.advance(expired);
         let error = match failure.kind {
             FailureKind::Expired => Error::timeout("no answer within the socket timeout"),
+            FailureKind::Interrupted => Error::interrupted(),
             FailureKind::ConnectionLost(kind) => Error::connection_io("use the connection", kind.into()),
             FailureKind::OpenFailed(error) => error,
             FailureKind::Garbage(error) => Error::bad_response(format!("the answer is malformed: {error}")),
@@ -248,6 +256,11 @@ impl<'a> Attempts<'a> {
     /// The request was not taken, and will not be (it cannot be encoded, or the pool is full and not to wait).
     pub(crate) fn refused(&mut self, error: Error, now: Instant) -> Error {
         self.finish(error, now)
+    }
+
+    /// The caller was interrupted between two attempts.
+    pub(crate) fn interrupted(&mut self, now: Instant) -> Error {
+        self.finish(Error::interrupted(), now)
     }
 
     fn advance(&mut self, client_timeout: bool) {

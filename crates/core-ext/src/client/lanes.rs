@@ -23,6 +23,7 @@ use runtime::{Life, has_drivers};
 use crate::cluster::Cluster;
 use crate::config::{ClientConfig, PoolSizing};
 use crate::connect::Stream;
+use crate::driver::fork::DeadSocket;
 use crate::driver::tasks::{Opener, SharedLane};
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
@@ -200,6 +201,11 @@ impl Lanes {
                 }
             }
         }
+    }
+
+    /// Gives up the connections of a forked child's copy.
+    pub(crate) fn disown(&self, dead: &DeadSocket) {
+        own_lanes(&self.all.load()).for_each(|lane| lane.disown(dead));
     }
 
     /// Fails what is in flight, closes all connections, takes nothing any more.

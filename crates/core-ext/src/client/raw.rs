@@ -22,7 +22,8 @@ use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::command::decode;
 use crate::config::ClientConfig;
-use crate::driver::blocking::Job;
+use crate::driver::blocking::{Interrupt, Job};
+use crate::driver::fork::DeadSocket;
 use crate::driver::host::HostDriver;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
@@ -139,6 +140,36 @@ impl RawClient {
         policy: &BasePolicy,
         call: RawCall<'_>,
         request: &[u8],
+        take: impl FnMut(&[u8]) -> R,
+    ) -> Result<R> {
+        self.call_here(policy, call, request, Interrupt::default(), take)
+    }
+
+    /// [`call_blocking`](Self::call_blocking) that asks `interrupted` whether to go on: whenever a signal ends a system
+    /// call that it waits in, and after about 50 ms in which nothing came. For threads that have signals to look
+    /// after; it adds no system call to a call that is answered sooner. A connection that is being opened is waited
+    /// for without asking.
+    ///
+    /// # Errors
+    /// As `call_blocking`; `Interrupted` once `interrupted` has said true, which it is then not asked again. What was
+    /// sent may still be executed: then the error of a write is in doubt.
+    pub fn call_interruptible<R>(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        interrupted: &dyn Fn() -> bool,
+        take: impl FnMut(&[u8]) -> R,
+    ) -> Result<R> {
+        self.call_here(policy, call, request, Interrupt::by(interrupted), take)
+    }
+
+    fn call_here<R>(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        interrupt: Interrupt<'_>,
         mut take: impl FnMut(&[u8]) -> R,
     ) -> Result<R> {
         let Shared { cluster, pools, .. } = &*self.shared;
@@ -147,7 +178,7 @@ impl RawClient {
         loop {
             let next = match attempts.next_in(call.namespace, call.partition, now) {
                 Ok(attempt) => {
-                    let job = Job { request, now, deadline: attempt.deadline, reads: !call.writes };
+                    let job = Job { request, now, deadline: attempt.deadline, reads: !call.writes, interrupt };
                     let outcome =
                         pools.exchange(&attempt.node, job, |body| call.accept(body, &attempt.node, &mut take));
                     let failure = match outcome {
@@ -161,10 +192,11 @@ impl RawClient {
             };
             match next {
                 Next::Retry(pause) => {
-                    if !pause.is_zero() {
-                        std::thread::sleep(pause);
-                    }
+                    let interrupted = !pause.is_zero() && interrupt.sleep(pause);
                     now = Instant::now();
+                    if interrupted {
+                        return Err(attempts.interrupted(now));
+                    }
                 }
                 Next::GiveUp(error) => return Err(error),
             }
@@ -266,6 +298,21 @@ impl RawClient {
     #[must_use]
     pub fn watches_plainly(&self) -> bool {
         self.shared.cluster.policy().tls_policy.as_ref().is_none_or(|tls| tls.for_login_only)
+    }
+
+    /// Lets go of a client in a forked child, whose threads it does not have there: its connections are left to the
+    /// parent, which does not notice, and everything else of it is leaked. Never blocks. What else refers to the client
+    /// in the child must not be used any more (calls would fail), but may be dropped.
+    ///
+    /// Sockets of the control plane stay open in the child. For its drivers, see [`HostDriver::forget_after_fork`].
+    pub fn forget_after_fork(self) {
+        // Without descriptors for it, the child's copies stay open, too.
+        if let Ok(dead) = DeadSocket::new() {
+            self.shared.pools.disown(&dead);
+            self.shared.lanes.disown(&dead);
+        }
+        // Its count never falls to 0, so nothing of it is dropped.
+        std::mem::forget(self);
     }
 
     /// Closes the client, also for the clients that share it; see [`SyncClient::close`].

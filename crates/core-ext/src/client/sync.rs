@@ -23,7 +23,7 @@ use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
 use crate::connect::BlockingStream;
-use crate::driver::blocking::{BlockingOpener, Job, Pools, with_request};
+use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
 use crate::driver::tasks::ExchangeError;
 use crate::error::Error;
 use crate::operations::Operation;
@@ -184,7 +184,7 @@ impl SyncClient {
                     let outcome = with_request(
                         |out| command.encode(timeout_ms, out),
                         |request| {
-                            let job = Job { request, now, deadline, reads };
+                            let job = Job { request, now, deadline, reads, interrupt: Interrupt::default() };
                             pools.exchange(node, job, |body| command.decode(body, node.label()))
                         },
                     );

@@ -5,6 +5,7 @@
 //! * [`host`]: a foreign event loop that says "readable", "writable", "tick"
 
 pub(crate) mod blocking;
+pub(crate) mod fork;
 pub mod host;
 pub(crate) mod mark;
 pub(crate) mod slots;

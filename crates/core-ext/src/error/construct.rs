@@ -116,6 +116,12 @@ impl Error {
         Self::of_client(ErrorKind::ClientClosed, ClientResultCode::ClientError, None)
     }
 
+    /// The caller was interrupted.
+    #[must_use]
+    pub fn interrupted() -> Self {
+        Self::of_client(ErrorKind::Interrupted, ClientResultCode::ClientError, None)
+    }
+
     /// No active node fits.
     #[must_use]
     pub fn invalid_node(message: impl Into<Cow<'static, str>>) -> Self {

@@ -44,6 +44,7 @@ impl Error {
             )
             .into(),
             ErrorKind::ClientClosed => "the client is closed".into(),
+            ErrorKind::Interrupted => "the call was interrupted".into(),
             ErrorKind::ConnectFailed { failures } => connect_failures(failures).into(),
             ErrorKind::ClusterNameMismatch { expected, found } => match found {
                 Some(found) => format!("the cluster's name is {found:?}, not {expected:?}").into(),

@@ -79,6 +79,9 @@ pub enum ErrorKind {
     },
     /// The client is closed. Nothing was sent.
     ClientClosed,
+    /// The caller was interrupted (by a signal) and ended the call; see
+    /// [`RawClient::call_interruptible`](crate::client::RawClient::call_interruptible).
+    Interrupted,
     /// No seed could be used; each address that was tried, with its own reason.
     ConnectFailed {
         /// One entry per address tried (or per seed, when its name did not resolve).
@@ -133,6 +136,7 @@ impl ErrorKind {
             Self::ParseInt(_) => "ParseInt",
             Self::PoolExhausted { .. } => "PoolExhausted",
             Self::ClientClosed => "ClientClosed",
+            Self::Interrupted => "Interrupted",
             Self::ConnectFailed { .. } => "ConnectFailed",
             Self::ClusterNameMismatch { .. } => "ClusterNameMismatch",
             Self::CredentialsRefused { .. } => "CredentialsRefused",

@@ -129,6 +129,8 @@ impl From<&PoolSizing> for LaneSizing {
 pub enum FailureKind {
     /// Its deadline passed.
     Expired,
+    /// Its caller was interrupted and has given up.
+    Interrupted,
     /// The connection was lost.
     ConnectionLost(std::io::ErrorKind),
     /// No connection to the node could be opened.

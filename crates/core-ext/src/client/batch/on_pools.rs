@@ -8,7 +8,7 @@ use super::course::{Course, Group, Onward};
 use crate::batch::{BatchOperation, BatchRecord, Progress};
 use crate::client::attempts::Next;
 use crate::cluster::Cluster;
-use crate::driver::blocking::{Job, Pools, Sent};
+use crate::driver::blocking::{Interrupt, Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
 
@@ -85,7 +85,8 @@ fn send<'a, 'p>(
     let next = if let Err(next) = group.begin(now) {
         next
     } else {
-        let job = Job { request: &group.request, now, deadline: group.deadline, reads: group.reads() };
+        let (request, deadline, reads) = (&group.request, group.deadline, group.reads());
+        let job = Job { request, now, deadline, reads, interrupt: Interrupt::default() };
         match pools.send(&group.node, group.class(), job) {
             Ok(sent) => return Some((group, sent)),
             Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),

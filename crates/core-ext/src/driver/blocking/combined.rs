@@ -17,9 +17,10 @@ use aerolane_wire::WireError;
 use aerolane_wire::proto::FrameType;
 use parking_lot::{Mutex, MutexGuard};
 
-use super::LOOK_AFTER;
 use super::connection::{Broken, Connection, Tally};
+use super::interrupt::{Interrupt, SLICE};
 use super::pool::{Lease, Pool};
+use super::{Job, LOOK_AFTER};
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
 
@@ -56,6 +57,8 @@ struct State {
     tally: Tally,
     /// It was used since it was last looked at.
     used: bool,
+    /// A signal ended the last round.
+    signalled: bool,
 }
 
 #[derive(Debug)]
@@ -158,17 +161,17 @@ impl Combiner {
 }
 
 impl Joined<'_> {
-    /// Waits for the answer, leading if nobody does, and gives its body to `decode`. `now` is a recent reading of the
-    /// clock.
+    /// Waits for the answer, leading if nobody does, and gives its body to `decode`.
     pub(super) fn finish<R>(
         self,
         pool: &Pool,
-        now: Instant,
-        deadline: Option<Instant>,
+        job: Job<'_>,
         answer: &mut Vec<u8>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, Failure> {
         let Self { combiner, mut state, slot } = self;
+        let Job { now, deadline, interrupt, .. } = job;
+        let mut asked = now;
         // The caller's reading serves for the first round, which nearly always is the only one.
         let (mut reading, mut expired) = (Some(now), false);
         loop {
@@ -178,6 +181,7 @@ impl Joined<'_> {
                 return outcome.map(|()| decode(answer));
             }
             if expired {
+                state.tally.timeouts += 1;
                 let sent = state.abandon(slot);
                 state.appoint();
                 combiner.release(state, pool);
@@ -188,10 +192,28 @@ impl Joined<'_> {
             if left == Some(Duration::ZERO) {
                 // Once more around: the answer may just have come.
                 expired = true;
+            } else if interrupt.is_asked()
+                && (at.saturating_duration_since(asked) >= SLICE || std::mem::take(&mut state.signalled))
+            {
+                // Foreign code runs without the lock.
+                combiner.release(state, pool);
+                let interrupted = interrupt.came();
+                asked = Instant::now();
+                state = combiner.0.lock();
+                if interrupted {
+                    // Also when the answer has come by now: the caller has been told to end, and has no use for it.
+                    let sent = match state.take(slot, answer) {
+                        Some(outcome) => outcome.map_or_else(|failure| failure.sent, |()| true),
+                        None => state.abandon(slot),
+                    };
+                    state.appoint();
+                    combiner.release(state, pool);
+                    return Err(Failure { kind: FailureKind::Interrupted, sent });
+                }
             } else if state.led {
                 state.slots[slot as usize].thread.get_or_insert_with(std::thread::current);
                 combiner.release(state, pool);
-                match left {
+                match interrupt.slice(left) {
                     None => std::thread::park(),
                     Some(left) => std::thread::park_timeout(left),
                 }
@@ -225,7 +247,7 @@ impl Combiner {
 
         let (mut result, mut came) = (Ok(()), false);
         if !request.is_empty() {
-            result = connection.write_all(&request, now, deadline);
+            result = connection.write_all(&request, now, deadline, Interrupt::default());
         }
         if result.is_ok() {
             let raised = connection.set_mark(in_flight, newly_taken > 0);
@@ -243,6 +265,7 @@ impl Combiner {
 
         let mut state = self.0.lock();
         state.led = false;
+        state.signalled = std::mem::take(&mut connection.signalled);
         let mut request = request;
         if state.out.is_empty() {
             // The allocation goes back.
@@ -334,7 +357,6 @@ impl State {
 
     /// Its caller gives up; says whether it may have been sent. Then nothing more is put behind it.
     fn abandon(&mut self, slot: u32) -> bool {
-        self.tally.timeouts += 1;
         self.free_slot(slot);
         let Some(position) = self.entries.iter().position(|e| e.slot == Some(slot)) else { return true };
         if position < self.taken {

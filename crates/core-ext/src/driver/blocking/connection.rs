@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use aerolane_wire::WireError;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
 
+use super::interrupt::Interrupt;
 use crate::connect::BlockingStream;
 use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind};
@@ -62,6 +63,8 @@ pub(super) struct Connection {
     pub(super) reused: bool,
     pub(super) tally: Tally,
     mark: Mark,
+    /// A signal ended [`read_once`](Self::read_once); whoever looks resets it.
+    pub(super) signalled: bool,
 }
 
 /// The connection is of no use any more.
@@ -69,6 +72,8 @@ pub(super) struct Connection {
 pub(super) enum Broken {
     /// The deadline passed.
     Expired,
+    /// The caller was interrupted.
+    Interrupted,
     Lost(io::ErrorKind),
     Garbage(WireError),
 }
@@ -77,6 +82,7 @@ impl Broken {
     pub(super) fn failure(self, sent: bool) -> Failure {
         let kind = match self {
             Self::Expired => FailureKind::Expired,
+            Self::Interrupted => FailureKind::Interrupted,
             Self::Lost(kind) => FailureKind::ConnectionLost(kind),
             Self::Garbage(error) => FailureKind::Garbage(error),
         };
@@ -117,6 +123,7 @@ impl Connection {
             reused: false,
             tally: Tally::default(),
             mark: Mark::new(),
+            signalled: false,
         }
     }
 
@@ -126,19 +133,31 @@ impl Connection {
 
     /// Writes a request; `now` is a recent reading of the clock. An error: it has not been sent whole, so the server
     /// cannot have executed it.
-    pub(super) fn send(&mut self, request: &[u8], now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
+    pub(super) fn send(
+        &mut self,
+        request: &[u8],
+        now: Instant,
+        deadline: Option<Instant>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<(), Broken> {
         self.filled = 0;
         self.consumed = 0;
         self.tally.requests += 1;
-        self.write_all(request, now, deadline)
+        self.write_all(request, now, deadline, interrupt)
     }
 
     /// Writes requests.
-    pub(super) fn write_all(&mut self, request: &[u8], now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
+    pub(super) fn write_all(
+        &mut self,
+        request: &[u8],
+        now: Instant,
+        deadline: Option<Instant>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<(), Broken> {
         let mut written = 0;
         let mut at = now;
         while written < request.len() {
-            self.write_until(deadline, at)?;
+            self.write_until(deadline, at, interrupt)?;
             match self.write_some(&request[written..]) {
                 Ok(0) => return Err(Broken::Lost(io::ErrorKind::WriteZero)),
                 Ok(n) => {
@@ -148,22 +167,27 @@ impl Connection {
                         break;
                     }
                 }
-                Err(error) => pass_if_temporary(&error)?,
+                Err(error) => pass_if_temporary(&error, interrupt)?,
             }
             at = Instant::now();
         }
-        self.flush(at, deadline)
+        self.flush(at, deadline, interrupt)
     }
 
     /// The body of the next frame of the answer, and whether it came compressed. Bytes behind it stay for the next call.
-    pub(super) fn receive(&mut self, now: Instant, deadline: Option<Instant>) -> Result<Frame<'_>, Broken> {
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        deadline: Option<Instant>,
+        interrupt: Interrupt<'_>,
+    ) -> Result<Frame<'_>, Broken> {
         let mut at = now;
         let total = loop {
             if let Some(total) = self.whole_frame()? {
                 break total;
             }
             self.make_room();
-            self.read_until(deadline, at)?;
+            self.set_read_timeout(interrupt.slice(left(deadline, at)?))?;
             match self.read_some() {
                 Ok(0) => return Err(Broken::Lost(io::ErrorKind::UnexpectedEof)),
                 Ok(n) => {
@@ -174,7 +198,7 @@ impl Connection {
                         break total;
                     }
                 }
-                Err(error) => pass_if_temporary(&error)?,
+                Err(error) => pass_if_temporary(&error, interrupt)?,
             }
             at = Instant::now();
         };
@@ -201,7 +225,10 @@ impl Connection {
                 self.tally.bytes_received += n as u64;
                 Ok(true)
             }
-            Err(error) => pass_if_temporary(&error).map(|()| false),
+            Err(error) => {
+                self.signalled |= error.kind() == io::ErrorKind::Interrupted;
+                pass_if_temporary(&error, Interrupt::default()).map(|()| false)
+            }
         }
     }
 
@@ -311,10 +338,6 @@ impl Connection {
         }
     }
 
-    fn read_until(&mut self, deadline: Option<Instant>, now: Instant) -> Result<(), Broken> {
-        self.set_read_timeout(left(deadline, now)?)
-    }
-
     fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Broken> {
         if timeout != self.read_timeout {
             self.socket.set_read_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
@@ -323,8 +346,8 @@ impl Connection {
         Ok(())
     }
 
-    fn write_until(&mut self, deadline: Option<Instant>, now: Instant) -> Result<(), Broken> {
-        let timeout = left(deadline, now)?;
+    fn write_until(&mut self, deadline: Option<Instant>, now: Instant, interrupt: Interrupt<'_>) -> Result<(), Broken> {
+        let timeout = interrupt.slice(left(deadline, now)?);
         if timeout != self.write_timeout {
             self.socket.set_write_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
             self.write_timeout = timeout;
@@ -351,22 +374,22 @@ impl Connection {
 
     /// TLS holds written bytes back until flushed.
     #[cfg(feature = "tls")]
-    fn flush(&mut self, now: Instant, deadline: Option<Instant>) -> Result<(), Broken> {
+    fn flush(&mut self, now: Instant, deadline: Option<Instant>, interrupt: Interrupt<'_>) -> Result<(), Broken> {
         let mut at = now;
         while let Some(tls) = self.tls.as_mut().filter(|tls| tls.wants_write()) {
             match rustls::Stream::new(&mut **tls, &mut &*self.socket).flush() {
                 Ok(()) => break,
-                Err(error) => pass_if_temporary(&error)?,
+                Err(error) => pass_if_temporary(&error, interrupt)?,
             }
             at = at.max(Instant::now());
-            self.write_until(deadline, at)?;
+            self.write_until(deadline, at, interrupt)?;
         }
         Ok(())
     }
 
     #[cfg(not(feature = "tls"))]
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same shape with and without TLS
-    fn flush(&mut self, _now: Instant, _deadline: Option<Instant>) -> Result<(), Broken> {
+    fn flush(&mut self, _now: Instant, _deadline: Option<Instant>, _interrupt: Interrupt<'_>) -> Result<(), Broken> {
         Ok(())
     }
 }
@@ -381,9 +404,12 @@ fn left(deadline: Option<Instant>, now: Instant) -> Result<Option<Duration>, Bro
     }
 }
 
-/// Interruptions and timeouts of the socket: the deadline decides whether to go on.
-fn pass_if_temporary(error: &io::Error) -> Result<(), Broken> {
+/// Interruptions and timeouts of the socket: the caller and the deadline decide whether to go on.
+fn pass_if_temporary(error: &io::Error, interrupt: Interrupt<'_>) -> Result<(), Broken> {
     match error.kind() {
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut if interrupt.came() => {
+            Err(Broken::Interrupted)
+        }
         io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Ok(()),
         kind => Err(Broken::Lost(kind)),
     }

@@ -7,6 +7,7 @@
 
 mod combined;
 mod connection;
+mod interrupt;
 mod pool;
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,10 @@ use aerolane_wire::WireError;
 
 use combined::Combiner;
 use connection::Broken;
+pub(crate) use interrupt::Interrupt;
 use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
 
+use super::fork::DeadSocket;
 use super::tasks::ExchangeError;
 use crate::command::compress::message_body;
 use crate::config::{PoolSizing, WhenFull};
@@ -122,6 +125,8 @@ pub(crate) struct Job<'a> {
     pub(crate) deadline: Option<Instant>,
     /// The request cannot change anything on the server.
     pub(crate) reads: bool,
+    /// Whether the caller may be interrupted.
+    pub(crate) interrupt: Interrupt<'a>,
 }
 
 impl Pools {
@@ -141,20 +146,21 @@ impl Pools {
         let NodePools { pools: [pool, _], combiners, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
         let (_call, calls) = calls.enter();
         if calls < COMBINE_FROM || combiners.is_empty() {
-            return self.send(node, Class::Single, job)?.receive(decode).map_err(ExchangeError::Failed);
+            let sent = self.send(node, Class::Single, job)?;
+            return sent.receive_for(None, job.interrupt, decode).map_err(ExchangeError::Failed);
         }
         let active = calls.div_ceil(combined::DEPTH).min(combiners.len());
         let combiner = &combiners[THREAD.with(|thread| thread % active)];
         if let Some(joined) = combiner.join(pool, job.request, job.now) {
             let mut answer = ANSWER.take();
-            let result = joined.finish(pool, job.now, job.deadline, &mut answer, decode);
+            let result = joined.finish(pool, job, &mut answer, decode);
             answer.shrink_to(KEEP_REQUEST);
             ANSWER.set(answer);
             return result.map_err(|failure| ExchangeError::Failed(self.lost(pool, node.id(), failure)));
         }
         let sent = self.send(node, Class::Single, job)?;
         let combiner = combiner.wants_connection().then_some(combiner);
-        sent.receive_for(combiner, decode).map_err(ExchangeError::Failed)
+        sent.receive_for(combiner, job.interrupt, decode).map_err(ExchangeError::Failed)
     }
 
     /// A request on a shared connection failed.
@@ -175,7 +181,7 @@ impl Pools {
         let unsent = |kind| ExchangeError::Failed(Failure { kind, sent: false });
         let Some(pool) = self.pool(node.id(), class) else { return Err(unsent(FailureKind::NodeGone)) };
         let mut now = job.now;
-        let checked_out = THREAD.with(|thread| pool.check_out(*thread, now, job.deadline));
+        let checked_out = THREAD.with(|thread| pool.check_out(*thread, now, job.deadline, job.interrupt));
         let mut lease = match checked_out {
             Ok(CheckedOut::Ready(lease)) => match Self::looked_at(lease, now) {
                 Ok(lease) => lease,
@@ -184,10 +190,11 @@ impl Pools {
             Ok(CheckedOut::Open(place)) => self.open(node, place, job.deadline, &mut now)?,
             Err(Refused::Full(full)) => return Err(ExchangeError::Full(full)),
             Err(Refused::Expired) => return Err(unsent(FailureKind::Expired)),
+            Err(Refused::Interrupted) => return Err(unsent(FailureKind::Interrupted)),
             Err(Refused::Closed) if self.is_closed() => return Err(unsent(FailureKind::Closed)),
             Err(Refused::Closed) => return Err(unsent(FailureKind::NodeGone)),
         };
-        match lease.send(job.request, now, job.deadline) {
+        match lease.send(job.request, now, job.deadline, job.interrupt) {
             Ok(()) => {
                 Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline: job.deadline, reads: job.reads })
             }
@@ -350,6 +357,16 @@ impl Pools {
     }
 }
 
+impl Pools {
+    /// Gives up all connections of a forked child's copy; calls on it fail.
+    pub(crate) fn disown(&self, dead: &DeadSocket) {
+        self.closed.store(true, Ordering::SeqCst);
+        for (_, NodePools { pools, .. }) in self.existing() {
+            pools.iter().for_each(|pool| pool.disown(dead));
+        }
+    }
+}
+
 impl NodePools {
     fn new(sizing: &PoolSizing) -> Self {
         let single = Limits {
@@ -370,14 +387,15 @@ impl NodePools {
 }
 
 impl Sent<'_> {
-    /// Waits for an answer of one frame and gives its body to `decode`.
-    pub(crate) fn receive<R>(self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
-        self.receive_for(None, decode)
-    }
-
-    /// [`receive`](Self::receive); the connection is left to a combiner afterwards, if there is one that takes it.
-    fn receive_for<R>(mut self, combiner: Option<&Combiner>, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Failure> {
-        let result = match self.lease.receive(self.now, self.deadline) {
+    /// Waits for an answer of one frame and gives its body to `decode`. The connection is left to a combiner afterwards,
+    /// if there is one that takes it.
+    fn receive_for<R>(
+        mut self,
+        combiner: Option<&Combiner>,
+        interrupt: Interrupt<'_>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, Failure> {
+        let result = match self.lease.receive(self.now, self.deadline, interrupt) {
             Ok(frame) => match message_body(&frame, &mut Vec::new()) {
                 Ok(body) => decode(body),
                 Err(error) => return Err(self.undecodable(&error)),
@@ -409,7 +427,7 @@ impl Sent<'_> {
     ) -> Result<Result<(), E>, Failure> {
         let mut scratch = Vec::new();
         loop {
-            let last = match self.lease.receive(self.now, self.deadline) {
+            let last = match self.lease.receive(self.now, self.deadline, Interrupt::default()) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
                     Ok(body) => each(body),
                     Err(error) => return Err(self.undecodable(&error)),

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::connection::{Connection, Tally};
+use super::interrupt::{Interrupt, SLICE};
 use crate::connect::BlockingStream;
+use crate::driver::fork::DeadSocket;
 use crate::lane::{Full, NodeCounters};
 
 /// Most shards of a pool.
@@ -100,6 +102,8 @@ pub(super) enum Refused {
     Full(Full),
     /// The deadline passed in line.
     Expired,
+    /// The caller was interrupted in line.
+    Interrupted,
     Closed,
 }
 
@@ -130,6 +134,7 @@ impl Pool {
         thread: usize,
         now: Instant,
         deadline: Option<Instant>,
+        interrupt: Interrupt<'_>,
     ) -> Result<CheckedOut<'_>, Refused> {
         // Who comes while others stand in line stands behind them.
         if self.waiting.load(Ordering::Relaxed) == 0
@@ -137,7 +142,7 @@ impl Pool {
         {
             return Ok(CheckedOut::Ready(self.lease(connection, thread)));
         }
-        self.check_out_slowly(thread, now, deadline)
+        self.check_out_slowly(thread, now, deadline, interrupt)
     }
 
     #[cold]
@@ -146,6 +151,7 @@ impl Pool {
         thread: usize,
         now: Instant,
         deadline: Option<Instant>,
+        interrupt: Interrupt<'_>,
     ) -> Result<CheckedOut<'_>, Refused> {
         if self.is_closed() {
             return Err(Refused::Closed);
@@ -174,10 +180,21 @@ impl Pool {
         };
         // Whoever gave a connection back before the line was seen has left it in a shard.
         self.serve();
-        match self.wait(&waiter, deadline) {
+        let (grant, interrupted) = self.wait(&waiter, deadline, interrupt);
+        match grant {
+            Some(Grant::Closed) => Err(Refused::Closed),
+            // What was given in between goes to the next in line.
+            Some(Grant::Connection(connection)) if interrupted => {
+                self.give_back(connection);
+                Err(Refused::Interrupted)
+            }
+            Some(Grant::Place) if interrupted => {
+                self.free_place();
+                Err(Refused::Interrupted)
+            }
             Some(Grant::Connection(connection)) => Ok(CheckedOut::Ready(self.lease(connection, thread))),
             Some(Grant::Place) => Ok(CheckedOut::Open(self.place(thread))),
-            Some(Grant::Closed) => Err(Refused::Closed),
+            None if interrupted => Err(Refused::Interrupted),
             None => {
                 self.timeouts_in_line.fetch_add(1, Ordering::Relaxed);
                 Err(Refused::Expired)
@@ -185,18 +202,34 @@ impl Pool {
         }
     }
 
-    /// Waits for a grant until the deadline.
-    fn wait(&self, waiter: &Arc<Waiter>, deadline: Option<Instant>) -> Option<Grant> {
+    /// Waits for a grant until the deadline, or until the caller is interrupted: says whether that was it.
+    fn wait(&self, waiter: &Arc<Waiter>, deadline: Option<Instant>, interrupt: Interrupt<'_>) -> (Option<Grant>, bool) {
+        let mut interrupted = false;
         let mut grant = waiter.grant.lock();
         loop {
             if let Some(grant) = grant.take() {
-                return Some(grant);
+                return (Some(grant), false);
             }
-            match deadline {
+            let until = if interrupt.is_asked() {
+                let slice = Instant::now() + SLICE;
+                Some(deadline.map_or(slice, |deadline| deadline.min(slice)))
+            } else {
+                deadline
+            };
+            match until {
                 None => waiter.given.wait(&mut grant),
-                Some(deadline) => {
-                    if waiter.given.wait_until(&mut grant, deadline).timed_out() {
-                        break;
+                Some(until) => {
+                    if waiter.given.wait_until(&mut grant, until).timed_out() {
+                        if deadline.is_some_and(|deadline| until >= deadline) {
+                            break;
+                        }
+                        // Foreign code runs without the lock.
+                        drop(grant);
+                        interrupted = interrupt.came();
+                        grant = waiter.grant.lock();
+                        if interrupted {
+                            break;
+                        }
                     }
                 }
             }
@@ -207,7 +240,7 @@ impl Pool {
         self.waiting.store(line.len(), Ordering::SeqCst);
         drop(line);
         // It may have been given in between; it is used then, and the deadline is looked at again.
-        waiter.grant.lock().take()
+        (waiter.grant.lock().take(), interrupted)
     }
 
     /// Gives what is free to those in line.
@@ -335,6 +368,14 @@ impl Pool {
             Connection::shut_down(socket);
         }
         self.serve();
+    }
+
+    /// Gives up all connections of a forked child's copy. Locks that are held are so for ever: then it leaves them.
+    pub(super) fn disown(&self, dead: &DeadSocket) {
+        self.closed.store(true, Ordering::SeqCst);
+        if let Some(sockets) = self.sockets.try_lock() {
+            sockets.values().for_each(|socket| dead.replace(&**socket));
+        }
     }
 
     /// Closes what is idle; connections in use are closed when they are given back. Who stands in line is sent away.

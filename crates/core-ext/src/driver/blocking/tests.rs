@@ -85,7 +85,7 @@ fn call(pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError
     let request = [2, 3, 0, 0, 0, 0, 0, 1, wait_ms];
     let now = Instant::now();
     let deadline = (timeout_ms > 0).then(|| now + Duration::from_millis(timeout_ms));
-    let job = Job { request: &request, now, deadline, reads: true };
+    let job = Job { request: &request, now, deadline, reads: true, interrupt: Interrupt::default() };
     pools.exchange(&node(), job, |body| body[22])
 }
 
@@ -152,7 +152,13 @@ fn a_write_that_blocks_ends_in_time_and_counts_as_not_sent() {
     let pools = Pools::new(Box::new(Connect(listener.local_addr().unwrap())), sizing(1));
     let request = vec![0; 64 << 20];
     let now = Instant::now();
-    let job = Job { request: &request, now, deadline: Some(now + Duration::from_millis(100)), reads: false };
+    let job = Job {
+        request: &request,
+        now,
+        deadline: Some(now + Duration::from_millis(100)),
+        reads: false,
+        interrupt: Interrupt::default(),
+    };
     let error = pools.exchange(&node(), job, |_| ()).unwrap_err();
     let ExchangeError::Failed(failure) = error else { panic!("{error:?}") };
     assert!(matches!(failure.kind, FailureKind::Expired) && !failure.sent, "{failure:?}");

@@ -245,6 +245,15 @@ impl<T> HostDriver<T> {
         self.publish();
     }
 
+    /// Lets go of a driver in a forked child: its sockets are closed there, which the parent does not notice, and
+    /// everything else of it is leaked, tokens included. Never blocks. See
+    /// [`RawClient::forget_after_fork`](crate::client::RawClient::forget_after_fork).
+    pub fn forget_after_fork(mut self) {
+        drop(std::mem::take(&mut self.sockets));
+        self.removed.clear();
+        std::mem::forget(self);
+    }
+
     /// The counts of a node.
     #[must_use]
     pub fn counters(&self, node: NodeId) -> NodeCounters {

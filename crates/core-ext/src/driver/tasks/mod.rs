@@ -25,6 +25,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
+use super::fork::DeadSocket;
 use super::slots::Slots;
 use crate::Error;
 use crate::connect::Stream;
@@ -233,6 +234,12 @@ impl SharedLane {
         let State { lane, slots, .. } = &mut *state;
         lane.node_gone(node, slots);
         self.settle(state);
+    }
+
+    /// Gives up the connections of a forked child's copy. A lock that is held is so for ever: then it leaves them.
+    pub(crate) fn disown(&self, dead: &DeadSocket) {
+        let Some(state) = self.state.try_lock() else { return };
+        state.connections.iter().filter_map(|driven| driven.direct.as_ref()).for_each(|stream| dead.replace(&**stream));
     }
 
     /// Fails all that is in flight and closes the connections.
