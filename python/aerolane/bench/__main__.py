@@ -1,0 +1,7 @@
+"""Entry of `python -m aerolane.bench`."""
+
+import sys
+
+from aerolane.bench.cli import main
+
+sys.exit(main())

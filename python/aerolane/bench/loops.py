@@ -1,0 +1,170 @@
+"""The hot loops.
+
+The loop of a run is made as source text from one template, for all clients: the client gives its calls as expressions
+(`clients.calls`), the run says which branches there are. So every client gets the same loop, without a wrapper, a
+branch or a look-up that it does not need. `--print-loop` shows it.
+
+What a loop does per operation: draw, build the key and the bins, call, count. One operation in `sample_every` is
+timed, from before the draw until the answer is there. Counters are cells of one list per worker, which the conductor
+reads while the worker runs.
+"""
+
+import linecache
+from collections.abc import Callable
+from textwrap import indent
+from typing import Any
+
+from aerolane.bench.clients.calls import Calls, Unsupported
+from aerolane.bench.measure import MISSED, READS, WRITES
+from aerolane.bench.spec import RunSpec
+from aerolane.bench.workload import Workload
+
+PARAMETERS = (
+    "below",
+    "stop",
+    "cell",
+    "failed",
+    "clock",
+    "nap",
+    "note_read",
+    "note_write",
+    "namespace",
+    "set_name",
+    "keys",
+    "first_id",
+    "stride",
+    "untimed",
+    "gap",
+    "prebuilt",
+    "not_found",
+)
+FILE = "<aerolane.bench loop>"
+
+
+def build(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = False) -> Callable[..., Any]:
+    """The worker function (or coroutine function) of a run. Raises `Unsupported` if the client lacks a call."""
+    text, constants = source(spec, asynchronous, calls, loading)
+    # So that tracebacks show its lines.
+    linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
+    module: dict[str, Any] = {}
+    exec(compile(text, FILE, "exec"), module)  # its parts come from this package only, never from the command line
+    bound = {**constants, **calls.names, "not_found": calls.not_found}
+    work: Callable[..., Any] = module["work"]
+
+    def worker(**arguments: object) -> Any:
+        return work(**bound, **arguments)
+
+    return worker
+
+
+def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = False) -> tuple[str, dict[str, object]]:
+    """The text of the worker function, and the constants that it takes beside `PARAMETERS`."""
+    bins, constants = spec.payload().source()
+    parameters = ", ".join((*PARAMETERS, *constants, *calls.names))
+    text = f"{'async ' if asynchronous else ''}def work(*, {parameters}):\n"
+    text += "    reads = writes = missed = 0\n    kid = first_id - stride\n    due = clock()\n"
+    if loading:
+        body = _guarded(_write(_need(calls.write, "write"), _key(spec, calls, loading), bins, 1, ""), asynchronous)
+        return text + "    for kid in range(first_id, keys, stride):\n" + indent(body, " " * 8), constants
+    pace = _pace(asynchronous) if spec.rate else ""
+    timed = "began = clock()\n" + _guarded(_operation(spec, calls, bins, True), asynchronous) + pace
+    plain = "if stop:\n    break\n" + _guarded(_operation(spec, calls, bins, False), asynchronous) + pace
+    text += "    while not stop:\n" + indent(timed, " " * 8)
+    if spec.sample_every > 1:
+        text += "        for _ in untimed:\n" + indent(plain, " " * 12)
+    return text, constants
+
+
+def _guarded(operation: str, asynchronous: bool) -> str:
+    # A client that fails without waiting must not keep the loop from everything else.
+    rest = "    await nap(0)\n" if asynchronous else ""
+    return (
+        f"try:\n{indent(operation, '    ')}"
+        f"except not_found:\n    reads += 1\n    cell[{READS}] = reads\n    missed += 1\n    cell[{MISSED}] = missed\n"
+        f"except Exception as error:\n    failed(error)\n{rest}"
+    )
+
+
+def _pace(asynchronous: bool) -> str:
+    call = "await nap" if asynchronous else "nap"
+    return f"due += gap\nwait = due - clock()\nif wait > 0:\n    {call}(wait / 1e9)\n"
+
+
+def _key(spec: RunSpec, calls: Calls, loading: bool = False) -> str:
+    return "prebuilt[kid]" if spec.prebuilt_keys and not loading else calls.key
+
+
+def _operation(spec: RunSpec, calls: Calls, bins: str, timed: bool) -> str:
+    workload = spec.parsed_workload()
+    note_read = "note_read(began)\nnote_read(clock())\n" if timed else ""
+    note_write = "note_write(began)\nnote_write(clock())\n" if timed else ""
+    key = _key(spec, calls)
+    if spec.batch > 1:
+        if workload.kind not in ("RU", "I"):
+            raise Unsupported(f"batches go with the workloads RU and I, not with {workload.kind}")
+        return _batch(spec, workload, calls, bins, key, note_read, note_write)
+    if workload.kind == "I":
+        return _next_id() + _write(calls.write, key, bins, 1, note_write)
+    draw = "kid = below(keys)\n"
+    if workload.reads_then_writes:
+        change = {"RMU": None, "RMI": "1", "RMD": "-1"}[workload.kind]
+        first_bin, _ = spec.payload().source(only_first=True)
+        write = calls.write if change is None else _need(calls.add, "increment").replace("{amount}", change)
+        read = _read(spec, calls.read, "key", 1, "", calls.touch)
+        return draw + f"key = {key}\n" + read + note_read + _write(write, "key", first_bin, 1, note_write)
+    read = _read(spec, calls.read, key, 1, note_read, calls.touch)
+    if workload.read_all_pct < 100:
+        one = _read(spec, _need(calls.read_first_bin, "read of single bins"), key, 1, note_read, calls.touch)
+        read = _choose(workload.read_all_pct, read, one)
+    if workload.kind == "RR":
+        write = _write(_need(calls.replace, "replace"), key, bins, 1, note_write)
+    else:
+        write = _write(calls.write, key, bins, 1, note_write)
+        if workload.write_all_pct < 100:
+            first_bin, _ = spec.payload().source(only_first=True)
+            write = _choose(workload.write_all_pct, write, _write(calls.write, key, first_bin, 1, note_write))
+    return draw + _choose(workload.read_pct, read, write)
+
+
+def _batch(
+    spec: RunSpec, workload: Workload, calls: Calls, bins: str, key: str, note_read: str, note_write: str
+) -> str:
+    if workload.kind == "I":
+        draw = f"ids = []\nfor _ in range({spec.batch}):\n{indent(_next_id(), '    ')}    ids.append(kid)\n"
+    else:
+        draw = f"ids = [below(keys) for _ in range({spec.batch})]\n"
+    keys, rows = f"[{key} for kid in ids]", f"[{bins} for kid in ids]"
+    read = write = ""
+    if workload.read_pct > 0:
+        call = _need(calls.read_many, "batch read").replace("{keys}", keys)
+        read = _read(spec, call, key, spec.batch, note_read, calls.touch_many)
+    if workload.read_pct < 100:
+        call = _need(calls.write_many, "batch write").replace("{keys}", keys).replace("{rows}", rows)
+        write = _write(call, key, bins, spec.batch, note_write)
+    return draw + _choose(workload.read_pct, read, write)
+
+
+def _need(call: str | None, what: str) -> str:
+    if call is None:
+        raise Unsupported(f"it has no {what}")
+    return call
+
+
+def _next_id() -> str:
+    return "kid += stride\nif kid >= keys:\n    kid = first_id\n"
+
+
+def _choose(percent: int, often: str, otherwise: str) -> str:
+    if percent in (0, 100):
+        return often if percent else otherwise
+    return f"if below(100) < {percent}:\n{indent(often, '    ')}else:\n{indent(otherwise, '    ')}"
+
+
+def _read(spec: RunSpec, call: str, key: str, records: int, note: str, touch: str) -> str:
+    look = f"{touch}\n" if spec.touch_bins else ""
+    return f"record = {call.replace('{key}', key)}\n{look}reads += {records}\ncell[{READS}] = reads\n{note}"
+
+
+def _write(call: str, key: str, bins: str, records: int, note: str) -> str:
+    call = call.replace("{key}", key).replace("{bins}", bins)
+    return f"{call}\nwrites += {records}\ncell[{WRITES}] = writes\n{note}"

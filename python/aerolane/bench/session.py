@@ -1,0 +1,92 @@
+"""One invocation: the cluster, the load, every mode in a process of its own, several rounds."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from aerolane.bench import child
+from aerolane.bench.cluster import EmbeddedProcess
+from aerolane.bench.modes import MODES
+from aerolane.bench.report import Report, middle
+from aerolane.bench.spec import RunSpec
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Plan:
+    """What an invocation is to do. `spec` is that of all modes, but for the mode and, without `-H`, the seeds."""
+
+    modes: list[str]
+    spec: RunSpec
+    rounds: int = 1
+    nodes: int = 3
+    load: bool = True
+    truncate: bool = False
+    truncate_after: bool = False
+
+
+@dataclass
+class Outcome:
+    """The figures of the modes that ran, in the order asked for, and why others did not."""
+
+    reports: list[Report] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    """Clients that are not installed."""
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+class LoadError(Exception):
+    """The records could not be written, or the set not emptied."""
+
+
+def run(plan: Plan, tell: Tell) -> Outcome:
+    """Does it; `tell` gets a line about each thing that does not go as asked.
+
+    Raises `ClusterError` or `LoadError` when there is nothing to measure on.
+    """
+    needs_cluster = [name for name in plan.modes if not MODES[name].floor]
+    with contextlib.ExitStack() as stack:
+        spec = plan.spec
+        if needs_cluster and not spec.seeds:
+            cluster = stack.enter_context(EmbeddedProcess(plan.nodes, spec.namespace))
+            spec = replace(spec, seeds=cluster.seeds)
+        outcome = Outcome()
+        if needs_cluster and plan.truncate:
+            _with_any("truncate", needs_cluster, spec)
+        if needs_cluster and plan.load:
+            _with_any("load", needs_cluster, spec)
+        _measure(plan, spec, outcome, tell)
+        if needs_cluster and plan.truncate_after:
+            _with_any("truncate", needs_cluster, spec)
+        return outcome
+
+
+def _with_any(job: str, names: list[str], spec: RunSpec) -> None:
+    """Does a job with the first client that can."""
+    reasons = []
+    for name in names:
+        answer = child.ask(job, replace(spec, mode=name, current_thread_runtime=False, fast_path=True))
+        if answer.figures is not None:
+            return
+        reasons.append(f"{name}: {answer.missing or answer.failure}")
+    raise LoadError(f"{job} failed. " + "; ".join(reasons))
+
+
+def _measure(plan: Plan, spec: RunSpec, outcome: Outcome, tell: Tell) -> None:
+    rounds: dict[str, list[Report]] = {name: [] for name in plan.modes}
+    for number in range(plan.rounds):
+        # Whoever comes first meets a colder machine; so the order turns.
+        for name in plan.modes if number % 2 == 0 else reversed(plan.modes):
+            if name in outcome.missing or name in outcome.failures:
+                continue
+            answer = child.ask("run", replace(spec, mode=name))
+            if answer.figures is not None:
+                rounds[name].append(answer.figures)
+            elif answer.missing:
+                outcome.missing[name] = answer.missing
+                tell(f"{name}: skipped: {answer.missing}")
+            else:
+                outcome.failures[name] = answer.failure
+                tell(f"{name}: failed: {answer.failure}")
+    outcome.reports = [middle(figures) for figures in rounds.values() if figures]

@@ -1,0 +1,95 @@
+"""What one run is to do. Sent to the child process that does it, as JSON."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from aerolane.bench.payload import Payload
+from aerolane.bench.workload import Workload
+
+
+@dataclass(frozen=True)
+class Security:
+    """How to log in, and TLS. Empty texts mean: not asked for."""
+
+    user: str = ""
+    password: str = ""
+    auth_mode: str = "internal"
+    tls_ca_file: str = ""
+    tls_cert_file: str = ""
+    tls_key_file: str = ""
+    tls_name: str = ""
+
+    @property
+    def tls(self) -> bool:
+        """Whether connections are to use TLS."""
+        return bool(self.tls_ca_file or self.tls_cert_file or self.tls_name)
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run of one mode. Times are seconds."""
+
+    mode: str
+    seeds: str
+    workload: str = "RU,50"
+    namespace: str = "test"
+    set_name: str = "test"
+    keys: int = 100_000
+    bins: str = "I8"
+    duration: float = 10.0
+    warmup: float = 4.0
+    cooldown: float = 0.0
+    max_ops: int = 0
+    threads: int = 32
+    tasks: int = 32
+    pool_loops: int = 0
+    loop: str = "auto"
+    fast_path: bool = True
+    batch: int = 1
+    current_thread_runtime: bool = False
+    services_alternate: bool = False
+    sample_every: int = 100
+    telemetry: bool = False
+    latency: str = ""
+    prebuilt_keys: int = 0
+    touch_bins: bool = False
+    rate: float = 0.0
+    busy_ms: float = 0.0
+    print_loop: bool = False
+    seed: int = 1
+    ticker: bool = True
+    security: Security = field(default_factory=Security)
+
+    def hosts(self) -> list[tuple[str, int]]:
+        """The seeds as pairs of host and port."""
+        return [split_host(seed) for seed in self.seeds.split(",")]
+
+    def parsed_workload(self) -> Workload:
+        """The workload, parsed."""
+        return Workload.parse(self.workload)
+
+    def payload(self) -> Payload:
+        """The bins of a record, parsed."""
+        return Payload.parse(self.bins)
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "RunSpec":
+        """The inverse of `to_json`."""
+        values: dict[str, Any] = json.loads(text)
+        return cls(**{**values, "security": Security(**values["security"])})
+
+
+def split_host(seed: str) -> tuple[str, int]:
+    """`host:port` or `host` (port 3000), IPv6 in brackets. Raises `ValueError` for anything else."""
+    host, colon, port = seed.strip().rpartition(":")
+    if not colon or seed.strip().endswith("]"):
+        host, port = seed.strip(), "3000"
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError(f"{seed!r}: host:port expected")
+    return host, int(port)

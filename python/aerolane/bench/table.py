@@ -1,0 +1,120 @@
+"""What people see: a summary of each mode, and all modes side by side."""
+
+from collections.abc import Callable
+
+from aerolane.bench.modes import MODES
+from aerolane.bench.report import Report
+
+
+def summary(report: Report) -> str:
+    """The summary block of one mode."""
+    gil = "GIL" if report["gil"] else "no GIL"
+    loop = f", {report['loop']}" if report["loop"] else ""
+    version = f" {report['version']}" if report["version"] else ""
+    who = (
+        f"{report['client']} ({MODES[report['client']].distribution}{version}; Python {report['python']}, {gil}{loop})"
+    )
+    lines = [
+        who,
+        f"  workload   {report['workload']}, {_workers(report)}, {report['duration_s']:.1f} s measured"
+        + (f", medians of {report['rounds']} rounds" if report["rounds"] > 1 else ""),
+        f"  ops/s      read {_grouped(report['read_tps'])}  write {_grouped(report['write_tps'])}"
+        f"  total {_grouped(report['tps'])} (median second {_grouped(report['median_tps'])})",
+        f"  errors     {report['errors']}  timeouts {report['timeouts']}  not found {report['not_found']}",
+        "  latency    "
+        + "  ".join(f"{name} {report[key] / 1e3:.3f}" for name, key in _LATENCIES)
+        + f" ms ({report['samples']} samples)",
+        f"  client     CPU {report['client_cpu_us_per_op']:.2f} µs/op"
+        f" ({report['client_cpu_system_share']:.0%} in the kernel), peak RSS {_mebibytes(report):.1f} MiB",
+    ]
+    if "busy" in report:
+        busy = report["busy"]
+        lines.append(
+            f"  competing  {busy['work_ms']:g} ms of work, {busy['runs']:.0f} times; delayed by"
+            f" p50 {busy['delay_p50_us'] / 1e3:.2f}  p99 {busy['delay_p99_us'] / 1e3:.2f}"
+            f"  max {busy['delay_max_us'] / 1e3:.2f} ms"
+        )
+    lines += [f"  {line}" for line in report.get("latency", ())]
+    lines += [f"  error x {sample['count']}: {sample['message']}" for sample in report["error_samples"]]
+    return "\n".join(lines)
+
+
+_LATENCIES = (
+    ("p50", "p50_us"),
+    ("p90", "p90_us"),
+    ("p99", "p99_us"),
+    ("p99.9", "p999_us"),
+    ("max", "max_us"),
+)
+
+
+def table(reports: list[Report]) -> str:
+    """All modes side by side; ratios are to the first peer."""
+    peer = next((report for report in reports if is_peer(report["client"])), None)
+    name = peer["client"] if peer else "peer"
+    busy = any("busy" in report for report in reports)
+    head = ["mode", "workers", "ops/s", "x", "p50 µs", "p99 µs", "p99.9 µs", "errors", "timeouts", "CPU µs/op", "x"]
+    head += ["RSS MiB"] + (["delay p50 µs", "delay p99 µs"] if busy else [])
+    rows = [head]
+    for report in reports:
+        row = [
+            report["client"],
+            _workers(report),
+            _grouped(report["tps"]),
+            _ratio(report, peer, lambda r: r["tps"]),
+            *(_micros(report[key]) for key in ("p50_us", "p99_us", "p999_us")),
+            str(report["errors"]),
+            str(report["timeouts"]),
+            f"{report['client_cpu_us_per_op']:.2f}",
+            _ratio(report, peer, lambda r: r["client_cpu_us_per_op"]),
+            f"{_mebibytes(report):.1f}",
+        ]
+        if busy:
+            row += [
+                _micros(report["busy"][key]) if "busy" in report else "-" for key in ("delay_p50_us", "delay_p99_us")
+            ]
+        rows.append(row)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    lines.insert(1, "-" * len(lines[0]))
+    if peer and len(reports) > 1:
+        lines.append(f"x: ratio to {name}")
+    return "\n".join(lines)
+
+
+def is_peer(name: str) -> bool:
+    """Whether a mode measures another client than Aerolane."""
+    return name.startswith(("peer-", "legacy-"))
+
+
+def _workers(report: Report) -> str:
+    if report["mode"] == "sync":
+        return f"{report['threads']} thread{'s' * (report['threads'] != 1)}"
+    loops = report["loops"]
+    if loops > 1:
+        return f"{loops} x {report['tasks'] // loops} tasks"
+    return f"{report['tasks']} task{'s' * (report['tasks'] != 1)}"
+
+
+def _ratio(report: Report, peer: Report | None, figure: Callable[[Report], float]) -> str:
+    if peer is None or not figure(peer) or MODES[report["client"]].floor:
+        return "-"
+    return f"{figure(report) / figure(peer):.2f}"
+
+
+def _grouped(value: float) -> str:
+    return f"{value:,.0f}".replace(",", " ")
+
+
+def _micros(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _mebibytes(report: Report) -> float:
+    return float(report["peak_rss_bytes"]) / (1 << 20)
