@@ -34,6 +34,7 @@ PARAMETERS = (
     "first_id",
     "stride",
     "untimed",
+    "untimed_later",
     "gap",
     "prebuilt",
     "not_found",
@@ -69,9 +70,11 @@ def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = Fals
     pace = _pace(asynchronous) if spec.rate else ""
     timed = "began = clock()\n" + _guarded(_operation(spec, calls, bins, True), asynchronous) + pace
     plain = "if stop:\n    break\n" + _guarded(_operation(spec, calls, bins, False), asynchronous) + pace
-    text += "    while not stop:\n" + indent(timed, " " * 8)
+    text += "    while not stop:\n"
     if spec.sample_every > 1:
-        text += "        for _ in untimed:\n" + indent(plain, " " * 12)
+        # The first stretch is shorter, by another length for each worker, so that they do not all time at once.
+        text += "        for _ in untimed:\n" + indent(plain, " " * 12) + "        untimed = untimed_later\n"
+    text += indent(timed, " " * 8)
     return text, constants
 
 

@@ -27,6 +27,9 @@ def report(run: Run, window: Window) -> Report:
     ordered = sorted(reads + writes)
     totals, seconds = window.totals, window.seconds
     records = totals.records
+    delays = sorted(delay for busy in run.busy for delay in busy.delays(window.begin, window.end))
+    # The competing work is no work of the client.
+    cpu = max(0.0, window.cpu.total - len(delays) * spec.busy_ms / 1e3)
     answer: Report = {
         "client": mode.name,
         "mode": "async" if mode.asynchronous else "sync",
@@ -40,7 +43,7 @@ def report(run: Run, window: Window) -> Report:
         "p99_us": percentile(ordered, 0.99) / 1e3,
         "p999_us": percentile(ordered, 0.999) / 1e3,
         "max_us": ordered[-1] / 1e3 if ordered else 0.0,
-        "client_cpu_us_per_op": window.cpu.total * 1e6 / records if records else 0.0,
+        "client_cpu_us_per_op": cpu * 1e6 / records if records else 0.0,
         "peak_rss_bytes": window.peak_rss,
         "host": "none" if mode.floor else spec.seeds,
         "workload": spec.workload,
@@ -64,7 +67,6 @@ def report(run: Run, window: Window) -> Report:
     if spec.latency:
         answer["latency"] = latency.lines(spec.latency, sorted(reads), sorted(writes))
     if run.busy:
-        delays = sorted(delay for busy in run.busy for delay in busy.delays(window.begin, window.end))
         answer["busy"] = {
             "work_ms": spec.busy_ms,
             "runs": len(delays),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from aerolane import FastRng
+from aerolane._aerolane import FastRng
 from aerolane.bench import loops
 from aerolane.bench.busy import Busy
 from aerolane.bench.clients.calls import Calls, Unsupported
@@ -110,7 +110,8 @@ class Run:
                 keys=keys,
                 first_id=index % keys,
                 stride=self.workers,
-                untimed=range(spec.sample_every - 1),
+                untimed=range(rng.gen_below(spec.sample_every)),
+                untimed_later=range(spec.sample_every - 1),
                 gap=int(1e9 * self.workers / spec.rate) if spec.rate else 0,
                 prebuilt=prebuilt,
             )

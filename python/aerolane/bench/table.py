@@ -62,7 +62,7 @@ def table(reports: list[Report]) -> str:
             _workers(report),
             _grouped(report["tps"]),
             _ratio(report, peer, lambda r: r["tps"]),
-            *(_micros(report[key]) for key in ("p50_us", "p99_us", "p999_us")),
+            *(_micros(report[key]) if report["samples"] else "-" for key in ("p50_us", "p99_us", "p999_us")),
             str(report["errors"]),
             str(report["timeouts"]),
             f"{report['client_cpu_us_per_op']:.2f}",

@@ -4,7 +4,7 @@ import asyncio
 import operator
 from typing import Any
 
-from aerolane import Key
+from aerolane._aerolane import Key
 from aerolane.bench.clients.calls import Calls
 from aerolane.bench.spec import RunSpec
 
