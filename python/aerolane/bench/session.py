@@ -35,6 +35,11 @@ class Outcome:
     """Clients that are not installed."""
     failures: dict[str, str] = field(default_factory=dict)
 
+    def miss(self, name: str, reason: str, tell: Tell) -> None:
+        """Keeps and tells that a client is not installed."""
+        self.missing[name] = reason
+        tell(f"{name}: skipped: {reason}")
+
 
 class LoadError(Exception):
     """The records could not be written, or the set not emptied."""
@@ -52,25 +57,30 @@ def run(plan: Plan, tell: Tell) -> Outcome:
             cluster = stack.enter_context(EmbeddedProcess(plan.nodes, spec.namespace))
             spec = replace(spec, seeds=cluster.seeds)
         outcome = Outcome()
-        if needs_cluster and plan.truncate:
-            _with_any("truncate", needs_cluster, spec)
-        if needs_cluster and plan.load:
-            _with_any("load", needs_cluster, spec)
+        jobs = ["truncate"] * plan.truncate + ["load"] * plan.load
+        for job in jobs if needs_cluster else ():
+            _with_any(job, needs_cluster, spec, outcome, tell)
         _measure(plan, spec, outcome, tell)
         if needs_cluster and plan.truncate_after:
-            _with_any("truncate", needs_cluster, spec)
+            _with_any("truncate", needs_cluster, spec, outcome, tell)
         return outcome
 
 
-def _with_any(job: str, names: list[str], spec: RunSpec) -> None:
-    """Does a job with the first client that can."""
+def _with_any(job: str, names: list[str], spec: RunSpec, outcome: Outcome, tell: Tell) -> None:
+    """Does a job with the first client that can; nothing if none of them is installed."""
     reasons = []
     for name in names:
+        if name in outcome.missing:
+            continue
         answer = child.ask(job, replace(spec, mode=name, current_thread_runtime=False, fast_path=True))
         if answer.figures is not None:
             return
-        reasons.append(f"{name}: {answer.missing or answer.failure}")
-    raise LoadError(f"{job} failed. " + "; ".join(reasons))
+        if answer.missing:
+            outcome.miss(name, answer.missing, tell)
+        else:
+            reasons.append(f"{name}: {answer.failure}")
+    if reasons:
+        raise LoadError(f"{job} failed. " + "; ".join(reasons))
 
 
 def _measure(plan: Plan, spec: RunSpec, outcome: Outcome, tell: Tell) -> None:
@@ -84,8 +94,7 @@ def _measure(plan: Plan, spec: RunSpec, outcome: Outcome, tell: Tell) -> None:
             if answer.figures is not None:
                 rounds[name].append(answer.figures)
             elif answer.missing:
-                outcome.missing[name] = answer.missing
-                tell(f"{name}: skipped: {answer.missing}")
+                outcome.miss(name, answer.missing, tell)
             else:
                 outcome.failures[name] = answer.failure
                 tell(f"{name}: failed: {answer.failure}")
