@@ -14,6 +14,7 @@ mod blocking;
 mod call;
 mod client;
 mod core;
+mod embedded;
 mod errors;
 mod fork;
 mod host;
@@ -29,13 +30,17 @@ use pyo3::types::PyDict;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How this module was built: `version`, `profile`, `opt_level`, `target`, `rustc`, `abi3`, `free_threaded`.
+/// How this module was built, as a dict: `version`, `profile` (Cargo's: `"release"`, `"fast"`, ..), `opt_level`,
+/// `features` (Cargo's, a list), `target`, `rustc`, `abi3` (one build for several versions of Python) and
+/// `free_threaded` (made for a Python without the GIL).
 #[pyfunction]
 fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let info = PyDict::new(py);
     info.set_item("version", env!("CARGO_PKG_VERSION"))?;
     info.set_item("profile", env!("AEROLANE_PROFILE"))?;
     info.set_item("opt_level", env!("AEROLANE_OPT_LEVEL"))?;
+    let features: Vec<&str> = env!("AEROLANE_FEATURES").split(',').filter(|name| !name.is_empty()).collect();
+    info.set_item("features", features)?;
     info.set_item("target", env!("AEROLANE_TARGET"))?;
     info.set_item("rustc", env!("AEROLANE_RUSTC"))?;
     info.set_item("abi3", cfg!(Py_LIMITED_API))?;
@@ -55,5 +60,6 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     host::register(module)?;
     client::register(module)?;
+    embedded::register(module)?;
     Ok(())
 }

@@ -271,6 +271,28 @@ impl EmbeddedCluster {
         chosen.map(|entry| entry.node.faults.install(rule.clone()).ok_or_else(full)).collect()
     }
 
+    /// Removes a fault from a node; `false` if it is gone already. Stalled connections go on when a node's last rule goes.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`].
+    pub fn remove_fault(&self, node: NodeId, rule: RuleId) -> Result<bool, ClusterError> {
+        Ok(self.node(node)?.faults.remove(rule))
+    }
+
+    /// How many requests a fault of a node has struck; `None` if the rule is gone.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`].
+    pub fn fault_struck(&self, node: NodeId, rule: RuleId) -> Result<Option<u64>, ClusterError> {
+        Ok(self.node(node)?.faults.struck(rule))
+    }
+
+    fn node(&self, id: NodeId) -> Result<Arc<Node>, ClusterError> {
+        let nodes = self.nodes.lock();
+        let found = nodes.iter().find(|entry| entry.node.id == id);
+        found.map(|entry| Arc::clone(&entry.node)).ok_or(ClusterError::UnknownNode(id))
+    }
+
     /// Removes all faults from all nodes and gives partitions back that were moved by hand.
     pub fn clear_faults(&self) {
         for entry in self.nodes.lock().iter() {

@@ -56,7 +56,8 @@ impl RequestKind {
     }
 
     /// The kind with this name; the admin command itself is none.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Info, Self::Admin, Self::Read, Self::Write, Self::Batch, Self::Query, Self::Other]
             .into_iter()
             .find(|kind| kind.name() == name)
@@ -140,6 +141,11 @@ impl Faults {
             }
             (removed, _) => removed,
         }
+    }
+
+    /// How many requests a rule has struck; `None` if there is none with this id.
+    pub(crate) fn struck(&self, id: RuleId) -> Option<u64> {
+        self.rules.struck(id)
     }
 
     /// Removes all rules.

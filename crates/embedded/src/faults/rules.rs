@@ -219,6 +219,11 @@ impl Rules {
         self.inner.lock().rules.clear();
     }
 
+    /// How many requests a rule has struck.
+    pub(super) fn struck(&self, id: RuleId) -> Option<u64> {
+        self.inner.lock().rules.iter().find(|installed| installed.id == id).map(|installed| installed.struck)
+    }
+
     /// The rules as text: `id=1;delay=50;on=read;struck=7`.
     pub(super) fn list(&self) -> Vec<String> {
         let inner = self.inner.lock();
