@@ -62,7 +62,8 @@ impl Error {
     }
 
     /// The likely cause of a server result code, where the code alone does not tell it.
-    fn hint(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
         let (ErrorKind::Server { rc, .. } | ErrorKind::CredentialsRefused { rc, .. }) = &self.0.kind else {
             return None;
         };

@@ -1,20 +1,134 @@
-//! Exceptions.
+//! Exceptions, and how the errors of the Rust client become them.
+//!
+//! * [`codes`]: the result codes, with the exception of each
+//! * [`classes`]: the exception classes
+//! * [`native`]: the attributes of an exception
+//!
+//! A missing record is a common answer, so an exception is made without running Python code and without formatting
+//! anything: it takes its class, a message that stands ready, and the error itself.
 
-use aerolane::Error;
+mod classes;
+mod codes;
+mod native;
+
+use aerolane::{Error, ErrorKind};
 use aerolane_wire::WireError;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyBaseException, PySystemError};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use classes::{Classes, Family};
+use native::NativeError;
 
 /// The exception for an error of the client.
-pub(crate) fn to_py(_py: Python<'_>, error: &Error) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+pub(crate) fn to_py(py: Python<'_>, error: &Error) -> PyErr {
+    make(py, error).unwrap_or_else(|failed| failed)
 }
 
 /// The exception for an answer that cannot be understood.
-pub(crate) fn malformed(_py: Python<'_>, error: &WireError) -> PyErr {
-    PyRuntimeError::new_err(format!("the answer is malformed: {error}"))
+pub(crate) fn malformed(py: Python<'_>, error: &WireError) -> PyErr {
+    to_py(py, &Error::bad_response(format!("the answer is malformed: {error}")))
 }
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+/// The exception for an argument that cannot be used (`InvalidArgumentError`, a `ValueError`).
+pub(crate) fn invalid_argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    to_py(py, &Error::invalid_argument(message.into()))
+}
+
+fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let classes = Classes::get(py)?;
+    let class = classes.class(family(error));
+    let message = match error.kind() {
+        ErrorKind::Server { rc, detail: None } if error.cause().is_none() => classes.message(py, u8::from(*rc)).clone(),
+        _ => native::message(error).into_pyobject(py)?.into_any(),
+    };
+    let exception = class.new.bind(py).call1((class.class.bind(py), &message))?;
+    if class.args_apart {
+        exception.setattr(intern!(py, "args"), (message,))?;
+    }
+    exception.setattr(intern!(py, "_error"), Py::new(py, NativeError(error.clone()))?)?;
+    if let Some(cause) = error.cause() {
+        exception.setattr(intern!(py, "__cause__"), to_py(py, cause).into_value(py))?;
+    }
+    if !exception.is_instance_of::<PyBaseException>() {
+        return Err(PySystemError::new_err("an exception class makes other objects"));
+    }
+    Ok(PyErr::from_value(exception))
+}
+
+/// The class of an error.
+fn family(error: &Error) -> Family {
+    match error.kind() {
+        ErrorKind::Timeout => Family::TimeoutError,
+        ErrorKind::Connection | ErrorKind::Io(_) | ErrorKind::ConnectFailed { .. } => Family::ConnectionError,
+        ErrorKind::ConnectionPoolEmpty | ErrorKind::NoMoreConnections | ErrorKind::PoolExhausted { .. } => {
+            Family::PoolExhaustedError
+        }
+        ErrorKind::MaxErrorRate => Family::MaxErrorRateError,
+        ErrorKind::InvalidNode | ErrorKind::ClusterNameMismatch { .. } => Family::InvalidNodeError,
+        ErrorKind::InvalidNamespace => Family::InvalidNamespaceError,
+        ErrorKind::InvalidArgument | ErrorKind::ParseAddr(_) => Family::InvalidArgumentError,
+        ErrorKind::BadResponse | ErrorKind::ParsePeers | ErrorKind::InvalidUtf8(_) | ErrorKind::ParseInt(_) => {
+            Family::BadResponseError
+        }
+        ErrorKind::UdfBadResponse => Family::UdfError,
+        ErrorKind::StreamTerminated => Family::QueryTerminatedError,
+        ErrorKind::Commit { .. } => Family::CommitError,
+        ErrorKind::ClientClosed => Family::ClientClosedError,
+        ErrorKind::RecordTooBig { .. } => Family::RecordTooBigError,
+        ErrorKind::CredentialsRefused { rc, .. } => match codes::family(i32::from(u8::from(*rc))) {
+            family @ (Family::SecurityError | Family::AuthorizationError) => family,
+            _ => Family::AuthenticationError,
+        },
+        // Also kinds that are added later: their code tells enough.
+        _ => codes::family(error.result_code()),
+    }
+}
+
+/// Makes an enumeration of the package.
+pub(crate) fn make_enum<'py>(
+    py: Python<'py>,
+    name: &str,
+    doc: &str,
+    members: Vec<(&str, Bound<'py, PyAny>)>,
+    numbered: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let base = Classes::get(py)?.base.bind(py);
+    base.getattr(intern!(py, "make_enum"))?.call1((name, doc, members, numbered))
+}
+
+/// The exception that the client raises for a result code: for tests, and for code that takes errors over from
+/// elsewhere. `result_code`: any number from -128 to 255.
+#[pyfunction]
+#[pyo3(signature = (result_code, message=None, *, in_doubt=false))]
+fn error_from_code<'py>(
+    py: Python<'py>,
+    result_code: i32,
+    message: Option<&str>,
+    in_doubt: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let classes = Classes::get(py)?;
+    let class = classes.class(codes::family(result_code)).class.bind(py);
+    let code = classes.result_code.bind(py).call1((result_code,))?;
+    let message = match message {
+        Some(message) => message.into_pyobject(py)?.into_any(),
+        None => code.getattr("description")?,
+    };
+    let fields = PyDict::new(py);
+    fields.set_item("result_code", code)?;
+    fields.set_item("in_doubt", in_doubt)?;
+    class.call((message,), Some(&fields))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let classes = Classes::get(py)?;
+    for (name, class) in classes.named() {
+        module.add(name, class)?;
+    }
+    module.add("ResultCode", &classes.result_code)?;
+    module.add("_restore", classes.base.bind(py).getattr("_restore")?)?;
+    module.add_class::<NativeError>()?;
+    module.add_function(wrap_pyfunction!(error_from_code, module)?)
 }

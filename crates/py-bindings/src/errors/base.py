@@ -1,0 +1,184 @@
+"""What the exceptions and enumerations of the package are made from; run once, when the extension module is loaded.
+
+The other exception classes, and the members of the enumerations, come from the tables of the extension.
+"""
+
+import builtins
+from enum import Enum, IntEnum
+
+
+class _Codes(IntEnum):
+    @classmethod
+    def _missing_(cls, value):
+        if not isinstance(value, int) or not -128 <= value <= 255:
+            return None
+        member = int.__new__(cls, value)
+        member._name_ = f"UNKNOWN_{value}"
+        member._value_ = value
+        return cls._value2member_map_.setdefault(value, member)
+
+    @property
+    def description(self):
+        """What the code means, as a phrase."""
+        return _DESCRIPTIONS.get(int(self), "a result code that this version does not know")
+
+
+_DESCRIPTIONS: dict[int, str] = {}
+
+
+def _result_codes(rows):
+    _DESCRIPTIONS.update((value, text) for _, value, text in rows)
+    codes = _Codes("ResultCode", [(name, value) for name, value, _ in rows], module="aerolane.exceptions")
+    codes.__doc__ = (
+        "Result codes: those of the server (0 to 255), and negative ones for failures of the client.\n\n"
+        "An int. A code that this version does not know is kept, with a name such as `UNKNOWN_99`."
+    )
+    globals()["ResultCode"] = codes
+    return codes
+
+
+class PolicyEnum(Enum):
+    """A setting of a policy that is one of a few names."""
+
+    def __int__(self):
+        return self.value
+
+    def __repr__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+
+def make_enum(name, doc, members, numbered):
+    """The enumeration with these members."""
+    made = (PolicyEnum if numbered else Enum)(name, members, module="aerolane.policy")
+    made.__doc__ = doc
+    return made
+
+
+class AerospikeError(Exception):
+    """Base of all errors of this package.
+
+    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
+    last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
+    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `sub_code` and
+    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (errors of earlier attempts),
+    `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
+    """
+
+    def __init__(
+        self,
+        message="",
+        *,
+        result_code=None,
+        in_doubt=False,
+        sub_code=None,
+        server_message=None,
+        exp_trace=None,
+        node=None,
+        iteration=None,
+        sub_exceptions=(),
+        base_message=None,
+        hint=None,
+        phase=None,
+        elapsed=None,
+    ):
+        super().__init__(message)
+        self.result_code = None if result_code is None else ResultCode(result_code)
+        self.in_doubt = in_doubt
+        self.sub_code = sub_code
+        self.server_message = server_message
+        self.exp_trace = exp_trace
+        self.node = node
+        self.iteration = iteration
+        self.sub_exceptions = tuple(sub_exceptions)
+        self.base_message = base_message
+        self.hint = hint
+        self.phase = phase
+        self.elapsed = elapsed
+
+    @property
+    def attempts(self):
+        """How many attempts were made; 0 when none was, or it is not known."""
+        return self.iteration or 0
+
+    @property
+    def is_client_error(self):
+        """Whether the client found the failure; False for an answer of the server."""
+        found = self.__dict__.get("_client")
+        if found is None and "_error" in self.__dict__:
+            found = self._unpack()["_client"]
+        if found is None:
+            found = self.result_code is None or self.result_code < 0 or getattr(self, "client", False)
+        return found
+
+    def _unpack(self):
+        # Errors come with one attribute, from which the others are made when someone asks.
+        fields = self.__dict__
+        made = fields["_error"].fields()
+        for name, value in made.items():
+            fields.setdefault(name, value)
+        return fields
+
+    def __getattr__(self, name):
+        fields = self.__dict__
+        if "_error" in fields and "_text" not in fields:
+            fields = self._unpack()
+        try:
+            return fields[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+
+    def __str__(self):
+        fields = self.__dict__
+        if "_error" in fields and "_text" not in fields:
+            fields = self._unpack()
+        text = fields.get("_text")
+        if text is not None:
+            return text
+        return str(self.args[0]) if len(self.args) == 1 else Exception.__str__(self)
+
+    def __reduce__(self):
+        fields = self.__dict__
+        if "_error" in fields:
+            fields = {name: value for name, value in self._unpack().items() if name != "_error"}
+        return _restore, (type(self), self.args, dict(fields), self.__cause__)
+
+
+def _restore(kind, args, fields, cause):
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    if cause is not None:
+        error.__cause__ = cause
+    return error
+
+
+class TimeoutError(AerospikeError, builtins.TimeoutError):
+    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time.
+
+    `client` tells whether it was the client that gave up.
+    """
+
+    def __init__(self, message="", *, client=False, **fields):
+        super().__init__(message, **fields)
+        self.client = client
+
+
+class TransactionError(AerospikeError):
+    """A transaction, or a command in it, failed."""
+
+
+class CommitError(TransactionError):
+    """A transaction could not be committed.
+
+    `commit_error_type` names the stage; `verify_records` and `roll_records` are the outcomes of its records, by key.
+    """
+
+    def __init__(self, message="", *, commit_error_type=None, verify_records=None, roll_records=None, **fields):
+        super().__init__(message, **fields)
+        self.commit_error_type = commit_error_type
+        self.verify_records = verify_records
+        self.roll_records = roll_records
+
+
+for _class in (AerospikeError, TimeoutError, TransactionError, CommitError, _restore):
+    _class.__module__ = "aerolane.exceptions"

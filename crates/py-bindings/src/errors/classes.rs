@@ -1,0 +1,168 @@
+//! The exception classes: one table.
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use super::codes;
+
+/// What a class derives from.
+enum Base {
+    Ours(Family),
+    /// A class of Python, so that a plain `except ValueError` works, too.
+    Builtin(&'static str),
+}
+
+struct Row {
+    name: &'static str,
+    bases: &'static [Base],
+    doc: &'static str,
+}
+
+macro_rules! families {
+    ($($name:ident ( $($base:ident),* $(; $builtin:literal)? ) $doc:literal;)*) => {
+        /// An exception class. Bases stand before what derives from them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names)] // they are the names of the classes
+        pub(super) enum Family { $($name),* }
+
+        const ROWS: &[Row] = &[$(Row {
+            name: stringify!($name),
+            bases: &[$(Base::Ours(Family::$base),)* $(Base::Builtin($builtin),)?],
+            doc: $doc,
+        }),*];
+    };
+}
+
+// The classes with a constructor of their own are written out in base.py; their rows must agree with it.
+families! {
+    AerospikeError(; "Exception") "";
+    TimeoutError(AerospikeError; "TimeoutError") "";
+    TransactionError(AerospikeError) "";
+    CommitError(TransactionError) "";
+    ClientError(AerospikeError) "A failure of the client that has no class of its own.";
+    BadResponseError(ClientError) "An answer of the server cannot be understood.";
+    SerializationError(AerospikeError) "A value cannot be put on the wire.";
+    InvalidArgumentError(AerospikeError; "ValueError") "An argument cannot be used. Nothing was sent.";
+    ConnectionError(AerospikeError; "ConnectionError") "A connection failed: refused, reset, closed, or not to be opened.";
+    ClientClosedError(ConnectionError) "The client is closed. Nothing was sent.";
+    InvalidNodeError(AerospikeError) "No active node fits: none owns the partition, or the node has left the cluster.";
+    InvalidNamespaceError(AerospikeError) "The cluster has no such namespace.";
+    SecurityError(AerospikeError) "Access control refused the request, or is not there.";
+    AuthenticationError(SecurityError) "The login was refused, or there was none.";
+    AuthorizationError(SecurityError) "The user may not do this.";
+    QuotaError(AerospikeError) "A quota of the user is used up or not valid.";
+    RecordError(AerospikeError) "A record, or a bin of it, is not as the request needs it.";
+    RecordNotFoundError(RecordError) "The record does not exist.";
+    RecordExistsError(RecordError) "The record exists already.";
+    RecordTooBigError(RecordError) "The record is larger than the namespace takes.";
+    GenerationError(RecordError) "The record's generation is not the one asked for.";
+    BinError(RecordError) "A bin is not as the request needs it.";
+    BinExistsError(BinError) "The bin exists already.";
+    BinNotFoundError(BinError) "The bin does not exist.";
+    BinTypeError(BinError) "The operation does not fit the type of the bin.";
+    BinOpInvalidError(BinError) "The operation cannot be applied to the bin's present value.";
+    ElementError(AerospikeError) "An element of a list or map is not as the request needs it.";
+    ElementNotFoundError(ElementError) "The list or map has no such element.";
+    ElementExistsError(ElementError) "The list or map has this element already.";
+    FilteredOutError(AerospikeError) "The filter expression is false for the record.";
+    CapacityError(AerospikeError) "The server or the client has no room for more.";
+    KeyBusyError(CapacityError) "Too many requests wait for the same record.";
+    PoolExhaustedError(CapacityError) "All connections to the node are taken, and the pool is set to fail instead of wait.";
+    SecondaryIndexError(AerospikeError) "A secondary index failed.";
+    IndexNotFoundError(SecondaryIndexError) "There is no such secondary index.";
+    IndexAlreadyExistsError(SecondaryIndexError) "The secondary index exists already.";
+    QueryError(AerospikeError) "A query failed.";
+    QueryTerminatedError(QueryError) "A query was stopped.";
+    UdfError(AerospikeError) "A user-defined function failed.";
+    BatchError(AerospikeError) "A batch failed as a whole.";
+    BackoffError(AerospikeError) "The client holds requests back for a while. Nothing was sent.";
+    MaxErrorRateError(BackoffError) "The node's circuit breaker is open: too many errors in the present window.";
+}
+
+/// An exception class, ready for use.
+pub(super) struct Class {
+    pub(super) class: Py<PyType>,
+    /// Its `__new__`: making an instance through it runs no Python code.
+    pub(super) new: Py<PyAny>,
+    /// Whether `args` must be set apart: OSError's `__new__` leaves that to `__init__`.
+    pub(super) args_apart: bool,
+}
+
+/// Everything that errors are made from.
+pub(super) struct Classes {
+    classes: Vec<Class>,
+    /// The message of each code that the server may send.
+    messages: Vec<Py<PyAny>>,
+    pub(super) result_code: Py<PyAny>,
+    pub(super) base: Py<PyModule>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+impl Classes {
+    /// The classes; made at the first call.
+    pub(super) fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        CLASSES.get_or_try_init(py, || Self::make(py))
+    }
+
+    pub(super) fn class(&self, family: Family) -> &Class {
+        &self.classes[family as usize]
+    }
+
+    pub(super) fn message<'py>(&self, py: Python<'py>, code: u8) -> &Bound<'py, PyAny> {
+        self.messages[usize::from(code)].bind(py)
+    }
+
+    /// Name and class, for each.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, &Py<PyType>)> {
+        ROWS.iter().zip(&self.classes).map(|(row, class)| (row.name, &class.class))
+    }
+
+    fn make(py: Python<'_>) -> PyResult<Self> {
+        let base = PyModule::from_code(
+            py,
+            &std::ffi::CString::new(include_str!("base.py"))?,
+            c"aerolane/_base.py",
+            c"aerolane._base",
+        )?;
+        let rows: Vec<_> =
+            codes::CLIENT.iter().chain(codes::SERVER).map(|c| (c.name, c.value, c.description)).collect();
+        let result_code = base.getattr("_result_codes")?.call1((rows,))?.unbind();
+        let mut classes: Vec<Class> = Vec::with_capacity(ROWS.len());
+        for row in ROWS {
+            let class = match base.getattr_opt(row.name)? {
+                Some(written) => written.cast_into::<PyType>()?,
+                None => create(py, row, &classes)?,
+            };
+            let new = class.getattr("__new__")?.unbind();
+            let args_apart = class.is_subclass_of::<pyo3::exceptions::PyOSError>()?;
+            classes.push(Class { class: class.unbind(), new, args_apart });
+        }
+        let messages = (0..=255_u8)
+            .map(|code| {
+                let text = aerolane_wire::result_code::ResultCode(code).description();
+                Ok(text.into_pyobject(py)?.into_any().unbind())
+            })
+            .collect::<PyResult<_>>()?;
+        Ok(Self { classes, messages, result_code, base: base.unbind() })
+    }
+}
+
+fn create<'py>(py: Python<'py>, row: &Row, made: &[Class]) -> PyResult<Bound<'py, PyType>> {
+    let builtins = py.import("builtins")?;
+    let mut bases = Vec::new();
+    for base in row.bases {
+        bases.push(match base {
+            Base::Ours(family) => made[*family as usize].class.bind(py).clone().into_any(),
+            Base::Builtin(name) => builtins.getattr(*name)?,
+        });
+    }
+    let body = PyDict::new(py);
+    body.set_item("__doc__", row.doc)?;
+    body.set_item("__module__", "aerolane.exceptions")?;
+    let class = py.get_type::<PyType>().call1((row.name, PyTuple::new(py, bases)?, body))?.cast_into::<PyType>()?;
+    debug_assert!(class.is_subclass_of::<PyException>().unwrap_or(false));
+    Ok(class)
+}
