@@ -1,39 +1,51 @@
 //! Policies: aerospike-core's, as Python objects with mutable properties.
 //!
-//! A policy is read by many threads while one changes it, so each holds an immutable snapshot that a setter replaces.
-//! A call keeps the snapshot that it began with.
+//! * [`define`]: how the classes are defined; [`kinds`], [`enums`], [`expiration`]: what their properties are
+//! * [`point`], [`batch`], [`control`]: the policies of calls
+//! * [`client`], [`tls`]: the policy of a client
 
-use std::sync::{Arc, LazyLock};
+mod batch;
+mod client;
+mod control;
+pub(crate) mod define;
+pub(crate) mod enums;
+mod expiration;
+pub(crate) mod kinds;
+mod point;
+mod tls;
 
-use arc_swap::ArcSwap;
 use pyo3::prelude::*;
 
-/// How reads behave.
-#[pyclass(frozen, module = "aerolane.native")]
-pub(crate) struct ReadPolicy(ArcSwap<aerospike_core::ReadPolicy>);
+#[allow(unused_imports)] // the calls that take them are still to come
+pub(crate) use batch::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
+pub(crate) use client::ClientPolicy;
+#[allow(unused_imports)] // as above
+pub(crate) use control::{AdminPolicy, QueryPolicy, TxnRollPolicy, TxnVerifyPolicy};
+pub(crate) use expiration::Expiration;
+pub(crate) use point::{ReadPolicy, WritePolicy};
+pub(crate) use tls::TlsConfig;
 
-/// How writes behave.
-#[pyclass(frozen, module = "aerolane.native")]
-pub(crate) struct WritePolicy(ArcSwap<aerospike_core::WritePolicy>);
-
-static READ: LazyLock<Arc<aerospike_core::ReadPolicy>> = LazyLock::new(Arc::default);
-static WRITE: LazyLock<Arc<aerospike_core::WritePolicy>> = LazyLock::new(Arc::default);
-
-impl ReadPolicy {
-    /// The policy in force: the given one, or the default.
-    pub(crate) fn in_force(policy: Option<&Bound<'_, Self>>) -> Arc<aerospike_core::ReadPolicy> {
-        policy.map_or_else(|| Arc::clone(&READ), |policy| policy.get().0.load_full())
-    }
-}
-
-impl WritePolicy {
-    /// The policy in force: the given one, or the default.
-    pub(crate) fn in_force(policy: Option<&Bound<'_, Self>>) -> Arc<aerospike_core::WritePolicy> {
-        policy.map_or_else(|| Arc::clone(&WRITE), |policy| policy.get().0.load_full())
-    }
-}
+/// What the policies of calls have in common: timeouts, retries, and which copies are read.
+///
+/// It cannot be made itself: use `ReadPolicy`, `WritePolicy`, `BatchPolicy` or `QueryPolicy`.
+#[pyclass(frozen, subclass, module = "aerolane.policy")]
+pub(crate) struct BasePolicy;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    enums::register(module)?;
+    module.add_class::<Expiration>()?;
+    module.add_class::<BasePolicy>()?;
     module.add_class::<ReadPolicy>()?;
-    module.add_class::<WritePolicy>()
+    module.add_class::<WritePolicy>()?;
+    module.add_class::<BatchPolicy>()?;
+    module.add_class::<BatchReadPolicy>()?;
+    module.add_class::<BatchWritePolicy>()?;
+    module.add_class::<BatchDeletePolicy>()?;
+    module.add_class::<BatchUDFPolicy>()?;
+    module.add_class::<QueryPolicy>()?;
+    module.add_class::<AdminPolicy>()?;
+    module.add_class::<TxnVerifyPolicy>()?;
+    module.add_class::<TxnRollPolicy>()?;
+    module.add_class::<ClientPolicy>()?;
+    module.add_class::<TlsConfig>()
 }

@@ -1,0 +1,213 @@
+//! `ClientPolicy`.
+
+use std::sync::Arc;
+
+use aerolane::config::{MAX_CONNECTIONS, MAX_DEPTH};
+use aerolane::{AuthMode, ClientConfig, PoolSizing, WhenFull};
+use aerospike_core::ClientPolicy as Core;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+use super::define::{Hook, policy};
+use super::enums::{AuthKind, Named};
+use super::kinds::{Addresses, Kind, Member, Millis, Number, OneUpTo, Racks, Switch, Text, UpTo, wrong_type};
+use super::tls::{Ready, TlsConfig};
+use crate::errors;
+
+/// What a client is made from, property by property.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Settings {
+    core: Core,
+    auth: AuthKind,
+    user: Option<String>,
+    password: Option<String>,
+    tls: Option<Arc<Ready>>,
+    workers: Option<u32>,
+    depth: Option<u32>,
+    bytes_in_flight: Option<usize>,
+    batch_max: Option<u32>,
+    max_waiting: Option<usize>,
+    when_full: WhenFull,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let mut core = Core::default();
+        core.custom_client_id = Some(concat!("python-aerolane-", env!("CARGO_PKG_VERSION")).into());
+        Self {
+            core,
+            auth: AuthKind::None,
+            user: None,
+            password: None,
+            tls: None,
+            workers: None,
+            depth: None,
+            bytes_in_flight: None,
+            batch_max: None,
+            max_waiting: None,
+            when_full: WhenFull::Wait,
+        }
+    }
+}
+
+impl Hook for Settings {
+    fn changed(&mut self, property: &'static str) {
+        // As in aerospike-native: who names a user wants to log in.
+        if self.auth == AuthKind::None && matches!(property, "user" | "password") {
+            self.auth = AuthKind::Internal;
+        }
+    }
+}
+
+impl Settings {
+    fn config(&self) -> aerolane::Result<ClientConfig> {
+        let login = || (self.user.clone().unwrap_or_default(), self.password.clone().unwrap_or_default());
+        let mut policy = self.core.clone();
+        policy.auth_mode = match self.auth {
+            AuthKind::None => AuthMode::None,
+            AuthKind::Pki => AuthMode::Pki,
+            AuthKind::Internal => {
+                let (user, password) = login();
+                AuthMode::Internal(user, password)
+            }
+            AuthKind::External => {
+                let (user, password) = login();
+                AuthMode::External(user, password)
+            }
+            AuthKind::ExternalInsecure => {
+                let (user, password) = login();
+                AuthMode::ExternalInsecure(user, password)
+            }
+        };
+        policy.tls_policy = self.tls.as_ref().map(|tls| tls.policy());
+        let sizing = PoolSizing::from_policy(&policy);
+        let pool = PoolSizing {
+            depth: self.depth.unwrap_or(sizing.depth),
+            max_bytes_in_flight: self.bytes_in_flight.unwrap_or(sizing.max_bytes_in_flight),
+            batch_max: self.batch_max.unwrap_or(sizing.batch_max),
+            max_waiting: self.max_waiting.unwrap_or(sizing.max_waiting),
+            when_full: self.when_full,
+            ..sizing
+        };
+        let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy) };
+        config.validate()?;
+        Ok(config)
+    }
+}
+
+/// A `TlsConfig`, or None.
+struct Tls;
+
+impl Kind<Option<Arc<Ready>>> for Tls {
+    fn get(py: Python<'_>, value: &Option<Arc<Ready>>) -> PyResult<Py<PyAny>> {
+        value.as_ref().map(|ready| TlsConfig(Arc::clone(ready))).into_py_any(py)
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Arc<Ready>>> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let config = value.cast::<TlsConfig>().map_err(|_| wrong_type(value, what, "a TlsConfig or None"))?;
+        Ok(Some(Arc::clone(&config.get().0)))
+    }
+}
+
+type Connections = UpTo<{ MAX_CONNECTIONS as i64 }>;
+
+policy! {
+    /// How a client connects, logs in, and sizes its pools. It is read when the client is made.
+    ClientPolicy(Settings) extends PyAny {
+        /// How to log in. Default `AuthMode.NONE`; setting `user` or `password` makes it `INTERNAL`.
+        auth_mode / set_auth_mode_property: Member = auth;
+        /// The user, at most 63 bytes, or None.
+        user / set_user: Text = user;
+        /// The password, or None.
+        password / set_password: Text = password;
+        /// How connections are encrypted, or None (the default): not at all.
+        tls_config / set_tls_config: Tls = tls;
+        /// Most time for connecting to the cluster, in ms, and for each command that watches it. Default 1,000.
+        timeout / set_timeout: Millis = core.timeout;
+        /// Most time for opening one connection, in ms. 0 (the default): as `timeout`.
+        connect_timeout / set_connect_timeout: Millis = core.connect_timeout;
+        /// Most time for one login, in ms. Default 5,000.
+        login_timeout / set_login_timeout: Millis = core.login_timeout;
+        /// Connections that were not used for so long are closed, in ms. 0 (the default): after 55 s, before the server does.
+        idle_timeout / set_idle_timeout: Millis = core.idle_timeout;
+        /// Connections per node and lane that are opened at start and kept open. Default 0, which means 1.
+        min_conns_per_node / set_min_conns_per_node: Connections = core.min_conns_per_node;
+        /// Most connections per node for requests of single records. Default 256; 0: 65,535.
+        max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
+        /// Most requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1 over TLS.
+        pipeline_depth / set_pipeline_depth: OneUpTo<{ MAX_DEPTH as i64 }> = depth;
+        /// Most bytes of requests on one connection that are not yet answered, 1,024 to 1,073,741,824. None (the
+        /// default): 1 MiB.
+        max_bytes_in_flight / set_max_bytes_in_flight: OneUpTo<{ 1 << 30 }> = bytes_in_flight;
+        /// Most connections per node for batches and other slow requests, 1 to 65,535. None (the default): 64, or
+        /// `max_conns_per_node` when that is less.
+        max_batch_conns_per_node / set_max_batch_conns_per_node: OneUpTo<{ MAX_CONNECTIONS as i64 }> = batch_max;
+        /// Most calls that wait for a place on a connection, per node and lane; further ones fail at once. None (the
+        /// default): 1,048,576.
+        max_waiting_per_node / set_max_waiting_per_node: OneUpTo<{ u32::MAX as i64 }> = max_waiting;
+        /// What happens when all connections to a node are taken. Default `WhenFull.WAIT`.
+        when_full / set_when_full: Member = when_full;
+        /// Into how many pools the connections of rare commands (queries, administration) are split, 1 to 255. Default 1.
+        conn_pools_per_node / set_conn_pools_per_node: UpTo<255> = core.conn_pools_per_node;
+        /// Most connections that are being opened for rare commands at the same time. 0 (the default): no limit.
+        opening_connection_threshold / set_opening_connection_threshold: Number = core.opening_connection_threshold;
+        /// Whether the addresses that nodes give for outside networks are used. Default False.
+        use_services_alternate / set_use_services_alternate: Switch = core.use_services_alternate;
+        /// Racks of this client in order of preference, for `Replica.PREFER_RACK`. None (the default): no preference.
+        rack_ids / set_rack_ids: Racks = core.rack_ids;
+        /// Whether making a client fails when no seed can be reached. Default True.
+        fail_if_not_connected / set_fail_if_not_connected: Switch = core.fail_if_not_connected;
+        /// Whether only the seeds are used, and no other nodes looked for. Default False.
+        seed_only_cluster / set_seed_only_cluster: Switch = core.seed_only_cluster;
+        /// Bytes above which a buffer of a rare command is given back. Default 65,536.
+        buffer_reclaim_threshold / set_buffer_reclaim_threshold: Number = core.buffer_reclaim_threshold;
+        /// Errors within a window after which a node is left alone until the window ends. Default 100; 0: never.
+        max_error_rate / set_max_error_rate: Number = core.max_error_rate;
+        /// How many `tend_interval`s a window has. Default 1.
+        error_rate_window / set_error_rate_window: Number = core.error_rate_window;
+        /// How often the cluster is looked at, in ms; at least 250. Default 1,000.
+        tend_interval / set_tend_interval: Millis = core.tend_interval;
+        /// Addresses that the nodes give, and those to use in their place. None (the default): as given.
+        ip_map / set_ip_map: Addresses = core.ip_map;
+        /// The name that the cluster must have. None (the default): any.
+        cluster_name / set_cluster_name: Text = core.cluster_name;
+        /// The application's name, shown in the server's statistics. None (the default): the user.
+        application_id / set_application_id: Text = core.application_id;
+        /// The client's name, shown in the server's statistics.
+        custom_client_id / set_custom_client_id: Text = core.custom_client_id;
+        /// 1 to 32, or None (the default). Accepted for code written for aerospike-native; of no effect, as no runtime
+        /// stands between a call and its connection here.
+        per_client_runtime_workers / set_per_client_runtime_workers: OneUpTo<32> = workers;
+    }
+
+    /// Sets how to log in, and with what.
+    #[pyo3(signature = (mode, user=None, password=None))]
+    fn set_auth_mode(
+        &self,
+        mode: &Bound<'_, PyAny>,
+        user: Option<String>,
+        password: Option<String>,
+    ) -> PyResult<()> {
+        let mode = AuthKind::from_python(mode, "mode")?;
+        self.0.rcu(|state| Settings { auth: mode, user: user.clone(), password: password.clone(), ..Settings::clone(state) });
+        Ok(())
+    }
+
+    /// Logs in with the client's TLS certificate (`AuthMode.PKI`).
+    fn set_pki_auth(&self) {
+        self.0.rcu(|state| Settings { auth: AuthKind::Pki, user: None, password: None, ..Settings::clone(state) });
+    }
+}
+
+impl ClientPolicy {
+    /// What a client is made from.
+    ///
+    /// Raises `InvalidArgumentError` for properties that do not go together.
+    pub(crate) fn config(&self, py: Python<'_>) -> PyResult<ClientConfig> {
+        self.snapshot().config().map_err(|error| errors::to_py(py, &error))
+    }
+}

@@ -1,0 +1,229 @@
+//! How policy classes are defined: once per property.
+//!
+//! A policy is read by many threads while one changes it, so each holds an immutable snapshot that a setter replaces.
+//! A call keeps the snapshot that it began with.
+
+use pyo3::prelude::*;
+
+use super::kinds::Kind;
+
+/// What a policy does when a property has been set.
+pub(crate) trait Hook {
+    /// Called with the property's name.
+    fn changed(&mut self, _property: &'static str) {}
+}
+
+/// The value from Python for the field that `_field` shows (it fixes the type).
+pub(super) fn convert<K: Kind<T>, S, T>(
+    _field: fn(&S) -> &T,
+    value: &Bound<'_, PyAny>,
+    property: &'static str,
+) -> PyResult<T> {
+    K::set(value, property)
+}
+
+/// Defines a policy class over a Rust policy: `property / its setter: Kind = path in the Rust policy;`.
+macro_rules! policy {
+    (@init PyAny $value:expr) => { pyo3::PyClassInitializer::from($value) };
+    (@init BasePolicy $value:expr) => { pyo3::PyClassInitializer::from($crate::policy::BasePolicy).add_subclass($value) };
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident($state:ty) extends $base:ident {
+            $(
+                $(#[doc = $field_doc:literal])*
+                $field:ident / $setter:ident: $kind:ty = $($path:ident).+;
+            )*
+        }
+        $($extra:tt)*
+    ) => {
+        $(#[doc = $doc])*
+        #[pyo3::pyclass(frozen, module = "aerolane.policy", extends = $base)]
+        pub(crate) struct $name(arc_swap::ArcSwap<$state>);
+
+        impl $name {
+            /// The policy as it is now.
+            pub(crate) fn snapshot(&self) -> std::sync::Arc<$state> {
+                self.0.load_full()
+            }
+
+            /// The properties that differ from the defaults.
+            fn changed<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<Vec<(&'static str, pyo3::Bound<'py, pyo3::PyAny>, bool)>> {
+                use pyo3::types::PyAnyMethods as _;
+                use $crate::policy::kinds::Kind;
+                let state = self.0.load_full();
+                let default = <$state>::default();
+                let mut changed = Vec::new();
+                $(
+                    let value = <$kind as Kind<_>>::get(py, &state.$($path).+)?.into_bound(py);
+                    if value.ne(<$kind as Kind<_>>::get(py, &default.$($path).+)?)? {
+                        changed.push((stringify!($field), value, stringify!($field) == "password"));
+                    }
+                )*
+                Ok(changed)
+            }
+
+            #[allow(clippy::too_many_arguments)]
+            fn build(
+                $($field: Option<pyo3::Bound<'_, pyo3::PyAny>>),*
+            ) -> pyo3::PyResult<pyo3::PyClassInitializer<Self>> {
+                use $crate::policy::{define::Hook, kinds::Kind};
+                let mut state = <$state>::default();
+                $(
+                    if let Some(value) = $field {
+                        state.$($path).+ = <$kind as Kind<_>>::set(&value, stringify!($field))?;
+                        state.changed(stringify!($field));
+                    }
+                )*
+                Ok($crate::policy::define::policy!(@init $base Self(arc_swap::ArcSwap::from_pointee(state))))
+            }
+        }
+
+        #[pyo3::pymethods]
+        impl $name {
+            /// With the properties given, the others at their defaults (as those that are None).
+            ///
+            /// Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
+            #[new]
+            #[pyo3(signature = (*, $($field=None),*))]
+            #[allow(clippy::too_many_arguments)]
+            fn new(
+                $($field: Option<pyo3::Bound<'_, pyo3::PyAny>>),*
+            ) -> pyo3::PyResult<pyo3::PyClassInitializer<Self>> {
+                Self::build($($field),*)
+            }
+
+            /// The same as the constructor.
+            #[staticmethod]
+            #[pyo3(signature = (*, $($field=None),*))]
+            #[allow(clippy::too_many_arguments)]
+            fn from_fields(
+                py: pyo3::Python<'_>,
+                $($field: Option<pyo3::Bound<'_, pyo3::PyAny>>),*
+            ) -> pyo3::PyResult<pyo3::Py<Self>> {
+                pyo3::Py::new(py, Self::build($($field),*)?)
+            }
+
+            $(
+                $(#[doc = $field_doc])*
+                #[getter]
+                fn $field(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
+                    <$kind as $crate::policy::kinds::Kind<_>>::get(py, &self.0.load().$($path).+)
+                }
+
+                #[setter($field)]
+                fn $setter(&self, value: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<()> {
+                    use $crate::policy::define::{Hook, convert};
+                    let value = convert::<$kind, $state, _>(|state| &state.$($path).+, value, stringify!($field))?;
+                    self.0.rcu(|state| {
+                        let mut state = <$state>::clone(state);
+                        state.$($path).+ = value.clone();
+                        state.changed(stringify!($field));
+                        state
+                    });
+                    Ok(())
+                }
+            )*
+
+            fn __eq__(&self, other: &pyo3::Bound<'_, pyo3::PyAny>) -> bool {
+                other.cast::<Self>().is_ok_and(|other| *self.0.load_full() == *other.get().0.load_full())
+            }
+
+            fn __repr__(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<String> {
+                use pyo3::types::PyAnyMethods as _;
+                let mut parts = Vec::new();
+                for (name, value, secret) in self.changed(py)? {
+                    parts.push(if secret { format!("{name}='***'") } else { format!("{name}={}", value.repr()?) });
+                }
+                Ok(format!("{}({})", stringify!($name), parts.join(", ")))
+            }
+
+            /// For `copy` and `pickle`.
+            fn __getnewargs_ex__<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<(pyo3::Bound<'py, pyo3::types::PyTuple>, pyo3::Bound<'py, pyo3::types::PyDict>)> {
+                use pyo3::types::PyDictMethods as _;
+                let fields = pyo3::types::PyDict::new(py);
+                for (name, value, _) in self.changed(py)? {
+                    fields.set_item(name, value)?;
+                }
+                Ok((pyo3::types::PyTuple::empty(py), fields))
+            }
+
+            $($extra)*
+        }
+    };
+}
+pub(super) use policy;
+
+/// Defines a policy class that has the properties of every call, beside its own.
+macro_rules! call_policy {
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident($state:ty) { $($own:tt)* }
+        $($extra:tt)*
+    ) => {
+        $crate::policy::define::policy! {
+            $(#[doc = $doc])*
+            $name($state) extends BasePolicy {
+                /// Most time for the whole call with its retries, in ms. 0: no limit.
+                total_timeout / set_total_timeout: Millis = base_policy.total_timeout;
+                /// Most time for one attempt, in ms; never more than the total one. 0: as the total one. Default 30,000.
+                socket_timeout / set_socket_timeout: Millis = base_policy.socket_timeout;
+                /// How long a connection whose answer is late is kept for it, in ms. Default 0. Of no effect on lanes,
+                /// which always read late answers.
+                timeout_delay / set_timeout_delay: Millis = base_policy.timeout_delay;
+                /// Most attempts after the first one.
+                max_retries / set_max_retries: Number = base_policy.max_retries;
+                /// Pause between two attempts, in ms. Default 0.
+                sleep_between_retries / set_sleep_between_retries: Millis = base_policy.sleep_between_retries;
+                /// By what the pause grows after each attempt. Default 1.0: it does not.
+                sleep_multiplier / set_sleep_multiplier: Factor = base_policy.sleep_multiplier;
+                /// Which node is asked. Default `Replica.SEQUENCE`.
+                replica / set_replica: Member = base_policy.replica;
+                /// Copies that a read consults in a namespace of the AP mode. Default `ReadModeAP.ONE`.
+                read_mode_ap / set_read_mode_ap: Member = base_policy.read_mode_ap;
+                /// Consistency of a read in a namespace of the SC mode. Default `ReadModeSC.SESSION`.
+                read_mode_sc / set_read_mode_sc: Member = base_policy.read_mode_sc;
+                /// A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less.
+                /// 0 (the default): as the server is configured. -1: reads renew nothing.
+                read_touch_ttl / set_read_touch_ttl: TouchTtl = base_policy.read_touch_ttl;
+                /// Whether requests are compressed, and answers may be (Enterprise Edition). Default False.
+                use_compression / set_use_compression: Switch = base_policy.use_compression;
+                /// Bytes that a request must exceed to be compressed. Default 128.
+                compression_threshold / set_compression_threshold: Number = base_policy.compression_threshold;
+                /// How much the server tells about a failure (8.2 and later): 0 (the default) the result code, 1 a
+                /// sub-code, 2 a message, too, 3 also where in an expression.
+                error_detail_verbosity / set_error_detail_verbosity: UpTo<3> = base_policy.error_detail_verbosity;
+                /// The record is left out when this expression is false for it. None in this version.
+                filter_expression / set_filter_expression: NotYet = base_policy.filter_expression;
+                /// The transaction that the call belongs to. None in this version.
+                txn / set_txn: NotYet = base_policy.txn;
+                $($own)*
+            }
+            $($extra)*
+        }
+    };
+}
+pub(super) use call_policy;
+
+/// Gives the classes of a list their default snapshot.
+macro_rules! in_force {
+    ($($name:ident($state:ty)),* $(,)?) => {$(
+        impl $crate::policy::define::Hook for $state {}
+
+        impl $name {
+            /// The policy in force: the given one, or the default.
+            #[allow(dead_code)] // some classes are used by calls that are still to come
+            pub(crate) fn in_force(policy: Option<&pyo3::Bound<'_, Self>>) -> std::sync::Arc<$state> {
+                static DEFAULT: std::sync::LazyLock<std::sync::Arc<$state>> =
+                    std::sync::LazyLock::new(std::sync::Arc::default);
+                policy.map_or_else(|| std::sync::Arc::clone(&DEFAULT), |policy| policy.get().snapshot())
+            }
+        }
+    )*};
+}
+pub(super) use in_force;
