@@ -6,10 +6,11 @@
 //! * [`value`], [`key`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
-//! * [`policy`], [`errors`]: policies and exceptions
+//! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
 #![allow(missing_docs)] // What Python sees is documented in docstrings; what Rust sees is private.
 
+mod behavior;
 mod blocking;
 mod call;
 mod client;
@@ -56,8 +57,9 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     key::register(module)?;
     record::register(module)?;
     value::register(module)?;
-    policy::register(module)?;
     errors::register(module)?;
+    policy::register(module)?;
+    behavior::register(module)?;
     host::register(module)?;
     client::register(module)?;
     embedded::register(module)?;

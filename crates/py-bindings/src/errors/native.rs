@@ -95,6 +95,9 @@ pub(super) fn message(error: &Error) -> String {
 /// What `str()` shows: the message, the code, where and when, and the likely cause.
 fn text(error: &Error) -> String {
     let mut text = message(error);
+    if matches!(error.kind(), ErrorKind::InvalidArgument) && error.node().is_none() {
+        return text;
+    }
     // Writing into a String cannot fail.
     let code = error.result_code();
     let _ = match codes::find(code) {

@@ -46,6 +46,16 @@ macro_rules! policy {
                 self.0.load_full()
             }
 
+            /// A policy object of its own over a snapshot.
+            #[allow(dead_code)] // not every class is made from Rust
+            pub(crate) fn from_snapshot(
+                py: pyo3::Python<'_>,
+                snapshot: std::sync::Arc<$state>,
+            ) -> pyo3::PyResult<pyo3::Py<Self>> {
+                let policy = Self(arc_swap::ArcSwap::new(snapshot));
+                pyo3::Py::new(py, $crate::policy::define::policy!(@init $base policy))
+            }
+
             /// The properties that differ from the defaults.
             fn changed<'py>(
                 &self,

@@ -19,9 +19,9 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     /// The member of the Python class.
     fn to_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let member = Self::members(py)?.iter().find(|(value, _)| *value == self);
-        member.map(|(_, member)| member.clone_ref(py)).ok_or_else(|| {
-            PyTypeError::new_err(format!("a value of {} that this version has no name for", Self::NAME))
-        })
+        member
+            .map(|(_, member)| member.clone_ref(py))
+            .ok_or_else(|| PyTypeError::new_err(format!("a value of {} that this version has no name for", Self::NAME)))
     }
 
     /// From a member of the Python class.

@@ -1,10 +1,12 @@
 //! Kinds of properties: what Python sees of a field, and what it may be set to.
 
+use std::time::Duration;
+
 use aerospike_core::{Expiration as CoreExpiration, ReadTouchTtl};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyString};
 
 use super::enums::Named;
 use super::expiration::Expiration;
@@ -39,13 +41,13 @@ pub(crate) fn wrong_type(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> 
 }
 
 /// An int of 0 to `MOST`.
-pub(super) struct UpTo<const MOST: i64>;
+pub(crate) struct UpTo<const MOST: i64>;
 /// Milliseconds in 32 bits.
-pub(super) type Millis = UpTo<{ u32::MAX as i64 }>;
+pub(crate) type Millis = UpTo<{ u32::MAX as i64 }>;
 /// A number in 32 bits.
-pub(super) type Number = UpTo<{ u32::MAX as i64 }>;
+pub(crate) type Number = UpTo<{ u32::MAX as i64 }>;
 /// A number in 63 bits.
-pub(super) type Long = UpTo<{ i64::MAX }>;
+pub(crate) type Long = UpTo<{ i64::MAX }>;
 
 macro_rules! up_to {
     ($($int:ty),*) => {$(
@@ -63,7 +65,7 @@ macro_rules! up_to {
 up_to!(u8, u32, u64, usize);
 
 /// An int of 1 to `MOST`, or None.
-pub(super) struct OneUpTo<const MOST: i64>;
+pub(crate) struct OneUpTo<const MOST: i64>;
 
 impl<const MOST: i64, T> Kind<Option<T>> for OneUpTo<MOST>
 where
@@ -84,7 +86,7 @@ where
 }
 
 /// A bool.
-pub(super) struct Switch;
+pub(crate) struct Switch;
 
 impl Kind<bool> for Switch {
     fn get(py: Python<'_>, value: &bool) -> PyResult<Py<PyAny>> {
@@ -97,7 +99,7 @@ impl Kind<bool> for Switch {
 }
 
 /// A number that multiplies: 0 or more.
-pub(super) struct Factor;
+pub(crate) struct Factor;
 
 impl Kind<f64> for Factor {
     fn get(py: Python<'_>, value: &f64) -> PyResult<Py<PyAny>> {
@@ -116,7 +118,7 @@ impl Kind<f64> for Factor {
 }
 
 /// A member of an enumeration.
-pub(super) struct Member;
+pub(crate) struct Member;
 
 impl<T: Named> Kind<T> for Member {
     fn get(py: Python<'_>, value: &T) -> PyResult<Py<PyAny>> {
@@ -129,7 +131,7 @@ impl<T: Named> Kind<T> for Member {
 }
 
 /// An `Expiration`.
-pub(super) struct Expires;
+pub(crate) struct Expires;
 
 impl Kind<CoreExpiration> for Expires {
     fn get(py: Python<'_>, value: &CoreExpiration) -> PyResult<Py<PyAny>> {
@@ -143,7 +145,7 @@ impl Kind<CoreExpiration> for Expires {
 }
 
 /// A percentage, 0 for the server's default, -1 for "reads do not touch".
-pub(super) struct TouchTtl;
+pub(crate) struct TouchTtl;
 
 impl Kind<ReadTouchTtl> for TouchTtl {
     fn get(py: Python<'_>, value: &ReadTouchTtl) -> PyResult<Py<PyAny>> {
@@ -165,7 +167,7 @@ impl Kind<ReadTouchTtl> for TouchTtl {
 }
 
 /// A field whose Python type is not there yet: None only.
-pub(super) struct NotYet;
+pub(crate) struct NotYet;
 
 impl<T> Kind<Option<T>> for NotYet {
     fn get(py: Python<'_>, _: &Option<T>) -> PyResult<Py<PyAny>> {
@@ -180,8 +182,42 @@ impl<T> Kind<Option<T>> for NotYet {
     }
 }
 
+/// What `K` is, or None.
+pub(crate) struct Maybe<K>(K);
+
+impl<T, K: Kind<T>> Kind<Option<T>> for Maybe<K> {
+    fn get(py: Python<'_>, value: &Option<T>) -> PyResult<Py<PyAny>> {
+        value.as_ref().map_or_else(|| Ok(py.None()), |value| K::get(py, value))
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<T>> {
+        if value.is_none() { Ok(None) } else { K::set(value, what).map(Some) }
+    }
+}
+
+/// A timedelta: 0 to 4,294,967,295 ms.
+pub(crate) struct Span;
+
+impl Kind<Duration> for Span {
+    fn get(py: Python<'_>, value: &Duration) -> PyResult<Py<PyAny>> {
+        value.into_py_any(py)
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Duration> {
+        if !value.is_instance_of::<PyDelta>() {
+            return Err(wrong_type(value, what, "a timedelta"));
+        }
+        match value.extract::<Duration>() {
+            Ok(span) if span <= Duration::from_millis(u64::from(u32::MAX)) => Ok(span),
+            _ => {
+                Err(errors::invalid_argument(value.py(), format!("{what} is {value}, it must be 0 to {} ms", u32::MAX)))
+            }
+        }
+    }
+}
+
 /// A str, or None.
-pub(super) struct Text;
+pub(crate) struct Text;
 
 impl Kind<Option<String>> for Text {
     fn get(py: Python<'_>, value: &Option<String>) -> PyResult<Py<PyAny>> {
@@ -198,7 +234,7 @@ impl Kind<Option<String>> for Text {
 }
 
 /// Rack numbers in order of preference, or None.
-pub(super) struct Racks;
+pub(crate) struct Racks;
 
 impl Kind<Option<Vec<usize>>> for Racks {
     fn get(py: Python<'_>, value: &Option<Vec<usize>>) -> PyResult<Py<PyAny>> {
@@ -225,7 +261,7 @@ impl Kind<Option<Vec<usize>>> for Racks {
 }
 
 /// Addresses and what to use in their place, or None.
-pub(super) struct Addresses;
+pub(crate) struct Addresses;
 
 type AddressMap = std::collections::HashMap<String, String>;
 

@@ -93,12 +93,16 @@ impl TlsConfig {
 
     fn __repr__(&self) -> String {
         let source = &self.0.source;
-        let mut text = format!("TlsConfig({:?}", source.cafile.as_deref().unwrap_or(Path::new("")));
-        if let Some((certfile, keyfile)) = &source.client {
-            text = format!("TlsConfig.with_client_auth({:?}, {certfile:?}, {keyfile:?}", source.cafile);
+        let python = |path: &Path| format!("{:?}", path.to_string_lossy());
+        let cafile = source.cafile.as_deref().map_or_else(|| "None".into(), python);
+        let login_only = if source.for_login_only { ", for_login_only=True" } else { "" };
+        match &source.client {
+            None => format!("TlsConfig({cafile}{login_only})"),
+            Some((certfile, keyfile)) => {
+                let (certfile, keyfile) = (python(certfile), python(keyfile));
+                format!("TlsConfig.with_client_auth({cafile}, {certfile}, {keyfile}{login_only})")
+            }
         }
-        text.push_str(if source.for_login_only { ", for_login_only=True)" } else { ")" });
-        text
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -152,8 +156,7 @@ impl TlsConfig {
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let unusable = |e: &dyn std::fmt::Display| format!("no certificate can be read from {}: {e}", file.display());
-    let found: Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(file).map_err(|e| unusable(&e))?.collect();
+    let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).map_err(|e| unusable(&e))?.collect();
     let found = found.map_err(|e| unusable(&e))?;
     if found.is_empty() { Err(unusable(&"there is none in it")) } else { Ok(found) }
 }

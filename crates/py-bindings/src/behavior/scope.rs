@@ -1,0 +1,127 @@
+//! Which calls settings are for, and in which order scopes apply.
+
+use pyo3::prelude::*;
+
+use crate::policy::enums::{Named, python_enum};
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpKind {
+    Read,
+    WriteRetryable,
+    WriteNonRetryable,
+}
+
+/// How much a call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpShape {
+    Point,
+    Batch,
+    Query,
+}
+
+/// The mode of a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Ap,
+    Sc,
+}
+
+impl OpKind {
+    pub(super) const ALL: [Self; 3] = [Self::Read, Self::WriteRetryable, Self::WriteNonRetryable];
+}
+
+impl OpShape {
+    pub(super) const ALL: [Self; 3] = [Self::Point, Self::Batch, Self::Query];
+}
+
+impl Mode {
+    pub(super) const ALL: [Self; 2] = [Self::Ap, Self::Sc];
+}
+
+python_enum! {
+    /// What a call does: READ, WRITE_RETRYABLE (repeating it does no harm), or WRITE_NON_RETRYABLE.
+    "OpKind": OpKind {
+        READ = "read" => Self::Read, WRITE_RETRYABLE = "write_retryable" => Self::WriteRetryable,
+        WRITE_NON_RETRYABLE = "write_non_retryable" => Self::WriteNonRetryable,
+    }
+}
+python_enum! {
+    /// How much a call is about: POINT (one record), BATCH (several, by key), QUERY.
+    "OpShape": OpShape { POINT = "point" => Self::Point, BATCH = "batch" => Self::Batch, QUERY = "query" => Self::Query }
+}
+python_enum! {
+    /// The mode of a namespace: AP (availability before consistency) or SC (strong consistency).
+    "Mode": Mode { AP = "ap" => Self::Ap, SC = "sc" => Self::Sc }
+}
+
+macro_rules! scopes {
+    ($($scope:ident $name:ident $field:ident;)*) => {
+        /// Which calls settings are for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Scope { $($scope),* }
+
+        python_enum! {
+            /// Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`.
+            "Scope": Scope { $($name = stringify!($field) => Self::$scope),* }
+        }
+
+        impl Scope {
+            /// The keyword argument.
+            pub(super) const fn keyword(self) -> &'static str {
+                match self { $(Self::$scope => stringify!($field)),* }
+            }
+        }
+    };
+}
+
+scopes! {
+    All ALL all;
+    Reads READS reads;
+    ReadsPoint READS_POINT reads_point;
+    ReadsBatch READS_BATCH reads_batch;
+    ReadsQuery READS_QUERY reads_query;
+    ReadsAp READS_AP reads_ap;
+    ReadsSc READS_SC reads_sc;
+    Writes WRITES writes;
+    WritesRetryable WRITES_RETRYABLE writes_retryable;
+    WritesNonRetryable WRITES_NON_RETRYABLE writes_non_retryable;
+    WritesPoint WRITES_POINT writes_point;
+    WritesBatch WRITES_BATCH writes_batch;
+    WritesQuery WRITES_QUERY writes_query;
+    WritesAp WRITES_AP writes_ap;
+    WritesSc WRITES_SC writes_sc;
+    SystemTxnVerify SYSTEM_TXN_VERIFY system_txn_verify;
+    SystemTxnRoll SYSTEM_TXN_ROLL system_txn_roll;
+}
+
+/// The scopes that apply to a call; later ones win.
+pub(super) fn order(kind: OpKind, shape: OpShape, mode: Mode) -> Vec<Scope> {
+    let by_mode = |ap, sc| if mode == Mode::Ap { ap } else { sc };
+    if kind == OpKind::Read {
+        let shape = match shape {
+            OpShape::Point => Scope::ReadsPoint,
+            OpShape::Batch => Scope::ReadsBatch,
+            OpShape::Query => Scope::ReadsQuery,
+        };
+        return vec![Scope::All, Scope::Reads, by_mode(Scope::ReadsAp, Scope::ReadsSc), shape];
+    }
+    let repeat = match kind {
+        OpKind::WriteRetryable => Scope::WritesRetryable,
+        _ => Scope::WritesNonRetryable,
+    };
+    let shape = match shape {
+        OpShape::Point => Scope::WritesPoint,
+        OpShape::Batch => Scope::WritesBatch,
+        OpShape::Query => Scope::WritesQuery,
+    };
+    vec![Scope::All, Scope::Writes, by_mode(Scope::WritesAp, Scope::WritesSc), repeat, shape]
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add(OpKind::NAME, OpKind::class(py)?)?;
+    module.add(OpShape::NAME, OpShape::class(py)?)?;
+    module.add(Mode::NAME, Mode::class(py)?)?;
+    module.add(Scope::NAME, Scope::class(py)?)
+}
