@@ -1,68 +1,95 @@
 //! Record keys.
 
-use std::hash::{Hash, Hasher};
+use std::fmt::Write as _;
 
-use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, digest_integer, partition_id};
+use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
+use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, partition_id};
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyInt, PyString, PyType};
+
+use crate::small_bytes::SmallBytes;
+use crate::value::{self, Look, Refused};
 
 /// What a key was made from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum UserKey {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UserKey<'a> {
     /// Known by its digest only.
     None,
     Int(i64),
-    Str(Box<str>),
-    Blob(Box<[u8]>),
+    Str(&'a str),
+    Blob(&'a [u8]),
 }
 
-/// Names a record: `Key(namespace, set, user_key)`.
+/// Size and type of a field, in front of its value.
+const FIELD_HEADER: usize = 5;
+/// What a digest takes as a field.
+const DIGEST_FIELD: usize = FIELD_HEADER + DIGEST_SIZE;
+/// Particle type of a key that is known by its digest only: none has this one.
+const NO_USER_KEY: u8 = particle_type::NIL;
+
+/// Names a record: `Key(namespace, set, key)`.
 ///
-/// The user key is an `int` (64 bits), a `str` or `bytes`. The digest, by which the server knows the record, is
-/// computed once, here. Keys are immutable, hashable, and equal when namespace and digest are.
+/// `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits,
+/// signed), a str, or bytes (or another bytes-like object); numpy integers are ints. The digest, by which the server
+/// knows the record, is computed once, here. Keys are immutable and hashable, and equal when namespace and digest are.
 ///
-/// Raises `TypeError` for other types and `ValueError` for an integer beyond 64 bits, an empty or too long namespace
-/// (31 bytes) or a too long set name (63 bytes).
+/// Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
+/// `ValueError` for an empty or too long namespace, a too long set name, or a str that is not UTF-8.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Key {
-    namespace: Box<str>,
-    set: Box<str>,
     digest: Digest,
-    user_key: UserKey,
-    /// Namespace, set and digest as fields of a request.
-    fields: Box<[u8]>,
+    namespace_len: u8,
+    set_len: u8,
+    /// Particle type of the user key.
+    kind: u8,
+    /// Fields of a request: namespace, set (if there is one), digest, user key (if it is known).
+    fields: SmallBytes<100>,
 }
 
 impl Key {
-    fn build(namespace: &str, set: &str, user_key: UserKey, digest: Digest) -> PyResult<Self> {
-        check_length("namespace", namespace, 31)?;
-        check_length("set name", set, 63)?;
-        if namespace.is_empty() {
-            return Err(PyValueError::new_err("the namespace of a key must not be empty"));
-        }
-        let mut fields = Vec::with_capacity(15 + namespace.len() + set.len() + DIGEST_SIZE);
-        let mut add = |kind: u8, value: &[u8]| {
-            fields.extend_from_slice(&(value.len() as u32 + 1).to_be_bytes());
-            fields.push(kind);
-            fields.extend_from_slice(value);
+    #[inline]
+    fn from_user_key(namespace: &str, set: &str, kind: u8, user_key: &[u8]) -> PyResult<Self> {
+        check_names(namespace, set)?;
+        Ok(Self::build(namespace, set, digest(set.as_bytes(), kind, user_key), kind, user_key))
+    }
+
+    /// The lengths of the names have been checked.
+    #[inline]
+    fn build(namespace: &str, set: &str, digest: Digest, kind: u8, user_key: &[u8]) -> Self {
+        let header = |kind: u8, len: usize| {
+            let [a, b, c, d] = (len as u32 + 1).to_be_bytes();
+            [a, b, c, d, kind]
         };
-        add(field::NAMESPACE, namespace.as_bytes());
-        if !set.is_empty() {
-            add(field::SET, set.as_bytes());
-        }
-        add(field::DIGEST, &digest);
-        Ok(Self { namespace: namespace.into(), set: set.into(), digest, user_key, fields: fields.into() })
+        let set_header = header(field::SET, set.len());
+        let [k0, k1, k2, k3, k4] = header(field::KEY, user_key.len() + 1);
+        let key_header = [k0, k1, k2, k3, k4, kind];
+        let fields = SmallBytes::concat([
+            &header(field::NAMESPACE, namespace.len()),
+            namespace.as_bytes(),
+            if set.is_empty() { &[] } else { &set_header },
+            set.as_bytes(),
+            &header(field::DIGEST, DIGEST_SIZE),
+            &digest,
+            if kind == NO_USER_KEY { &[] } else { &key_header },
+            user_key,
+        ]);
+        Self { digest, namespace_len: namespace.len() as u8, set_len: set.len() as u8, kind, fields }
     }
 
     pub(crate) fn namespace(&self) -> &str {
-        &self.namespace
+        let at = FIELD_HEADER;
+        text(&self.fields[at..at + usize::from(self.namespace_len)])
     }
 
     pub(crate) fn set(&self) -> &str {
-        &self.set
+        if self.set_len == 0 {
+            return "";
+        }
+        let at = 2 * FIELD_HEADER + usize::from(self.namespace_len);
+        text(&self.fields[at..at + usize::from(self.set_len)])
     }
 
     pub(crate) fn digest(&self) -> &Digest {
@@ -73,65 +100,285 @@ impl Key {
         partition_id(&self.digest)
     }
 
-    pub(crate) fn user_key(&self) -> &UserKey {
-        &self.user_key
+    pub(crate) fn user_key(&self) -> UserKey<'_> {
+        let value = || &self.fields[self.fields_len() + FIELD_HEADER + 1..];
+        match self.kind {
+            particle_type::INTEGER => {
+                UserKey::Int(value().try_into().map_or(0, |bytes: &[u8; 8]| i64::from_be_bytes(*bytes)))
+            }
+            particle_type::STRING => UserKey::Str(text(value())),
+            particle_type::BLOB => UserKey::Blob(value()),
+            _ => UserKey::None,
+        }
     }
 
     /// Namespace, set and digest as fields of a request, and how many they are.
+    #[inline]
     pub(crate) fn fields(&self) -> (&[u8], u32) {
-        (&self.fields, if self.set.is_empty() { 2 } else { 3 })
+        (&self.fields[..self.fields_len()], if self.set_len == 0 { 2 } else { 3 })
+    }
+
+    /// As [`fields`](Self::fields), and the user key, if it is known: for policies with `send_key`.
+    #[inline]
+    pub(crate) fn fields_with_user_key(&self) -> (&[u8], u32) {
+        let (fields, count) = self.fields();
+        if self.kind == NO_USER_KEY { (fields, count) } else { (&self.fields, count + 1) }
+    }
+
+    #[inline]
+    fn fields_len(&self) -> usize {
+        let set = if self.set_len == 0 { 0 } else { FIELD_HEADER + usize::from(self.set_len) };
+        FIELD_HEADER + usize::from(self.namespace_len) + set + DIGEST_FIELD
+    }
+
+    fn value_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self.user_key() {
+            UserKey::None => py.None().into_bound(py),
+            UserKey::Int(v) => v.into_pyobject(py)?.into_any(),
+            UserKey::Str(v) => PyString::new(py, v).into_any(),
+            UserKey::Blob(v) => PyBytes::new(py, v).into_any(),
+        })
+    }
+
+    fn hex(&self) -> String {
+        self.digest.iter().fold(String::with_capacity(2 * DIGEST_SIZE), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 }
 
-fn check_length(what: &str, text: &str, most: usize) -> PyResult<()> {
-    if text.len() <= most {
-        return Ok(());
+/// Bytes that were copied out of a str.
+#[inline]
+fn text(bytes: &[u8]) -> &str {
+    // SAFETY: all callers slice `Key::fields` exactly where `Key::build` has put a `&str`: namespace, set, and a user
+    // key of the kind STRING.
+    unsafe { std::str::from_utf8_unchecked(bytes) }
+}
+
+#[inline]
+fn check_names(namespace: &str, set: &str) -> PyResult<()> {
+    if namespace.is_empty() || namespace.len() > MAX_NAMESPACE || set.len() > MAX_SET {
+        return Err(bad_names(namespace, set));
     }
-    Err(PyValueError::new_err(format!("the {what} {text:?} has {} bytes, it must have at most {most}", text.len())))
+    Ok(())
+}
+
+#[cold]
+fn bad_names(namespace: &str, set: &str) -> PyErr {
+    let too_long = |what: &str, text: &str, most: usize| {
+        let shown: String = text.chars().take(80).collect();
+        format!("the {what} {shown:?} has {} bytes, it must have at most {most}", text.len())
+    };
+    PyValueError::new_err(if namespace.is_empty() {
+        "the namespace of a key must not be empty".to_owned()
+    } else if namespace.len() > MAX_NAMESPACE {
+        too_long("namespace", namespace, MAX_NAMESPACE)
+    } else {
+        too_long("set name", set, MAX_SET)
+    })
+}
+
+/// The key from a user key that is neither an exact int nor an exact str.
+#[inline(never)]
+fn from_other(namespace: &str, set: &str, key: &Bound<'_, PyAny>) -> PyResult<Key> {
+    let py = key.py();
+    let refused = |refused: Refused| refused.into_py(py, "user key");
+    match value::look(key).map_err(refused)? {
+        Look::Int(v) => Key::from_user_key(namespace, set, particle_type::INTEGER, &v.to_be_bytes()),
+        Look::Str => {
+            Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?)
+        }
+        Look::Bytes => {
+            Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes())
+        }
+        Look::Buffer(view) => {
+            let mut bytes = Vec::new();
+            view.copy_to(py, &mut bytes)?;
+            Key::from_user_key(namespace, set, particle_type::BLOB, &bytes)
+        }
+        _ => {
+            let kind = key.get_type();
+            Err(PyTypeError::new_err(format!("a user key is an int, a str or bytes, not {}", kind.name()?)))
+        }
+    }
 }
 
 #[pymethods]
 impl Key {
     #[new]
-    #[pyo3(signature = (namespace, set, user_key))]
-    fn new(namespace: &str, set: Option<&str>, user_key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (namespace, set, key))]
+    #[inline]
+    fn new(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let set = set.unwrap_or_default();
-        if let Ok(text) = user_key.cast::<PyString>() {
-            let text = text.to_cow()?;
-            let digest = digest(set.as_bytes(), particle_type::STRING, text.as_bytes());
-            return Self::build(namespace, set, UserKey::Str(text.as_ref().into()), digest);
+        if key.is_exact_instance_of::<PyString>() {
+            let key = value::utf8(key).map_err(|refused| refused.into_py(key.py(), "user key"))?;
+            return Self::from_user_key(namespace, set, particle_type::STRING, key);
         }
-        if let Ok(number) = user_key.cast::<PyInt>() {
-            let number: i64 = number
-                .extract()
-                .map_err(|_| PyValueError::new_err(format!("the user key {number} does not fit into 64 bits")))?;
-            return Self::build(namespace, set, UserKey::Int(number), digest_integer(set.as_bytes(), number));
+        if key.is_exact_instance_of::<PyInt>() {
+            let number = value::integer(key).map_err(|refused| refused.into_py(key.py(), "user key"))?;
+            return Self::from_user_key(namespace, set, particle_type::INTEGER, &number.to_be_bytes());
         }
-        if let Ok(bytes) = user_key.cast::<PyBytes>() {
-            let bytes = bytes.as_bytes();
-            let digest = digest(set.as_bytes(), particle_type::BLOB, bytes);
-            return Self::build(namespace, set, UserKey::Blob(bytes.into()), digest);
-        }
-        let kind = user_key.get_type();
-        Err(PyTypeError::new_err(format!("a user key is an int, a str or bytes, not {}", kind.name()?)))
+        from_other(namespace, set, key)
+    }
+
+    /// The key whose user key is the decimal text of `key`, as a **str**: `Key(namespace, set, str(key))`, only faster.
+    ///
+    /// `key`: an int (64 bits, signed). Raises as `Key` does.
+    #[staticmethod]
+    #[pyo3(signature = (namespace, set, key))]
+    fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let number = match value::look(key) {
+            Ok(Look::Int(number)) => number,
+            Ok(_) => {
+                let kind = key.get_type();
+                return Err(PyTypeError::new_err(format!("the number of a key is an int, not {}", kind.name()?)));
+            }
+            Err(refused) => return Err(refused.into_py(key.py(), "user key")),
+        };
+        let mut digits = [0; 20];
+        let digits = decimal(number, &mut digits);
+        Self::from_user_key(namespace, set.unwrap_or_default(), particle_type::STRING, digits)
+    }
+
+    /// The key of a record of which only the digest is known: 20 bytes (or another bytes-like object), or 40 hex digits
+    /// as a str.
+    ///
+    /// Raises `ValueError` for another length or text that is not hex, `TypeError` for another type.
+    #[staticmethod]
+    #[pyo3(signature = (namespace, set, digest))]
+    fn key_with_digest(namespace: &str, set: Option<&str>, digest: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let set = set.unwrap_or_default();
+        check_names(namespace, set)?;
+        Ok(Self::build(namespace, set, digest_of(digest)?, NO_USER_KEY, &[]))
     }
 
     /// The namespace.
-    #[getter]
-    #[pyo3(name = "namespace")]
+    #[getter(namespace)]
     fn py_namespace(&self) -> &str {
-        &self.namespace
+        self.namespace()
+    }
+
+    /// The set, `""` for the null set.
+    #[getter(set_name)]
+    fn py_set_name(&self) -> &str {
+        self.set()
+    }
+
+    /// The user key: int, str or bytes; `None` if only the digest is known.
+    #[getter(value)]
+    fn py_value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value_object(py)
+    }
+
+    /// The user key: the same as `value`.
+    #[getter(user_key)]
+    fn py_user_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value_object(py)
+    }
+
+    /// The digest as 40 hex digits.
+    #[getter(digest)]
+    fn py_digest(&self) -> String {
+        self.hex()
+    }
+
+    /// The digest as 20 bytes.
+    #[getter]
+    fn digest_bytes(&self) -> &[u8] {
+        &self.digest
+    }
+
+    /// The partition that holds the record, 0 to 4095.
+    #[getter(partition_id)]
+    fn py_partition_id(&self) -> u16 {
+        self.partition()
     }
 
     fn __hash__(&self) -> u64 {
-        let mut hasher = std::hash::DefaultHasher::new();
-        self.digest.hash(&mut hasher);
-        hasher.finish()
+        // A digest is as good as random, in each of its bytes.
+        self.digest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.digest == other.digest && self.namespace == other.namespace
+        self.digest == other.digest && self.namespace() == other.namespace()
     }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let namespace = PyString::new(py, self.namespace()).repr()?.to_string();
+        let set = PyString::new(py, self.set()).repr()?.to_string();
+        Ok(match self.user_key() {
+            UserKey::None => format!("Key.key_with_digest({namespace}, {set}, '{}')", self.hex()),
+            _ => format!("Key({namespace}, {set}, {})", self.value_object(py)?.repr()?),
+        })
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let class: Bound<'py, PyType> = py.get_type::<Self>();
+        if self.kind == NO_USER_KEY {
+            let args = ("key_with_digest", self.namespace(), self.set(), PyBytes::new(py, &self.digest));
+            let call = py.import("operator")?.getattr("methodcaller")?.call1(args)?;
+            return Ok((call, (class,).into_pyobject(py)?.into_any()));
+        }
+        let args = (self.namespace(), self.set(), self.value_object(py)?);
+        Ok((class.into_any(), args.into_pyobject(py)?.into_any()))
+    }
+}
+
+/// A number in decimal, as Python writes it.
+fn decimal(number: i64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    &digits[at..]
+}
+
+fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
+    let py = object.py();
+    let refused = |refused: Refused| refused.into_py(py, "digest");
+    let mut bytes = Vec::new();
+    match value::look(object).map_err(refused)? {
+        Look::Str => {
+            let text = value::utf8(object).map_err(refused)?;
+            if text.len() != 2 * DIGEST_SIZE {
+                let len = text.len();
+                return Err(PyValueError::new_err(format!("a digest has 40 hex digits or 20 bytes, not {len} digits")));
+            }
+            for pair in text.chunks_exact(2) {
+                let digit = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
+                match (digit(pair[0]), digit(pair[1])) {
+                    (Some(high), Some(low)) => bytes.push(high << 4 | low),
+                    _ => return Err(PyValueError::new_err("a digest as str has hex digits only")),
+                }
+            }
+        }
+        Look::Bytes => bytes.extend_from_slice(object.cast::<PyBytes>()?.as_bytes()),
+        Look::Buffer(view) => view.copy_to(py, &mut bytes)?,
+        _ => {
+            let kind = object.get_type();
+            return Err(PyTypeError::new_err(format!("a digest is bytes or hex text, not {}", kind.name()?)));
+        }
+    }
+    bytes[..].try_into().map_err(|_| PyValueError::new_err(format!("a digest has 20 bytes, not {}", bytes.len())))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

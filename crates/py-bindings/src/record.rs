@@ -1,38 +1,181 @@
 //! Records, decoded when they are looked at.
 
-use aerolane_wire::message::Message;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, Op};
+use aerolane_wire::WireError;
+use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors;
 use crate::key::Key;
+use crate::small_bytes::SmallBytes;
 use crate::value;
 
-/// A record as it was read.
+/// A record as it was read: its bins, its generation, and when it expires.
+///
+/// Bins are decoded when they are looked at for the first time; an answer whose bins are malformed raises then. Records
+/// are equal when key, bins, generation and expiration are. Not hashable, as the bins are a dict.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Record {
-    key: Py<Key>,
-    body: Box<[u8]>,
+    key: Option<Py<Key>>,
+    bins: Once,
+    results: Once,
+    /// Whether this is the answer to an `operate`.
     operate: bool,
-    bins: PyOnceLock<Py<PyDict>>,
+    /// The message; at least its header is there.
+    body: SmallBytes<88>,
+}
+
+/// A Python object that is made when it is first asked for.
+struct Once(AtomicPtr<ffi::PyObject>);
+
+impl Once {
+    const fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let object = self.0.load(Ordering::Acquire);
+        // SAFETY: null, or an object to which `self` holds a reference until it is dropped.
+        unsafe { Bound::from_borrowed_ptr_or_opt(py, object) }
+    }
+
+    /// Of several threads that make one at the same time, the first one's stays.
+    fn set<'py>(&self, py: Python<'py>, object: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        let pointer = object.as_ptr();
+        match self.0.compare_exchange(ptr::null_mut(), pointer, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {
+                // The reference that `self` holds.
+                let _ = object.clone().into_ptr();
+                object
+            }
+            // SAFETY: not null, and as in `get`.
+            Err(first) => unsafe { Bound::from_borrowed_ptr(py, first) },
+        }
+    }
+}
+
+impl Drop for Once {
+    fn drop(&mut self) {
+        let object = *self.0.get_mut();
+        if !object.is_null() {
+            // SAFETY: the reference of `set`, given back once. Python objects are dropped on attached threads; should
+            // this one not be, PyO3 waits with it.
+            Python::attach(|py| drop(unsafe { Bound::from_owned_ptr(py, object) }));
+        }
+    }
 }
 
 impl Record {
     /// From the body of an answer whose result code is good.
+    #[inline]
     pub(crate) fn new(key: Py<Key>, body: &[u8], operate: bool) -> PyResult<Self> {
-        Ok(Self { key, body: body.into(), operate, bins: PyOnceLock::new() })
+        Self::with(Some(key), body, operate)
+    }
+
+    fn with(key: Option<Py<Key>>, body: &[u8], operate: bool) -> PyResult<Self> {
+        if body.len() < MESSAGE_HEADER_SIZE {
+            let error = WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len());
+            return Err(Python::attach(|py| errors::malformed(py, &error)));
+        }
+        Ok(Self { key, bins: Once::new(), results: Once::new(), operate, body: SmallBytes::concat([body]) })
+    }
+
+    fn header(&self) -> MessageHeader {
+        MessageHeader::decode(&self.body).unwrap_or_default()
+    }
+
+    fn message(&self, py: Python<'_>) -> PyResult<Message<'_>> {
+        Message::decode(&self.body).map_err(|e| errors::malformed(py, &e))
+    }
+
+    fn all_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let bins = match self.bins.get(py) {
+            Some(bins) => bins,
+            None => self.bins.set(py, self.decode(py)?.into_any()),
+        };
+        Ok(bins.cast_into()?)
     }
 
     fn decode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let _ = self.operate;
+        let message = self.message(py)?;
         let bins = PyDict::new(py);
-        let message = Message::decode(&self.body).map_err(|e| errors::malformed(py, &e))?;
+        let mut count = 0;
         for op in message.ops() {
-            let name = String::from_utf8_lossy(op.name);
-            bins.set_item(name, value::decode(py, op.particle_type, op.value)?)?;
+            if let Some((name, value)) = self.named(py, &op)? {
+                bins.set_item(name, value)?;
+                count += 1;
+            }
+        }
+        if bins.len() == count { Ok(bins) } else { self.decode_repeated(py, &message) }
+    }
+
+    /// With several results of one bin: they make a list.
+    #[cold]
+    fn decode_repeated<'py>(&self, py: Python<'py>, message: &Message<'_>) -> PyResult<Bound<'py, PyDict>> {
+        let bins = PyDict::new(py);
+        let mut several: Vec<Bound<'py, PyAny>> = Vec::new();
+        for op in message.ops() {
+            let Some((name, value)) = self.named(py, &op)? else { continue };
+            match bins.get_item(&name)? {
+                None => bins.set_item(name, value)?,
+                Some(first) => {
+                    let mut known = false;
+                    for other in &several {
+                        known |= other.eq(&name)?;
+                    }
+                    if known {
+                        first.cast::<PyList>()?.append(value)?;
+                    } else {
+                        bins.set_item(&name, PyList::new(py, [first, value])?)?;
+                        several.push(name);
+                    }
+                }
+            }
         }
         Ok(bins)
+    }
+
+    /// The bin that an operation answers for. `None`: it answers for no bin, or the bin is not there.
+    #[inline]
+    #[allow(clippy::type_complexity)] // A pair of objects.
+    fn named<'py>(&self, py: Python<'py>, op: &Op<'_>) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        if op.name.is_empty() {
+            return Ok(None);
+        }
+        let value = value::decode(py, op.particle_type, op.value)?.into_bound(py);
+        if value.is_none() && !self.operate {
+            return Ok(None);
+        }
+        match value::bin_name(py, op.name)? {
+            Some(name) => Ok(Some((name, value))),
+            None => Err(errors::malformed(py, &WireError::invalid("a bin name that is not UTF-8", 0))),
+        }
+    }
+
+    fn all_results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        if !self.operate {
+            return Ok(None);
+        }
+        if let Some(results) = self.results.get(py) {
+            return Ok(Some(results.cast_into()?));
+        }
+        let results = PyList::empty(py);
+        for op in self.message(py)?.ops() {
+            results.append(value::decode(py, op.particle_type, op.value)?)?;
+        }
+        Ok(Some(self.results.set(py, results.into_any()).cast_into()?))
+    }
+
+    /// Whether two operations answer for this bin.
+    fn is_repeated(message: &Message<'_>, name: &[u8]) -> bool {
+        message.ops().filter(|op| op.name == name).nth(1).is_some()
     }
 }
 
@@ -40,15 +183,111 @@ impl Record {
 impl Record {
     /// The key that the record was asked for with.
     #[getter]
-    fn key(&self, py: Python<'_>) -> Py<Key> {
-        self.key.clone_ref(py)
+    fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
+        self.key.as_ref().map(|key| key.clone_ref(py))
     }
 
-    /// The bins, by name.
+    /// The bins, by name: always the same dict. Bins that are not there are missing; in answers to `operate` they are
+    /// `None`, and several results of one bin are a list.
     #[getter]
     fn bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let bins = self.bins.get_or_try_init(py, || self.decode(py).map(Bound::unbind))?;
-        Ok(bins.bind(py).clone())
+        self.all_bins(py)
+    }
+
+    /// The value of one bin, `None` if it is not there. Until `bins` has been looked at, only this bin is decoded.
+    fn bin<'py>(&self, py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.bins.get(py).is_none() {
+            let message = self.message(py)?;
+            let wanted = name.to_cow()?;
+            let wanted = wanted.as_bytes();
+            let Some(op) = message.ops().find(|op| op.name == wanted && !wanted.is_empty()) else { return Ok(None) };
+            if !self.operate || !Self::is_repeated(&message, wanted) {
+                return Ok(Some(value::decode(py, op.particle_type, op.value)?.into_bound(py)));
+            }
+        }
+        self.all_bins(py)?.get_item(name)
+    }
+
+    /// How often the record has been written.
+    #[getter]
+    fn generation(&self) -> u32 {
+        self.header().generation
+    }
+
+    /// When the record expires, in seconds since 2010-01-01 00:00:00 UTC; `None`: never.
+    #[getter]
+    fn expiration(&self) -> Option<u32> {
+        Some(self.header().record_ttl).filter(|seconds| *seconds != 0)
+    }
+
+    /// Seconds until the record expires, by the clock of this machine; `None`: never. At least 1: the record was there
+    /// when it was read, whatever the clocks say.
+    #[getter]
+    fn ttl(&self) -> Option<u64> {
+        let expires = u64::from(self.expiration()?) + CITRUSLEAF_EPOCH_UNIX_SECS;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        Some(expires.saturating_sub(now).max(1))
+    }
+
+    /// The results of an `operate`, one per operation, in order, `None` where there was none. `None` for other calls.
+    #[getter]
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        self.all_results(py)
+    }
+
+    /// The result of the `i`-th operation of an `operate`, from 0; `None` if there is none.
+    fn operation_result<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.all_results(py)? {
+            Some(results) if i < results.len() => results.get_item(i).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        let (mine, others) = (self.header(), other.header());
+        let keys = match (&self.key, &other.key) {
+            (Some(a), Some(b)) => a.bind(py).eq(b)?,
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        Ok(keys
+            && mine.generation == others.generation
+            && mine.record_ttl == others.record_ttl
+            && self.all_bins(py)?.eq(other.all_bins(py)?)?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let key = match &self.key {
+            Some(key) => key.bind(py).repr()?.to_string(),
+            None => "None".to_owned(),
+        };
+        let ttl = self.ttl().map_or_else(|| "None".to_owned(), |ttl| ttl.to_string());
+        let bins = self.all_bins(py)?.repr()?;
+        Ok(format!("Record(key={key}, generation={}, ttl={ttl}, bins={bins})", self.generation()))
+    }
+
+    /// As pickle needs it: the answer as it came, and the bins, if they have been looked at (and perhaps changed).
+    #[staticmethod]
+    #[pyo3(signature = (key, body, operate, bins, /))]
+    fn _restore(
+        key: Option<Py<Key>>,
+        body: &[u8],
+        operate: bool,
+        bins: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let record = Self::with(key, body, operate)?;
+        if Message::decode(&record.body).is_err() {
+            return Err(PyValueError::new_err("these are not the bytes of a record"));
+        }
+        if let Some(bins) = bins {
+            record.bins.set(bins.py(), bins.clone().into_any());
+        }
+        Ok(record)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let args = ("_restore", self.key(py), PyBytes::new(py, &self.body), self.operate, self.bins.get(py));
+        let call = py.import("operator")?.getattr("methodcaller")?.call1(args)?;
+        Ok((call, (py.get_type::<Self>(),).into_pyobject(py)?.into_any()))
     }
 }
 

@@ -1,46 +1,327 @@
 //! Requests, from Python objects straight into wire bytes.
+//!
+//! Each function appends one whole frame to a buffer. If anything is wrong with the arguments, it raises and the buffer
+//! is as it was. Flags and fields are those of [`aerolane::command::encode`].
 
-use aerolane::command::encode::{read_header, write_header};
+use aerolane::Error;
+use aerolane::command::encode::{expression, read_header, too_big, write_header};
+use aerolane::command::{check, compress};
 use aerolane_wire::WireError;
-use aerolane_wire::message::{MessageWriter, info1, info2, op};
+use aerolane_wire::message::{MessageWriter, field, info1, info2, op};
+use aerolane_wire::particle::particle_type;
+use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBytes, PyString};
 
-use crate::errors;
 use crate::key::Key;
-use crate::value;
+use crate::operation::{Operation, Operations, What, checked_name};
+use crate::value::{self, Refused};
+use crate::errors;
 
-/// Reads all bins of a record.
-pub(crate) fn get(policy: &aerospike_core::ReadPolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
-    let header = read_header(&policy.base_policy, info1::READ | info1::GET_ALL, 0, timeout_ms);
-    let mut writer = MessageWriter::frame(out, &header);
-    let (fields, count) = key.fields();
-    writer.encoded_fields(fields, count);
-    writer.finish().map_err(|e| Python::attach(|py| errors::malformed(py, &e)))
-}
-
-/// Writes bins.
-pub(crate) fn put(
-    policy: &aerospike_core::WritePolicy,
+/// Reads bins. `None`: all of them; an empty sequence: none, only generation and expiration; else those named.
+///
+/// Raises `TypeError` if the names are no sequence of str, and the error for invalid arguments for a name beyond 15 bytes
+/// or too many of them.
+pub(crate) fn get(
+    policy: &ReadPolicy,
     key: &Key,
-    bins: &Bound<'_, PyDict>,
+    bins: Option<&Bound<'_, PyAny>>,
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
-    let header = write_header(policy, 0, info2::WRITE, false, timeout_ms);
-    let mut writer = MessageWriter::frame(out, &header);
-    let (fields, count) = key.fields();
-    writer.encoded_fields(fields, count);
-    for (name, item) in bins.iter() {
-        let name = name.cast::<PyString>()?.to_cow()?;
-        let mut scratch = Vec::new();
-        let kind = value::encode(&item, &mut scratch)?;
-        writer
-            .op_with(op::WRITE, kind, name.as_bytes(), |out| {
-                out.extend_from_slice(&scratch);
-                Ok::<(), WireError>(())
-            })
-            .map_err(|e| errors::malformed(bins.py(), &e))?;
+    let base = &policy.base_policy;
+    let Some(names) = bins else {
+        let header = read_header(base, info1::READ | info1::GET_ALL, 0, timeout_ms);
+        return frame(out, base, |out| {
+            let mut writer = MessageWriter::frame(out, &header);
+            key_fields(&mut writer, key, false);
+            filter_field(&mut writer, base)?;
+            finish(writer)
+        });
+    };
+    frame(out, base, |out| {
+        let names = bin_names(names)?;
+        let how = if names.is_empty() { info1::READ | info1::NO_BIN_DATA } else { info1::READ };
+        let mut writer = MessageWriter::frame(out, &read_header(base, how, 0, timeout_ms));
+        key_fields(&mut writer, key, false);
+        filter_field(&mut writer, base)?;
+        if names.is_empty() {
+            bare_op(&mut writer, op::READ, "")?;
+        }
+        for name in &names {
+            bare_op(&mut writer, op::READ, checked_name(name)?)?;
+        }
+        finish(writer)
+    })
+}
+
+/// The names of a projection.
+pub(crate) fn bin_names<'py>(names: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+    let py = names.py();
+    if names.is_instance_of::<PyString>() || names.is_instance_of::<PyBytes>() {
+        let kind = names.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("bins is a sequence of bin names, not {kind}")));
     }
-    writer.finish().map_err(|e| errors::malformed(bins.py(), &e))
+    let mut list = Vec::new();
+    for name in names.try_iter()? {
+        list.push(name?.cast_into::<PyString>().map_err(|e| wrong_name(&e.into_inner()))?);
+        check::count(list.len(), "bins").map_err(|e| errors::to_py(py, &e))?;
+    }
+    Ok(list)
+}
+
+/// Asks whether the record exists.
+pub(crate) fn exists(policy: &ReadPolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
+    let base = &policy.base_policy;
+    frame(out, base, |out| {
+        let header = read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout_ms);
+        let mut writer = MessageWriter::frame(out, &header);
+        key_fields(&mut writer, key, false);
+        filter_field(&mut writer, base)?;
+        finish(writer)
+    })
+}
+
+/// Sets bins; `None` removes one. `bins` is a dict or another mapping of str to values, with at least one pair.
+///
+/// Raises `TypeError`, `ValueError` and `OverflowError` for what cannot be sent, naming the bin and the place in its
+/// value; the error for invalid arguments for no bins, too many, or a name beyond 15 bytes.
+pub(crate) fn put(
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &Bound<'_, PyAny>,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    write(policy, key, bins, op::WRITE, timeout_ms, out)
+}
+
+/// Adds to numbers. As [`put`].
+pub(crate) fn add(
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &Bound<'_, PyAny>,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    write(policy, key, bins, op::INCR, timeout_ms, out)
+}
+
+/// Appends to strings or blobs. As [`put`].
+pub(crate) fn append(
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &Bound<'_, PyAny>,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    write(policy, key, bins, op::APPEND, timeout_ms, out)
+}
+
+/// Prepends to strings or blobs. As [`put`].
+pub(crate) fn prepend(
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &Bound<'_, PyAny>,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    write(policy, key, bins, op::PREPEND, timeout_ms, out)
+}
+
+fn write(
+    policy: &WritePolicy,
+    key: &Key,
+    bins: &Bound<'_, PyAny>,
+    kind: u8,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    let py = bins.py();
+    frame(out, &policy.base_policy, |out| {
+        let mut writer = MessageWriter::frame(out, &write_header(policy, 0, info2::WRITE, false, timeout_ms));
+        key_fields(&mut writer, key, policy.send_key);
+        filter_field(&mut writer, &policy.base_policy)?;
+        let count = value::each_pair(bins, |name, value| {
+            let name = name.cast::<PyString>().map_err(|_| Failed(wrong_name(name)))?;
+            bin_op(&mut writer, kind, name, value).map_err(Failed)
+        });
+        let count = count.map_err(|Failed(error)| error)?;
+        if count == 0 {
+            return Err(errors::to_py(py, &Error::invalid_argument("there are no bins to write")));
+        }
+        check::count(count, "bins").map_err(|e| errors::to_py(py, &e))?;
+        finish(writer)
+    })
+}
+
+/// Deletes the record.
+pub(crate) fn delete(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
+    frame(out, &policy.base_policy, |out| {
+        let header = write_header(policy, 0, info2::WRITE | info2::DELETE, false, timeout_ms);
+        let mut writer = MessageWriter::frame(out, &header);
+        key_fields(&mut writer, key, false);
+        filter_field(&mut writer, &policy.base_policy)?;
+        finish(writer)
+    })
+}
+
+/// Resets the TTL and counts up the generation.
+pub(crate) fn touch(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
+    frame(out, &policy.base_policy, |out| {
+        let mut writer = MessageWriter::frame(out, &write_header(policy, 0, info2::WRITE, false, timeout_ms));
+        key_fields(&mut writer, key, policy.send_key);
+        filter_field(&mut writer, &policy.base_policy)?;
+        bare_op(&mut writer, op::TOUCH, "")?;
+        finish(writer)
+    })
+}
+
+/// Several operations on one record.
+pub(crate) fn operate(
+    policy: &WritePolicy,
+    key: &Key,
+    operations: &Operations<'_>,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    let (mut first, mut second, mut writes) = (0, 0, false);
+    for operation in operations.iter() {
+        match operation.what() {
+            What::ReadAll => first |= info1::READ | info1::GET_ALL,
+            What::ReadHeader => first |= info1::READ | info1::NO_BIN_DATA,
+            What::Read => first |= info1::READ,
+            What::Write => writes = true,
+        }
+    }
+    if writes {
+        second |= info2::WRITE;
+    }
+    // With a write in it every operation must answer, or the results would not line up with the operations. A read of
+    // all bins cannot be combined with that: the server refuses it.
+    if (policy.respond_per_each_op || writes) && first & info1::GET_ALL == 0 {
+        second |= info2::RESPOND_ALL_OPS;
+    }
+    let base = &policy.base_policy;
+    frame(out, base, |out| {
+        let header = if writes {
+            write_header(policy, first, second, true, timeout_ms)
+        } else {
+            read_header(base, first, second, timeout_ms)
+        };
+        let mut writer = MessageWriter::frame(out, &header);
+        key_fields(&mut writer, key, policy.send_key && writes);
+        filter_field(&mut writer, base)?;
+        for operation in operations.iter() {
+            encoded_op(&mut writer, operation)?;
+        }
+        finish(writer)
+    })
+}
+
+/// Runs `write` behind what is in the buffer; takes everything back on an error, compresses if the policy says so.
+#[inline]
+fn frame(out: &mut Vec<u8>, policy: &BasePolicy, write: impl FnOnce(&mut Vec<u8>) -> PyResult<()>) -> PyResult<()> {
+    let start = out.len();
+    match write(out) {
+        Ok(()) => {
+            if policy.use_compression {
+                compress::request(out, start, policy.compression_threshold);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            out.truncate(start);
+            Err(error)
+        }
+    }
+}
+
+#[inline]
+fn key_fields(writer: &mut MessageWriter<'_>, key: &Key, send_key: bool) {
+    let (fields, count) = if send_key { key.fields_with_user_key() } else { key.fields() };
+    writer.encoded_fields(fields, count);
+}
+
+#[inline]
+fn filter_field(writer: &mut MessageWriter<'_>, policy: &BasePolicy) -> PyResult<()> {
+    match &policy.filter_expression {
+        None => Ok(()),
+        Some(filter) => writer.field_with(field::FILTER, |out| expression(filter, out)).map_err(|e| refused(&e)),
+    }
+}
+
+/// An operation without a value.
+#[inline]
+fn bare_op(writer: &mut MessageWriter<'_>, kind: u8, name: &str) -> PyResult<()> {
+    writer.op_with(kind, particle_type::NIL, name.as_bytes(), |_| Ok(())).map_err(too_large)
+}
+
+/// An operation whose value has been encoded.
+fn encoded_op(writer: &mut MessageWriter<'_>, operation: &Operation) -> PyResult<()> {
+    let (particle_type, value) = operation.value();
+    let write = |out: &mut Vec<u8>| {
+        out.extend_from_slice(value);
+        Ok(())
+    };
+    writer.op_with(operation.kind(), particle_type, operation.name(), write).map_err(too_large)
+}
+
+/// An operation with a bin's value.
+#[inline]
+fn bin_op(
+    writer: &mut MessageWriter<'_>,
+    kind: u8,
+    name: &Bound<'_, PyString>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    /// Behind the particle type: flags, length of the name.
+    const BEHIND_TYPE: usize = 2;
+    let name = checked_name(name)?;
+    let write = |out: &mut Vec<u8>| {
+        let at = out.len() - name.len() - BEHIND_TYPE - 1;
+        // The value is looked at once; only then its type is known.
+        out[at] = value::encode_value(value, out)?;
+        Ok::<_, Refused>(())
+    };
+    writer
+        .op_with(kind, particle_type::NIL, name.as_bytes(), write)
+        .map_err(|refused| refused.into_py(value.py(), &format!("bin '{name}'")))
+}
+
+#[inline]
+fn finish(writer: MessageWriter<'_>) -> PyResult<()> {
+    writer.finish().map_err(too_large)
+}
+
+/// An exception, where `From<Refused>` is asked for.
+struct Failed(PyErr);
+
+impl From<PyErr> for Failed {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        Self(Python::attach(|py| refused.into_py(py, "bins")))
+    }
+}
+
+#[cold]
+fn wrong_name(name: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("a bin name is a str, not {}", name.get_type()))
+}
+
+/// What the wire crate refuses here is always a matter of size.
+#[cold]
+fn too_large(error: WireError) -> PyErr {
+    refused(&too_big(error))
+}
+
+#[cold]
+fn refused(error: &Error) -> PyErr {
+    Python::attach(|py| errors::to_py(py, error))
 }

@@ -1,0 +1,36 @@
+//! Python values to and from wire bytes, with nothing in between.
+//!
+//! * [`encode`](mod@encode): a Python object as bytes of a request
+//! * [`decode`](mod@decode): bytes of an answer as a Python object
+//! * [`refused`]: why an object cannot be sent, with the way to it
+//! * [`buffer`], [`numpy`], [`pairs`]: objects that only say what they can do
+//! * [`names`]: bin names, kept as interned strings
+//! * [`wrappers`]: classes for what Python has no type for
+
+mod buffer;
+mod decode;
+mod encode;
+mod names;
+mod numpy;
+mod pairs;
+mod refused;
+mod wrappers;
+
+use pyo3::prelude::*;
+
+pub(crate) use decode::decode;
+pub(crate) use encode::{encode, encode_value};
+pub(crate) use names::bin_name;
+pub(crate) use pairs::each_pair;
+pub(crate) use refused::Refused;
+
+/// An integer of 64 bits, an `OverflowError` if it is larger: for keys, too.
+pub(crate) use encode::integer;
+/// What is no plain Python value by its type: for keys, too.
+pub(crate) use encode::{Look, look};
+/// The text of a str: for keys, too.
+pub(crate) use encode::utf8;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    wrappers::register(module)
+}
