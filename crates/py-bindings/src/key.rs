@@ -186,12 +186,8 @@ fn from_other(namespace: &str, set: &str, key: &Bound<'_, PyAny>) -> PyResult<Ke
     let refused = |refused: Refused| refused.into_py(py, "user key");
     match value::look(key).map_err(refused)? {
         Look::Int(v) => Key::from_user_key(namespace, set, particle_type::INTEGER, &v.to_be_bytes()),
-        Look::Str => {
-            Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?)
-        }
-        Look::Bytes => {
-            Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes())
-        }
+        Look::Str => Key::from_user_key(namespace, set, particle_type::STRING, value::utf8(key).map_err(refused)?),
+        Look::Bytes => Key::from_user_key(namespace, set, particle_type::BLOB, key.cast::<PyBytes>()?.as_bytes()),
         Look::Buffer(view) => {
             let mut bytes = Vec::new();
             view.copy_to(py, &mut bytes)?;

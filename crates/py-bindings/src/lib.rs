@@ -3,7 +3,7 @@
 //! No value stands between: Python objects are written straight into request bytes, and answers are turned straight
 //! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
 //!
-//! * [`value`], [`key`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -20,9 +20,12 @@ mod errors;
 mod fork;
 mod host;
 mod key;
+mod operation;
 mod policy;
 mod record;
 mod request;
+mod rng;
+mod small_bytes;
 mod value;
 
 use pyo3::prelude::*;
@@ -56,6 +59,8 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     key::register(module)?;
     record::register(module)?;
+    operation::register(module)?;
+    rng::register(module)?;
     value::register(module)?;
     errors::register(module)?;
     policy::register(module)?;

@@ -51,8 +51,8 @@ impl Operation {
         let name = checked_name(name)?;
         let mut bytes = Vec::with_capacity(48);
         bytes.extend_from_slice(name.as_bytes());
-        let particle_type = value::encode_value(value, &mut bytes)
-            .map_err(|refused| refused.into_py(py, &format!("bin '{name}'")))?;
+        let particle_type =
+            value::encode_value(value, &mut bytes).map_err(|refused| refused.into_py(py, &format!("bin '{name}'")))?;
         let name_len = name.len() as u8;
         Ok(Self { what: What::Write, kind, particle_type, name_len, bytes: SmallBytes::concat([&bytes]) })
     }
@@ -69,6 +69,10 @@ impl Operation {
     /// The bin's name; empty for the whole record.
     pub(crate) fn name(&self) -> &[u8] {
         &self.bytes[..usize::from(self.name_len)]
+    }
+
+    fn name_text(&self) -> &str {
+        std::str::from_utf8(self.name()).unwrap_or_default() // It was copied out of a str.
     }
 
     /// Particle type and bytes of the value.
@@ -147,8 +151,8 @@ impl Operation {
 
     /// Name of the bin; `None` for operations on the whole record.
     #[getter]
-    fn bin_name(&self) -> PyResult<Option<&str>> {
-        Ok(Some(std::str::from_utf8(self.name())?).filter(|name| !name.is_empty()))
+    fn bin_name(&self) -> Option<&str> {
+        Some(self.name_text()).filter(|name| !name.is_empty())
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -164,7 +168,7 @@ impl Operation {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let name = PyString::new(py, std::str::from_utf8(self.name())?).repr()?;
+        let name = PyString::new(py, self.name_text()).repr()?;
         let call = match (self.what, self.kind) {
             (What::ReadAll, _) => return Ok("Operation.get()".to_owned()),
             (What::ReadHeader, _) => return Ok("Operation.get_header()".to_owned()),

@@ -4,8 +4,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, Op};
 use aerolane_wire::WireError;
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, Op};
 use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -268,12 +268,7 @@ impl Record {
     /// As pickle needs it: the answer as it came, and the bins, if they have been looked at (and perhaps changed).
     #[staticmethod]
     #[pyo3(signature = (key, body, operate, bins, /))]
-    fn _restore(
-        key: Option<Py<Key>>,
-        body: &[u8],
-        operate: bool,
-        bins: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
+    fn _restore(key: Option<Py<Key>>, body: &[u8], operate: bool, bins: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
         let record = Self::with(key, body, operate)?;
         if Message::decode(&record.body).is_err() {
             return Err(PyValueError::new_err("these are not the bytes of a record"));

@@ -14,10 +14,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::errors;
 use crate::key::Key;
 use crate::operation::{Operation, Operations, What, checked_name};
 use crate::value::{self, Refused};
-use crate::errors;
 
 /// Reads bins. `None`: all of them; an empty sequence: none, only generation and expiration; else those named.
 ///
@@ -186,32 +186,32 @@ pub(crate) fn operate(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
-    let (mut first, mut second, mut writes) = (0, 0, false);
+    let (mut first, mut second, mut changes) = (0, 0, false);
     for operation in operations.iter() {
         match operation.what() {
             What::ReadAll => first |= info1::READ | info1::GET_ALL,
             What::ReadHeader => first |= info1::READ | info1::NO_BIN_DATA,
             What::Read => first |= info1::READ,
-            What::Write => writes = true,
+            What::Write => changes = true,
         }
     }
-    if writes {
+    if changes {
         second |= info2::WRITE;
     }
     // With a write in it every operation must answer, or the results would not line up with the operations. A read of
     // all bins cannot be combined with that: the server refuses it.
-    if (policy.respond_per_each_op || writes) && first & info1::GET_ALL == 0 {
+    if (policy.respond_per_each_op || changes) && first & info1::GET_ALL == 0 {
         second |= info2::RESPOND_ALL_OPS;
     }
     let base = &policy.base_policy;
     frame(out, base, |out| {
-        let header = if writes {
+        let header = if changes {
             write_header(policy, first, second, true, timeout_ms)
         } else {
             read_header(base, first, second, timeout_ms)
         };
         let mut writer = MessageWriter::frame(out, &header);
-        key_fields(&mut writer, key, policy.send_key && writes);
+        key_fields(&mut writer, key, policy.send_key && changes);
         filter_field(&mut writer, base)?;
         for operation in operations.iter() {
             encoded_op(&mut writer, operation)?;

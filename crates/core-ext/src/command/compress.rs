@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// Compresses the frame that starts at `start` and reaches to the end, if it has more than `threshold` bytes and
 /// becomes smaller by it.
-pub(crate) fn request(out: &mut Vec<u8>, start: usize, threshold: usize) {
+pub fn request(out: &mut Vec<u8>, start: usize, threshold: usize) {
     let plain = out.len() - start;
     if plain <= threshold {
         return;

@@ -416,7 +416,8 @@ fn finish(writer: MessageWriter<'_>) -> Result<()> {
 
 /// What the wire crate refuses here is always a matter of size.
 #[cold]
-pub(crate) fn too_big(e: WireError) -> Error {
+#[must_use]
+pub fn too_big(e: WireError) -> Error {
     match e.kind {
         WireErrorKind::TooLarge { what: "frame size", value, .. } => {
             Error::record_too_big(value as usize, proto::MAX_BODY_SIZE)

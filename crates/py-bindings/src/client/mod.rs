@@ -31,7 +31,7 @@ impl Client {
             becomes: Becomes::Record,
         };
         let timeout = call.policy.server_timeout_ms();
-        host::submit(py, &self.core, call, |out| request::get(&policy, key.get(), timeout, out))
+        host::submit(py, &self.core, call, |out| request::get(&policy, key.get(), None, timeout, out))
     }
 
     #[pyo3(signature = (key, bins, *, policy=None))]
@@ -68,7 +68,7 @@ impl Client {
             becomes: Becomes::Record,
         };
         let timeout = call.policy.server_timeout_ms();
-        blocking::run(py, &self.core.raw, &call, |out| request::get(&policy, key.get(), timeout, out))
+        blocking::run(py, &self.core.raw, &call, |out| request::get(&policy, key.get(), None, timeout, out))
     }
 
     #[pyo3(signature = (key, bins, *, policy=None))]

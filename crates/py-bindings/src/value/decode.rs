@@ -5,9 +5,9 @@
 
 use std::ffi::c_char;
 
+use aerolane_wire::WireError;
 use aerolane_wire::msgpack::{self, Element, MapHeader, Reader, order};
 use aerolane_wire::particle::{Particle, particle_type};
-use aerolane_wire::WireError;
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::ffi;
 use pyo3::prelude::*;

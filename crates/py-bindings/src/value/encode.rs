@@ -56,7 +56,7 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
     let py = value.py();
     let look = look(value)?;
     let particle = match &look {
-        Look::Nil => Particle::Nil,
+        Look::Nil | Look::Special(SpecialValue::Null) => Particle::Nil,
         Look::Bool(v) => Particle::Bool(*v),
         Look::Int(v) => Particle::Integer(*v),
         Look::Float(v) => Particle::Float(*v),
@@ -77,7 +77,6 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
             pack(&mut Writer::new(out), value, 0)?;
             return Ok(particle_type::MAP);
         }
-        Look::Special(SpecialValue::Null) => Particle::Nil,
         Look::Special(_) => {
             let text = "infinity and the wildcard are bounds for collection operations; they can be no value of a bin";
             return Err(Refused::value(text));

@@ -26,10 +26,10 @@ pub(crate) use refused::Refused;
 
 /// An integer of 64 bits, an `OverflowError` if it is larger: for keys, too.
 pub(crate) use encode::integer;
-/// What is no plain Python value by its type: for keys, too.
-pub(crate) use encode::{Look, look};
 /// The text of a str: for keys, too.
 pub(crate) use encode::utf8;
+/// What is no plain Python value by its type: for keys, too.
+pub(crate) use encode::{Look, look};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     wrappers::register(module)

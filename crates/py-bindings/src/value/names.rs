@@ -58,12 +58,7 @@ fn place(bytes: u128) -> usize {
 }
 
 #[cold]
-fn keep<'py>(
-    py: Python<'py>,
-    at: &AtomicPtr<Name>,
-    bytes: u128,
-    name: &[u8],
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn keep<'py>(py: Python<'py>, at: &AtomicPtr<Name>, bytes: u128, name: &[u8]) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(string) = new_string(py, name)? else { return Ok(None) };
     let mut pointer = string.into_ptr();
     // SAFETY: an owned reference to a str that nobody else has; it may be replaced by an equal one.

@@ -57,7 +57,7 @@ impl GeoJson {
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        self.text.bind(py).eq(&other.text)
+        self.text.bind(py).as_any().eq(other.text.bind(py))
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
@@ -210,13 +210,15 @@ pub(crate) enum SpecialValue {
 
 #[pymethods]
 impl SpecialValue {
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, &'static str))> {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // As PyO3 calls it.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let name = match self {
             Self::Null => "NULL",
             Self::Infinity => "INFINITY",
             Self::Wildcard => "WILDCARD",
         };
-        Ok((py.import("builtins")?.getattr("getattr")?, (py.get_type::<Self>(), name)))
+        let args = (py.get_type::<Self>(), name).into_pyobject(py)?.into_any();
+        Ok((py.import("builtins")?.getattr("getattr")?, args))
     }
 }
 
