@@ -362,7 +362,9 @@ impl Pools {
     pub(crate) fn disown(&self, dead: &DeadSocket) {
         self.closed.store(true, Ordering::SeqCst);
         for (_, NodePools { pools, .. }) in self.existing() {
-            pools.iter().for_each(|pool| pool.disown(dead));
+            for pool in pools {
+                pool.disown(dead);
+            }
         }
     }
 }
