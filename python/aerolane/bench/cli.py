@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from aerolane.bench import child, latency
-from aerolane.bench.cluster import ClusterError
 from aerolane.bench.modes import MODES, parse_modes
 from aerolane.bench.payload import Payload
-from aerolane.bench.session import LoadError, Outcome, Plan, run
+from aerolane.bench.session import ClusterError, LoadError, Outcome, Plan, run
 from aerolane.bench.spec import RunSpec, Security, split_host
 from aerolane.bench.table import summary, table
 from aerolane.bench.workload import FORMS, Workload

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from aerolane.bench import child
-from aerolane.bench.cluster import EmbeddedProcess
 from aerolane.bench.modes import MODES
 from aerolane.bench.report import Report, middle
 from aerolane.bench.spec import RunSpec
+from aerolane.testing import EmbeddedProcess
 
 Tell = Callable[[str], None]
 
@@ -41,6 +41,10 @@ class Outcome:
         tell(f"{name}: skipped: {reason}")
 
 
+class ClusterError(Exception):
+    """The embedded cluster did not start; the message says why."""
+
+
 class LoadError(Exception):
     """The records could not be written, or the set not emptied."""
 
@@ -54,8 +58,7 @@ def run(plan: Plan, tell: Tell) -> Outcome:
     with contextlib.ExitStack() as stack:
         spec = plan.spec
         if needs_cluster and not spec.seeds:
-            cluster = stack.enter_context(EmbeddedProcess(plan.nodes, spec.namespace))
-            spec = replace(spec, seeds=cluster.seeds)
+            spec = replace(spec, seeds=stack.enter_context(_embedded(plan.nodes, spec.namespace)).seeds)
         outcome = Outcome()
         jobs = ["truncate"] * plan.truncate + ["load"] * plan.load
         for job in jobs if needs_cluster else ():
@@ -64,6 +67,13 @@ def run(plan: Plan, tell: Tell) -> Outcome:
         if needs_cluster and plan.truncate_after:
             _with_any("truncate", needs_cluster, spec, outcome, tell)
         return outcome
+
+
+def _embedded(nodes: int, namespace: str) -> EmbeddedProcess:
+    try:
+        return EmbeddedProcess(nodes, min(2, nodes), namespace)
+    except RuntimeError as error:
+        raise ClusterError(str(error)) from error
 
 
 def _with_any(job: str, names: list[str], spec: RunSpec, outcome: Outcome, tell: Tell) -> None:
