@@ -125,6 +125,24 @@ fn a_reset_leaves_a_write_in_doubt_and_a_read_is_tried_again() {
 }
 
 #[test]
+fn a_node_that_resets_every_connection_is_not_hammered() {
+    // The breaker would end it much earlier.
+    on_each(ClientPolicy { max_error_rate: 0, ..policy() }, |target, door| {
+        let key = target.key("resets");
+        door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
+        set(target, None, FaultRule::new(FaultAction::DropBefore).on(RequestKind::Read));
+        let begun = Instant::now();
+        let error = door.get(&reading(500, 1_000_000), &key, Bins::All).unwrap_err();
+        let attempts = error.attempts();
+        // 1, 2, 4 and so on to 50 ms; towards the end half of what is left each time.
+        assert!((5..50).contains(&attempts), "{attempts} attempts: {error:?}");
+        assert!((400..2000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+        target.faults().clear_faults();
+        assert_eq!(number(door, &key), 0);
+    });
+}
+
+#[test]
 fn retries_are_counted_and_their_errors_kept() {
     on_each(policy(), |target, door| {
         let key = target.key("retries");

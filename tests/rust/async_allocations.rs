@@ -1,45 +1,16 @@
 //! In the steady state an async call allocates nothing but the record it returns.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use aerolane::command::decode;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, WritePolicy, as_bin};
 use common::{Target, policy};
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator; the counter needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`, and `at` is from `System`.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller keeps the contract of `realloc`, which is the same.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::{allocated, allocations_of};
 
 const CALLS: usize = 1000;
 
@@ -49,12 +20,12 @@ macro_rules! allocations {
     ($call:expr) => {{
         let mut least = usize::MAX;
         for look in 0..6 {
-            let before = COUNT.get();
+            let before = allocated();
             for _ in 0..CALLS {
                 $call;
             }
             if look > 0 {
-                least = least.min(COUNT.get() - before);
+                least = least.min(allocated() - before);
             }
         }
         least
@@ -67,9 +38,8 @@ fn decoding() -> usize {
     body.extend([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     body.extend([0, 0, 0, 13, 1, 1, 0, 1, b'n', 0, 0, 0, 0, 0, 0, 0, 5]);
     let node: Arc<str> = Arc::from("A1");
-    let before = COUNT.get();
-    let record = decode::record(&body, decode::Want { bins: true, results: false, nil_bins: false }, &node).unwrap();
-    let count = COUNT.get() - before;
+    let want = decode::Want { bins: true, results: false, nil_bins: false };
+    let (count, record) = allocations_of(|| decode::record(&body, want, &node).unwrap());
     assert_eq!(record.bins["n"], aerolane::Value::Int(5));
     count
 }

@@ -1,51 +1,22 @@
 //! What the hot path asks of the topology and of errors costs no allocation, or one.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting.rs"]
+mod counting;
+
 use std::sync::Arc;
 
 use aerolane::Error;
 use aerolane::topology::{Route, TopologyBuilder, parse_replicas};
 use aerospike_core::{ReadModeSc, Replica};
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator; the counter needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`, and `ptr` is from `System`.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How many allocations something makes.
-fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    let before = COUNT.get();
-    let result = work();
-    (COUNT.get() - before, result)
-}
+use counting::allocations_of;
 
 #[test]
 fn a_not_found_error_is_one_allocation() {
     let node: Arc<str> = Arc::from("BB9: 10.0.0.1:3000");
-    let (count, error) = allocations(|| Error::server(2, &node).with_attempts(1));
+    let (count, error) = allocations_of(|| Error::server(2, &node).with_attempts(1));
     assert_eq!(count, 1);
     assert!(error.is_not_found());
-    assert_eq!(allocations(|| error.in_doubt() || error.node().is_none() || error.result_code() != 2), (0, false));
+    assert_eq!(allocations_of(|| error.in_doubt() || error.node().is_none() || error.result_code() != 2), (0, false));
 }
 
 #[test]
@@ -57,7 +28,7 @@ fn routing_allocates_nothing() {
     builder.apply_claims(node, &parse_replicas(&format!("other:0,1,{all};test:0,1,{all}")).unwrap());
     let topology = builder.snapshot().unwrap();
     for replica in [Replica::Master, Replica::MasterProles, Replica::Random, Replica::Sequence, Replica::PreferRack] {
-        let (count, routed) = allocations(|| {
+        let (count, routed) = allocations_of(|| {
             let map = topology.namespace("test").unwrap();
             let mut read = Route::read(map, replica, ReadModeSc::Session);
             let first = map.route(4095, &mut read, 7).unwrap();

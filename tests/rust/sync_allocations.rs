@@ -1,48 +1,17 @@
 //! The blocking client allocates nothing for a call, beside the record that it returns.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting.rs"]
+mod counting;
 
 use aerolane::{Bins, ReadPolicy, SyncClient, WritePolicy, as_bin};
 use common::{Target, policy};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is handed to the system's allocator; counting touches only a thread-local cell without a destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|n| n.set(n.get() + 1));
-        // SAFETY: the caller's promise is the same as ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is the same as ours.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|n| n.set(n.get() + 1));
-        // SAFETY: the caller's promise is the same as ours.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use counting::allocations_of;
 
 /// Allocations of this thread per call, after a warm-up.
 fn per_call(mut call: impl FnMut()) -> f64 {
     (0..50).for_each(|_| call());
-    let before = ALLOCATIONS.with(Cell::get);
-    (0..1000).for_each(|_| call());
-    (ALLOCATIONS.with(Cell::get) - before) as f64 / 1000.0
+    allocations_of(|| (0..1000).for_each(|_| call())).0 as f64 / 1000.0
 }
 
 #[test]

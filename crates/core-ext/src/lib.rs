@@ -24,6 +24,8 @@
 
 pub mod batch;
 pub mod client;
+#[doc(hidden)]
+pub mod clock;
 pub mod cluster;
 pub mod command;
 pub mod config;

@@ -1,38 +1,11 @@
-//! In the steady state a lane allocates nothing. Alone in its file: the allocator counts for the whole process.
+//! In the steady state a lane allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "../../../tests/rust/common/counting.rs"]
+mod counting;
 
 use aerolane::config::PoolSizing;
 use aerolane::lane::{Class, ConnId, Failure, Lane, LaneSizing, Millis, Sink};
-
-/// Counts allocations (and growths), and lets the system do them.
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed on unchanged to the system's allocator, which upholds the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises about `layout` are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System` with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: `pointer` came from `System` with this layout; the caller's promises about `size` are handed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::allocated;
 
 #[derive(Default)]
 struct Count {
@@ -130,11 +103,11 @@ fn allocations_of_the_steady_state(class: Class, connections: u16, callers: u32)
     for _ in 0..200 {
         bench.round();
     }
-    let (answers, before) = (bench.sink.answers, ALLOCATIONS.load(Ordering::Relaxed));
+    let (answers, before) = (bench.sink.answers, allocated());
     for _ in 0..2000 {
         bench.round();
     }
-    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    let allocations = allocated() - before;
     assert!(bench.sink.answers - answers >= 2000 * u64::from(connections), "there was work");
     assert_eq!(bench.sink.failures, 0);
     allocations
@@ -149,7 +122,7 @@ fn the_steady_state_allocates_nothing() {
         assert_eq!(counted, 0, "{class:?}, {connections} connections, {callers} callers");
     }
     // The counter works.
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocated();
     drop(std::hint::black_box(vec![1u8; 10]));
-    assert!(ALLOCATIONS.load(Ordering::Relaxed) > before);
+    assert!(allocated() > before);
 }

@@ -15,9 +15,10 @@ use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::topology::{NodeInfo, Route};
 
-/// Pauses between attempts of which nothing was sent: the topology needs a moment to follow a node that went down.
-const FIRST_UNSENT_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_UNSENT_PAUSE: Duration = Duration::from_millis(50);
+/// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
+/// to follow a node that went down, and one that resets every connection must not be hammered.
+const FIRST_OWN_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_OWN_PAUSE: Duration = Duration::from_millis(50);
 /// Without a deadline, so many attempts in a row that were not sent end the call.
 const MOST_UNSENT: u32 = 100;
 
@@ -57,6 +58,8 @@ pub(crate) struct Attempts<'a> {
     /// Attempts that count against `max_retries`.
     counted: u64,
     unsent_in_a_row: u32,
+    /// Attempts in a row behind which the connection was lost.
+    lost_in_a_row: u32,
     pauses: Option<RetryPauses>,
     failures: Vec<Error>,
 }
@@ -80,6 +83,7 @@ impl<'a> Attempts<'a> {
             sent: 0,
             counted: 0,
             unsent_in_a_row: 0,
+            lost_in_a_row: 0,
             pauses: None,
             failures: Vec::new(),
         }
@@ -195,6 +199,7 @@ impl<'a> Attempts<'a> {
     pub(crate) fn answered(&mut self, node: &NodeInfo, error: Error, now: Instant) -> Next {
         self.sent += 1;
         self.unsent_in_a_row = 0;
+        self.lost_in_a_row = 0;
         let Some(code) = error.server_result_code() else {
             return Next::GiveUp(self.finish(error, now));
         };
@@ -236,6 +241,7 @@ impl<'a> Attempts<'a> {
             return Next::GiveUp(error);
         }
         self.advance(expired);
+        self.lost_in_a_row = if expired { 0 } else { self.lost_in_a_row + 1 };
         let error = match failure.kind {
             FailureKind::Expired => Error::timeout("no answer within the socket timeout"),
             FailureKind::Interrupted => Error::interrupted(),
@@ -274,7 +280,11 @@ impl<'a> Attempts<'a> {
         self.counted += 1;
         if self.counted < policy::max_attempts(self.policy) {
             let pause = self.pauses.get_or_insert_with(|| RetryPauses::new(self.policy)).take();
-            return self.retry_after(pause, error, now);
+            // The first loss says nothing of the next connection.
+            let own = own_pause(self.lost_in_a_row.saturating_sub(1));
+            // Never the reason to give up: at most half of the time that is left.
+            let left = self.deadline.map_or(own, |deadline| deadline.saturating_duration_since(now) / 2);
+            return self.retry_after(pause.max(own.min(left)), error, now);
         }
         if self.counted == 1 {
             return Next::GiveUp(self.finish(error, now));
@@ -291,8 +301,7 @@ impl<'a> Attempts<'a> {
             return Next::GiveUp(self.finish(error, now));
         }
         self.cluster.request_refresh();
-        let pause = FIRST_UNSENT_PAUSE * (1 << (self.unsent_in_a_row - 1).min(6));
-        self.retry_after(pause.min(LONGEST_UNSENT_PAUSE), error, now)
+        self.retry_after(own_pause(self.unsent_in_a_row), error, now)
     }
 
     fn retry_after(&mut self, pause: Duration, error: Error, now: Instant) -> Next {
@@ -320,5 +329,13 @@ impl<'a> Attempts<'a> {
             .with_elapsed(now.duration_since(self.started))
             .with_sub_errors(std::mem::take(&mut self.failures))
             .set_in_doubt(self.writes, self.sent)
+    }
+}
+
+/// The pause after so many attempts of a kind in a row: none, then twice as long each time.
+fn own_pause(in_a_row: u32) -> Duration {
+    match in_a_row {
+        0 => Duration::ZERO,
+        n => (FIRST_OWN_PAUSE * (1 << (n - 1).min(6))).min(LONGEST_OWN_PAUSE),
     }
 }

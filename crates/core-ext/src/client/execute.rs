@@ -2,10 +2,11 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::attempts::{Attempts, Next};
 use super::commands::Command;
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::driver::tasks::{ExchangeError, SharedLane};
@@ -20,7 +21,7 @@ pub(super) async fn wait(cluster: &Cluster, pause: Duration) {
 
 /// Executes a single-record command on a lane.
 pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
-    let mut now = Instant::now();
+    let mut now = clock::now();
     let partition = aerolane_wire::digest::partition_id(&command.key().digest());
     let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
     loop {
@@ -37,13 +38,13 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
                 .await;
                 match outcome {
                     Ok(Ok(output)) => return Ok(output),
-                    Ok(Err(error)) => attempts.answered(node, error, Instant::now()),
-                    Err(ExchangeError::Encode(error)) => return Err(attempts.refused(error, Instant::now())),
+                    Ok(Err(error)) => attempts.answered(node, error, clock::now()),
+                    Err(ExchangeError::Encode(error)) => return Err(attempts.refused(error, clock::now())),
                     Err(ExchangeError::Full(full)) => {
                         let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
-                        return Err(attempts.refused(error, Instant::now()));
+                        return Err(attempts.refused(error, clock::now()));
                     }
-                    Err(ExchangeError::Failed(failure)) => attempts.lost(node, failure, Instant::now()),
+                    Err(ExchangeError::Failed(failure)) => attempts.lost(node, failure, clock::now()),
                 }
             }
             Err(next) => next,
@@ -53,7 +54,7 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
                 if !pause.is_zero() {
                     wait(cluster, pause).await;
                 }
-                now = Instant::now();
+                now = clock::now();
             }
             Next::GiveUp(error) => return Err(error),
         }

@@ -18,6 +18,7 @@ use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempts, Next};
 use super::execute::wait;
 use super::sync::SyncClient;
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::command::decode;
@@ -173,7 +174,7 @@ impl RawClient {
         mut take: impl FnMut(&[u8]) -> R,
     ) -> Result<R> {
         let Shared { cluster, pools, .. } = &*self.shared;
-        let mut now = Instant::now();
+        let mut now = clock::now();
         let mut attempts = Attempts::new(cluster, policy, call.writes, now);
         loop {
             let next = match attempts.next_in(call.namespace, call.partition, now) {
@@ -186,14 +187,14 @@ impl RawClient {
                         Ok(Err(error)) => RawFailure::Answered(error),
                         Err(error) => RawFailure::of(error, &attempt.node),
                     };
-                    attempts.failed_with(&attempt.node, failure, Instant::now())
+                    attempts.failed_with(&attempt.node, failure, clock::now())
                 }
                 Err(next) => next,
             };
             match next {
                 Next::Retry(pause) => {
                     let interrupted = !pause.is_zero() && interrupt.sleep(pause);
-                    now = Instant::now();
+                    now = clock::now();
                     if interrupted {
                         return Err(attempts.interrupted(now));
                     }
@@ -241,7 +242,7 @@ impl RawClient {
     ) -> Result<Vec<u8>> {
         let cluster = &self.shared.cluster;
         let lane = self.shared.lanes.mine()?;
-        let mut now = Instant::now();
+        let mut now = clock::now();
         let (mut attempts, mut next) = match begun {
             None => (Attempts::new(cluster, policy, call.writes, now), Next::Retry(Duration::ZERO)),
             Some((attempt, failure)) => {
@@ -255,7 +256,7 @@ impl RawClient {
                 Next::Retry(pause) => {
                     if !pause.is_zero() {
                         wait(cluster, pause).await;
-                        now = Instant::now();
+                        now = clock::now();
                     }
                 }
                 Next::GiveUp(error) => return Err(error),
@@ -275,7 +276,7 @@ impl RawClient {
                         Ok(Err(error)) => RawFailure::Answered(error),
                         Err(error) => RawFailure::of(error, node),
                     };
-                    now = Instant::now();
+                    now = clock::now();
                     attempts.failed_with(node, failure, now)
                 }
                 Err(next) => next,

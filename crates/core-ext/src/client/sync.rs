@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Weak;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aerospike_core::query::RecordStream;
 use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, Task, ToHosts};
@@ -18,6 +18,7 @@ use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
 use super::long_tail::prelude::*;
 use crate::batch::{BatchOperation, BatchRecord};
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
@@ -172,7 +173,7 @@ impl SyncClient {
     #[allow(clippy::needless_pass_by_value)] // as the async clients' `run`
     pub(super) fn run<C: Command>(&self, command: C) -> Result<C::Output> {
         let Shared { cluster, pools, .. } = &*self.shared;
-        let mut now = Instant::now();
+        let mut now = clock::now();
         let partition = aerolane_wire::digest::partition_id(&command.key().digest());
         let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
         loop {
@@ -190,15 +191,15 @@ impl SyncClient {
                     );
                     match outcome {
                         Ok(Ok(Ok(output))) => return Ok(output),
-                        Ok(Ok(Err(error))) => attempts.answered(node, error, Instant::now()),
+                        Ok(Ok(Err(error))) => attempts.answered(node, error, clock::now()),
                         Err(error) | Ok(Err(ExchangeError::Encode(error))) => {
-                            return Err(attempts.refused(error, Instant::now()));
+                            return Err(attempts.refused(error, clock::now()));
                         }
                         Ok(Err(ExchangeError::Full(full))) => {
                             let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
-                            return Err(attempts.refused(error, Instant::now()));
+                            return Err(attempts.refused(error, clock::now()));
                         }
-                        Ok(Err(ExchangeError::Failed(failure))) => attempts.lost(node, failure, Instant::now()),
+                        Ok(Err(ExchangeError::Failed(failure))) => attempts.lost(node, failure, clock::now()),
                     }
                 }
                 Err(next) => next,
@@ -208,7 +209,7 @@ impl SyncClient {
                     if !pause.is_zero() {
                         std::thread::sleep(pause);
                     }
-                    now = Instant::now();
+                    now = clock::now();
                 }
                 Next::GiveUp(error) => return Err(error),
             }

@@ -189,6 +189,11 @@ impl<T> Group<T> {
         }
     }
 
+    /// Whether requests stand in line.
+    pub(super) fn has_line(&self) -> bool {
+        !self.line.is_empty()
+    }
+
     /// Lets go of a connection; its entries fail. If it never worked, that counts as a failure to open one.
     pub(super) fn close(&mut self, slot: usize, kind: &FailureKind, sink: &mut impl Sink<T>) {
         let Some(mut conn) = self.conns[slot].take() else { return };

@@ -209,6 +209,13 @@ impl<T> Lane<T> {
         self.live(conn).map_or(0, |c| c.in_flight())
     }
 
+    /// Whether [`received`](Self::received) decides anything by the time: where orphans or requests in line wait. If not,
+    /// it only notes when the connection was last used, for which a time of about a second ago will do.
+    #[must_use]
+    pub fn needs_time(&mut self, conn: ConnId) -> bool {
+        self.group(conn).is_some_and(|group| group.counters.orphans > 0 || group.has_line())
+    }
+
     /// Takes in bytes that came on a connection, and tells `sink` of the answers in them.
     ///
     /// # Errors

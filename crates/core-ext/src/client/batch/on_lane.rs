@@ -12,6 +12,7 @@ use super::course::{Course, Group, Onward};
 use crate::batch::{BatchOperation, BatchRecord, Progress};
 use crate::client::attempts::Next;
 use crate::client::execute::wait;
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ where
     F: Fn(usize, &BatchRecord) -> Fut,
     Fut: Future<Output = bool>,
 {
-    let now = Instant::now();
+    let now = clock::now();
     let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let mut running = Running {
         cluster,
@@ -118,7 +119,7 @@ impl<'a> Running<'a, '_> {
         loop {
             match state {
                 State::Ready => {
-                    let now = self.now.unwrap_or_else(Instant::now);
+                    let now = self.now.unwrap_or_else(clock::now);
                     if let Err(next) = group.begin(now) {
                         return Step::Failed(next);
                     }
@@ -139,17 +140,17 @@ impl<'a> Running<'a, '_> {
                     let Poll::Ready(outcome) = polled else { return Step::Pending };
                     let next = match outcome {
                         Ok(Ok(Progress::Done(None))) => return Step::Done,
-                        Ok(Ok(Progress::Done(Some(error))) | Err(error)) => group.answered(error, Instant::now()),
+                        Ok(Ok(Progress::Done(Some(error))) | Err(error)) => group.answered(error, clock::now()),
                         Ok(Ok(Progress::More)) => {
-                            group.answered(Error::bad_response("a batch answer without its end"), Instant::now())
+                            group.answered(Error::bad_response("a batch answer without its end"), clock::now())
                         }
-                        Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),
+                        Err(ExchangeError::Encode(error)) => group.refused(error, clock::now()),
                         Err(ExchangeError::Full(full)) => {
                             let node = group.node.label();
                             let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node);
-                            group.refused(error, Instant::now())
+                            group.refused(error, clock::now())
                         }
-                        Err(ExchangeError::Failed(failure)) => group.lost(failure, Instant::now()),
+                        Err(ExchangeError::Failed(failure)) => group.lost(failure, clock::now()),
                     };
                     return Step::Failed(next);
                 }

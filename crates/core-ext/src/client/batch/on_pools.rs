@@ -7,6 +7,7 @@ use aerospike_core::{BatchPolicy, Concurrency};
 use super::course::{Course, Group, Onward};
 use crate::batch::{BatchOperation, BatchRecord, Progress};
 use crate::client::attempts::Next;
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::driver::blocking::{Interrupt, Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
@@ -23,7 +24,7 @@ pub(in crate::client) fn run(
     rows: &mut [BatchOperation],
     mut on_row: Option<OnRow<'_>>,
 ) -> Result<()> {
-    let mut now = Instant::now();
+    let mut now = clock::now();
     let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let at_once = if policy.concurrency == Concurrency::Sequential { 1 } else { usize::MAX };
     loop {
@@ -44,7 +45,7 @@ pub(in crate::client) fn run(
                 }
             }
             if at_once == 1 {
-                now = Instant::now();
+                now = clock::now();
             }
         }
         if retries.groups.is_empty() {
@@ -54,7 +55,7 @@ pub(in crate::client) fn run(
         if !retries.pause.is_zero() {
             std::thread::sleep(retries.pause);
         }
-        now = Instant::now();
+        now = clock::now();
         groups = retries.groups.into_iter().flat_map(|group| course.reroute(group)).collect();
     }
 }
@@ -89,12 +90,12 @@ fn send<'a, 'p>(
         let job = Job { request, now, deadline, reads, interrupt: Interrupt::default() };
         match pools.send(&group.node, group.class(), job) {
             Ok(sent) => return Some((group, sent)),
-            Err(ExchangeError::Encode(error)) => group.refused(error, Instant::now()),
+            Err(ExchangeError::Encode(error)) => group.refused(error, clock::now()),
             Err(ExchangeError::Full(full)) => {
                 let error = Error::pool_exhausted(full.limit, full.size, full.waiting, group.node.label());
-                group.refused(error, Instant::now())
+                group.refused(error, clock::now())
             }
-            Err(ExchangeError::Failed(failure)) => group.lost(failure, Instant::now()),
+            Err(ExchangeError::Failed(failure)) => group.lost(failure, clock::now()),
         }
     };
     retries.take(course, group, next);
@@ -113,8 +114,8 @@ fn receive<'a>(mut group: Group<'a>, sent: Sent<'_>, course: &mut Course<'a>, re
     });
     let next = match (outcome, failed) {
         (Ok(Ok(())), None) => return,
-        (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, Instant::now()),
-        (Err(failure), _) => group.lost(failure, Instant::now()),
+        (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, clock::now()),
+        (Err(failure), _) => group.lost(failure, clock::now()),
     };
     retries.take(course, group, next);
 }

@@ -12,6 +12,7 @@ use aerolane_wire::WireError;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
 
 use super::interrupt::Interrupt;
+use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind};
@@ -169,7 +170,7 @@ impl Connection {
                 }
                 Err(error) => pass_if_temporary(&error, interrupt)?,
             }
-            at = Instant::now();
+            at = clock::now();
         }
         self.flush(at, deadline, interrupt)
     }
@@ -200,7 +201,7 @@ impl Connection {
                 }
                 Err(error) => pass_if_temporary(&error, interrupt)?,
             }
-            at = Instant::now();
+            at = clock::now();
         };
         let start = self.consumed;
         self.consumed += total;
@@ -381,7 +382,7 @@ impl Connection {
                 Ok(()) => break,
                 Err(error) => pass_if_temporary(&error, interrupt)?,
             }
-            at = at.max(Instant::now());
+            at = at.max(clock::now());
             self.write_until(deadline, at, interrupt)?;
         }
         Ok(())

@@ -26,6 +26,7 @@ use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
 
 use super::fork::DeadSocket;
 use super::tasks::ExchangeError;
+use crate::clock;
 use crate::command::compress::message_body;
 use crate::config::{PoolSizing, WhenFull};
 use crate::connect::BlockingStream;
@@ -218,14 +219,14 @@ impl Pools {
         deadline: Option<Instant>,
         now: &mut Instant,
     ) -> Result<Lease<'a>, ExchangeError> {
-        *now = Instant::now();
+        *now = clock::now();
         let left = deadline.map(|deadline| deadline.saturating_duration_since(*now));
         let opened = if left == Some(Duration::ZERO) {
             Err(FailureKind::Expired)
         } else {
             self.opener.open(node, left).map_err(FailureKind::OpenFailed)
         };
-        *now = Instant::now();
+        *now = clock::now();
         match opened {
             Ok(stream) => Ok(place.fill(stream, *now)),
             Err(kind) => {
@@ -288,7 +289,7 @@ impl Pools {
         for index in 0..pool.missing() {
             // The first one goes to the thread that made the client, the others to those that come next.
             let Some(place) = THREAD.with(|thread| pool.place_ahead(*thread + index)) else { return };
-            let mut now = Instant::now();
+            let mut now = clock::now();
             match self.open(node, place, None, &mut now) {
                 Ok(lease) => lease.give_back(now),
                 Err(_) => return,
@@ -298,7 +299,7 @@ impl Pools {
 
     /// Closes what has been idle for long, and what belongs to nodes that are gone (`is_active` says no).
     pub(crate) fn trim(&self, idle: Option<Duration>, is_active: impl Fn(NodeId) -> bool) {
-        let now = Instant::now();
+        let now = clock::now();
         for (node, NodePools { pools, combiners, .. }) in self.existing() {
             let active = is_active(node);
             for combiner in combiners {

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use super::{ExchangeError, KEEP_CAPACITY, SharedLane};
 use crate::Error;
+use crate::clock;
 use crate::driver::slots::Taken;
 use crate::lane::{Class, Millis, Ticket};
 
@@ -84,7 +84,7 @@ where
 impl<E> Drop for Exchange<'_, E> {
     fn drop(&mut self) {
         if let Some((slot, ticket)) = self.entry.take() {
-            let now = self.lane.millis(Instant::now());
+            let now = self.lane.millis(clock::now());
             let mut state = self.lane.state.lock();
             // If the lane has let go of it, its outcome lies in the slot, unread.
             let _ = state.lane.cancel(self.node, self.class, ticket, now);

@@ -28,6 +28,7 @@ use tokio::sync::Notify;
 use super::fork::DeadSocket;
 use super::slots::Slots;
 use crate::Error;
+use crate::clock;
 use crate::connect::Stream;
 use crate::lane::{Class, ConnId, Failure, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Ticket};
 
@@ -39,6 +40,8 @@ const KEEP_CAPACITY: usize = 64 * 1024;
 
 thread_local! {
     static DIRECT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// An empty list for wakers, which goes round among the lanes that the thread wakes for.
+    static READY: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Who opens the connections of a lane: the cluster, or a test.
@@ -65,6 +68,9 @@ struct State {
     lane: Lane<u32>,
     slots: Slots,
     connections: Vec<Driven>,
+    /// The latest reading of the clock, by whoever had one. While connections are open the ticker sees to it that it is
+    /// no older than about a second.
+    latest: Millis,
     /// When the ticker wakes up next; [`Millis::NEVER`] while there is none.
     ticker_wakes: Option<Millis>,
     /// Flushes wait until the last woken caller has taken its outcome.
@@ -166,13 +172,14 @@ impl SharedLane {
                 lane: Lane::new(sizing),
                 slots: Slots::default(),
                 connections: Vec::new(),
+                latest: Millis(0),
                 ticker_wakes: None,
                 put_off: false,
                 cut_short: 0,
                 at_once: 0,
                 closed: false,
             }),
-            epoch: Instant::now(),
+            epoch: clock::now(),
             runtime,
             yields,
             opener,
@@ -270,6 +277,7 @@ impl SharedLane {
         if state.closed {
             return Err(ExchangeError::Failed(Failure { kind: FailureKind::Closed, sent: false }));
         }
+        state.latest = state.latest.max(now);
         let slot = state.slots.claim(waker);
         let ticket = match state.lane.submit(node, class, request, deadline, now, slot) {
             Ok(ticket) => ticket,
@@ -318,17 +326,16 @@ impl SharedLane {
             self.spawn_openings(to_open);
             return;
         }
-        let mut ready = std::mem::take(&mut state.slots.ready);
+        // Taken out, not borrowed: a waker that is woken may come back here.
+        let mut ready = READY.try_with(RefCell::take).unwrap_or_default();
+        std::mem::swap(&mut ready, &mut state.slots.ready);
         drop(guard);
         self.spawn_openings(to_open);
         for waker in ready.drain(..) {
             waker.wake();
         }
-        // The list's allocation goes back, unless somebody else has put a new one there.
-        let mut state = self.state.lock();
-        if state.slots.ready.capacity() == 0 {
-            state.slots.ready = ready;
-        }
+        // At the end of a thread the list may be gone.
+        let _ = READY.try_with(|list| list.replace(ready));
     }
 
     fn openings(self: &Arc<Self>, state: &mut State) -> Vec<Opening> {
@@ -358,9 +365,12 @@ impl SharedLane {
     }
 
     fn received(self: &Arc<Self>, id: ConnId, bytes: &[u8]) -> io::Result<()> {
-        let now = self.millis(Instant::now());
         let mut state = self.state.lock();
-        let State { lane, slots, .. } = &mut *state;
+        if state.lane.needs_time(id) {
+            state.latest = self.millis(clock::now());
+        }
+        let State { lane, slots, latest: now, .. } = &mut *state;
+        let now = *now;
         let result = lane.received(id, bytes, now, slots);
         self.settle(state);
         result.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))

@@ -1,12 +1,12 @@
 //! Connections being opened.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::connection::Connection;
 use super::socket::Socket;
 use super::{Driven, SharedLane, State};
 use crate::Error;
+use crate::clock;
 use crate::connect::Stream;
 use crate::lane::Class;
 
@@ -33,7 +33,7 @@ impl Opening {
     }
 
     fn attach(&self, stream: Stream) {
-        let now = self.lane.millis(Instant::now());
+        let now = self.lane.millis(clock::now());
         let (io, direct) = match stream {
             Stream::Plain(stream) => {
                 let stream = Arc::new(stream);

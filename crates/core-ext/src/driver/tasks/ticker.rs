@@ -1,22 +1,24 @@
 //! The lane's one timer.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::SharedLane;
+use crate::clock;
 
 /// How often idle and blocked connections are looked for.
 const TRIM_EVERY: Duration = Duration::from_secs(1);
 
 /// Expires what is due, trims, and ends when there is nothing left to look after.
 pub(super) async fn tick(lane: Arc<SharedLane>) {
-    let mut trimmed = Instant::now();
+    let mut trimmed = clock::now();
     loop {
-        let now = Instant::now();
+        let now = clock::now();
         let millis = lane.millis(now);
         let wake = {
             let mut guard = lane.state.lock();
             let state = &mut *guard;
+            state.latest = state.latest.max(millis);
             if state.closed || (state.connections.is_empty() && !state.lane.is_busy()) {
                 state.ticker_wakes = None;
                 return;
