@@ -1,5 +1,6 @@
 //! A cluster with one record, and every client connected to it.
 
+use std::future::Future;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -86,24 +87,15 @@ impl Door for CoreAsync {
     }
 
     fn gets(&self, target: &Target, callers: u64, n: u64) -> Duration {
-        let started = Instant::now();
-        let tasks: Vec<_> = (0..callers)
-            .map(|caller| {
-                let (client, key) = (self.client.clone(), target.key.clone());
-                self.runtime.spawn(async move {
-                    let policy = ReadPolicy::default();
-                    for _ in 0..share(n, callers, caller) {
-                        client.get(&policy, &key, Bins::All).await.expect("get");
-                    }
-                })
-            })
-            .collect();
-        self.runtime.block_on(async {
-            for task in tasks {
-                task.await.expect("task");
+        on_tasks(&self.runtime, callers, n, |calls| {
+            let (client, key) = (self.client.clone(), target.key.clone());
+            async move {
+                let policy = ReadPolicy::default();
+                for _ in 0..calls {
+                    client.get(&policy, &key, Bins::All).await.expect("get");
+                }
             }
-        });
-        started.elapsed()
+        })
     }
 }
 
@@ -143,24 +135,15 @@ impl Door for Async {
     }
 
     fn gets(&self, target: &Target, callers: u64, n: u64) -> Duration {
-        let started = Instant::now();
-        let tasks: Vec<_> = (0..callers)
-            .map(|caller| {
-                let (client, key) = (self.client.clone(), target.key.clone());
-                self.runtime.spawn(async move {
-                    let policy = ReadPolicy::default();
-                    for _ in 0..share(n, callers, caller) {
-                        client.get(&policy, &key, Bins::All).await.expect("get");
-                    }
-                })
-            })
-            .collect();
-        self.runtime.block_on(async {
-            for task in tasks {
-                task.await.expect("task");
+        on_tasks(&self.runtime, callers, n, |calls| {
+            let (client, key) = (self.client.clone(), target.key.clone());
+            async move {
+                let policy = ReadPolicy::default();
+                for _ in 0..calls {
+                    client.get(&policy, &key, Bins::All).await.expect("get");
+                }
             }
-        });
-        started.elapsed()
+        })
     }
 }
 
@@ -217,6 +200,21 @@ impl Door for Sync {
             }
         })
     }
+}
+
+/// Runs what `calls` makes of its share of the calls on as many tasks as there are callers.
+fn on_tasks<F>(runtime: &Runtime, callers: u64, n: u64, calls: impl Fn(u64) -> F) -> Duration
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let started = Instant::now();
+    let tasks: Vec<_> = (0..callers).map(|caller| runtime.spawn(calls(share(n, callers, caller)))).collect();
+    runtime.block_on(async {
+        for task in tasks {
+            task.await.expect("task");
+        }
+    });
+    started.elapsed()
 }
 
 /// Runs `calls` on as many threads as there are callers. One caller uses this thread.
