@@ -13,7 +13,6 @@ import sys
 import pytest
 
 import aerolane
-from aerolane import native
 from aerolane.testing import EmbeddedCluster
 
 try:
@@ -113,6 +112,8 @@ def key(set_name):
 @pytest.fixture
 def connect(seeds):
     """`connect(seeds=None, policy=None)`: a native client of the test's own, closed after the test."""
+    from aerolane import native
+
     clients = []
 
     def make(hosts=None, policy=None):
@@ -127,6 +128,8 @@ def connect(seeds):
 @pytest.fixture(scope="session")
 def client(seeds):
     """A native client for blocking calls and for any event loop, shared by all tests: do not close it."""
+    from aerolane import native
+
     client = native.new_client_blocking(native.ClientPolicy(), seeds)
     yield client
     client.close_blocking()

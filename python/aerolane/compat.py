@@ -1,0 +1,135 @@
+"""Existing code on Aerolane without a change of its imports.
+
+    import aerolane.compat
+
+    aerolane.compat.install("aerospike_sdk", "aerospike_async", "aerospike_native")
+
+Call it before anything imports those names, such as at the top of the program's main module.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+from collections.abc import Sequence
+from types import ModuleType
+
+# What each package has under its own names, by dotted path below it: the modules of ours where they are looked up.
+_SDK = ("aerolane",)
+# Nothing else, where what is missing would turn out to be its async namesake.
+_SYNC = ("aerolane.sync",)
+_NATIVE = ("aerolane.native", "aerolane")
+_LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
+    "aerospike_sdk": {
+        "": _SDK,
+        "aio": _SDK,
+        "aio.client": _SDK,
+        "aio.cluster": _SDK,
+        "aio.cluster_definition": _SDK,
+        "aio.pool": ("aerolane.pool",),
+        "aio.session": _SDK,
+        "cluster_definition": _SDK,
+        "dataset": _SDK,
+        "exceptions": ("aerolane.exceptions",),
+        "policy": ("aerolane.policy",),
+        "policy.behavior": ("aerolane.policy",),
+        "policy.system_settings": ("aerolane.policy",),
+        "session": _SDK,
+        "sync": _SYNC,
+        "sync.client": ("aerolane.sync", "aerolane"),
+        "sync.cluster": _SYNC,
+        "sync.cluster_definition": _SYNC,
+        "sync.session": _SYNC,
+    },
+    "aerospike_native": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
+    "aerospike_async": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
+}
+
+
+def install(*names: str) -> None:
+    """Makes imports of these packages give Aerolane: `"aerospike_sdk"`, `"aerospike_async"`, `"aerospike_native"`.
+
+    Their submodules that Aerolane has a counterpart for come along. What Aerolane lacks raises as it is imported
+    (`ImportError`) or looked up (`AttributeError`), with its name. Installing twice does nothing.
+
+    Raises `ValueError` for another name, and `RuntimeError` if the package itself has been imported already.
+    """
+    for name in names:
+        if name not in _LAYOUT:
+            raise ValueError(f"there is no stand-in for {name!r}, only for {', '.join(map(repr, _LAYOUT))}")
+        loaded = sys.modules.get(name)
+        if loaded is not None and not isinstance(loaded, _StandIn):
+            raise RuntimeError(
+                f"{name} has been imported already (from {getattr(loaded, '__file__', None)}): "
+                "call aerolane.compat.install() before anything imports it"
+            )
+    with _lock:
+        _finder.names.update(names)
+        if _finder not in sys.meta_path:
+            sys.meta_path.insert(0, _finder)
+
+
+def uninstall(*names: str) -> None:
+    """Takes stand-ins back, all of them without arguments. Modules that were imported meanwhile keep what they have."""
+    with _lock:
+        gone = set(names or _finder.names)
+        _finder.names -= gone
+        if not _finder.names and _finder in sys.meta_path:
+            sys.meta_path.remove(_finder)
+        for module in [module for module in sys.modules if module.partition(".")[0] in gone]:
+            if isinstance(sys.modules[module], _StandIn):
+                del sys.modules[module]
+
+
+class _StandIn(ModuleType):
+    """A module that has what modules of ours have."""
+
+    _sources: tuple[ModuleType, ...]
+    __all__: list[str]
+
+    def __getattr__(self, name: str) -> object:
+        if not name.startswith("__"):
+            for source in self._sources:
+                try:
+                    return getattr(source, name)
+                except AttributeError:
+                    continue
+        raise AttributeError(f"Aerolane has no counterpart to {self.__name__}.{name}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({name for source in self._sources for name in dir(source) if not name.startswith("__")})
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives stand-ins for the packages that are installed, and for nothing else."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        package, _, inner = fullname.partition(".")
+        if package not in self.names:
+            return None
+        layout = _LAYOUT[package]
+        if inner not in layout:
+            raise ModuleNotFoundError(f"Aerolane has no counterpart to the module {fullname}", name=fullname)
+        is_package = not inner or any(other.startswith(f"{inner}.") for other in layout)
+        return importlib.machinery.ModuleSpec(fullname, self, origin="aerolane.compat", is_package=is_package)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        package, _, inner = spec.name.partition(".")
+        module = _StandIn(spec.name, f"Aerolane in place of {spec.name}.")
+        module._sources = tuple(importlib.import_module(source) for source in _LAYOUT[package][inner])
+        module.__all__ = sorted({name for source in module._sources for name in getattr(source, "__all__", ())})
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+_lock = threading.Lock()
+_finder = _Finder()

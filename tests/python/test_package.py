@@ -1,0 +1,61 @@
+"""What the package says of itself, and what it leaves alone."""
+
+import importlib.metadata
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+import aerolane
+
+
+def test_build_info():
+    info = aerolane.build_info()
+    assert info["version"] == aerolane.__version__
+    assert info["rustc"].startswith("rustc ")
+    assert isinstance(info["features"], list)
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    assert info["free_threaded"] is free_threaded
+    assert info["abi3"] is not free_threaded
+    assert {"profile", "opt_level", "target"} <= info.keys()
+
+
+def test_the_metadata_agrees():
+    try:
+        version = importlib.metadata.version("aerolane")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("runs from the source tree, not from a wheel")
+    assert version == aerolane.__version__
+    scripts = importlib.metadata.entry_points(group="pytest11", name="pytest_aerolane")
+    assert [script.value for script in scripts] == ["pytest_aerolane"]
+
+
+def test_types_come_along():
+    assert (pathlib.Path(aerolane.__file__).parent / "py.typed").exists()
+    assert (pathlib.Path(aerolane.__file__).parent / "_aerolane.pyi").exists()
+
+
+def test_every_exported_name_exists():
+    for name in aerolane.__all__:
+        assert getattr(aerolane, name) is not None
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs a free-threaded Python")
+def test_the_gil_stays_off():
+    """An extension that is not ready for it switches the GIL back on as it is imported."""
+    program = "import sys, aerolane, aerolane.testing; sys.exit(sys._is_gil_enabled())"
+    assert subprocess.run([sys.executable, "-Werror", "-c", program], timeout=60).returncode == 0
+
+
+def test_importing_starts_nothing():
+    """No thread, no event loop, no asyncio policy: an import must not cost those who fork or embed."""
+    program = (
+        "import aerolane, threading, os, sys\n"
+        "assert threading.active_count() == 1\n"
+        "assert len(os.listdir('/proc/self/task')) == 1, os.listdir('/proc/self/task')\n"
+        "assert 'numpy' not in sys.modules and 'pytest' not in sys.modules and 'uvloop' not in sys.modules\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,304 @@
+"""Embedded clusters as Python has them, and the fixtures for pytest."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from aerolane.testing import EmbeddedCluster, EmbeddedNode, EmbeddedProcess
+
+
+def info(address, command):
+    """Asks a node by the info protocol: protocol version 2, type 1, 48 bits of length, text."""
+    host, _, port = address.rpartition(":")
+    text = command.encode() + b"\n"
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.settimeout(10)
+        connection.sendall(bytes([2, 1]) + len(text).to_bytes(6, "big") + text)
+        answer = b""
+        while len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[2:8], "big"):
+            more = connection.recv(65536)
+            if not more:
+                raise ConnectionResetError("closed")
+            answer += more
+    return answer[8:].decode().strip().partition("\t")[2]
+
+
+def test_nodes_come_and_go():
+    with EmbeddedCluster(nodes=2) as cluster:
+        first, second = cluster.nodes
+        assert isinstance(first, EmbeddedNode)
+        assert cluster.seeds == f"{first.address},{second.address}"
+        assert (first.host, first.live, first.tls_address) == ("127.0.0.1", True, None)
+        assert info(first.address, "node") == first.id
+        cluster.stop_node(first)
+        assert cluster.seeds == second.address
+        with pytest.raises(OSError):
+            info(first.address, "node")
+        assert {cluster.master(partition) for partition in range(4096)} == {second.id}
+        cluster.start_node(first.id)
+        assert info(first.address, "node") == first.id
+        assert cluster.nodes == [first, second]
+        third = cluster.add_node()
+        assert third.live and len(cluster.nodes) == 3
+        cluster.stop_nodes([first, second.id])
+        assert [node.live for node in cluster.nodes] == [False, False, True]
+        cluster.set_master(7, third)
+        assert cluster.master(7) == third.id
+        cluster.set_master(7, None)
+        assert cluster.stats(first)["infos"] == 2
+
+
+def test_settings_are_taken():
+    cluster = EmbeddedCluster(1, 1, ["test", "other"], cluster_name="lab", users={"admin": "secret"}, tls_name="lab.example")
+    node = cluster.nodes[0]
+    assert cluster.record_count("other") == 0
+    assert cluster.tls_seeds == node.tls_address
+    assert "BEGIN CERTIFICATE" in cluster.certificate_pem
+    cluster.close()
+    assert cluster.is_closed
+    cluster.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        _ = cluster.seeds
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"nodes": 0}, ValueError, "0 nodes: 1 to 128"),
+        ({"replication_factor": 0}, ValueError, "replication factor 0"),
+        ({"namespace": ""}, ValueError, "namespace name"),
+        ({"namespace": []}, ValueError, "at least one name"),
+        ({"namespace": 3}, TypeError, "a name or a sequence"),
+        ({"default_ttl": 400_000_000}, ValueError, "default TTL"),
+        ({"host": "localhost"}, ValueError, "an IP address"),
+        ({"port": 65_535}, ValueError, "do not fit"),
+        ({"threads": 0}, ValueError, "at least 1"),
+    ],
+)
+def test_bad_settings_are_told(settings, error, text):
+    with pytest.raises(error, match=text):
+        EmbeddedCluster(**settings)
+
+
+def test_a_port_in_use_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="cannot listen on"):
+        EmbeddedCluster(1, port=taken.getsockname()[1])
+
+
+def test_unknown_nodes_are_told():
+    with EmbeddedCluster(1) as cluster:
+        for bad in ("ABC", "no hex"):
+            with pytest.raises(LookupError, match="no node"):
+                cluster.stop_node(bad)
+        with pytest.raises(TypeError, match="not int"):
+            cluster.stop_node(1)
+        with pytest.raises(LookupError, match="no namespace"):
+            cluster.record_count("missing")
+        with pytest.raises(ValueError, match="0 to 4095"):
+            cluster.master(4096)
+
+
+def test_faults_strike_and_are_taken_back():
+    with EmbeddedCluster(1) as cluster:
+        address = cluster.nodes[0].address
+        with cluster.inject("delay", 0.2, on="info", times=1) as fault:
+            begun = time.monotonic()
+            info(address, "node")
+            assert time.monotonic() - begun >= 0.2
+            assert fault.struck == 1
+        with cluster.inject("drop-before", on=["info", "read"]), pytest.raises(ConnectionError):
+            info(address, "node")
+        with cluster.inject("drop-before", on="read"):
+            assert info(address, "node")
+        with cluster.inject("split"):
+            assert info(address, "node")
+        with cluster.inject("truncate", 4), pytest.raises(ConnectionError):
+            info(address, "node")
+        with cluster.inject("refuse", node=cluster.nodes[0]), pytest.raises(ConnectionError):
+            info(address, "node")
+        fault = cluster.inject("stall", skip=1)
+        assert info(address, "node")
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(info(address, "node")))
+        waiting.start()
+        waiting.join(0.2)
+        assert not answers and fault.struck == 1
+        cluster.clear_faults()
+        waiting.join(10)
+        assert len(answers) == 1
+        assert fault.struck == 0
+        fault.remove()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (("explode",), {}, ValueError, "unknown fault"),
+        (("delay",), {}, TypeError, "needs a value: seconds"),
+        (("delay", -1.0), {}, ValueError, "0 to 600"),
+        (("delay", float("nan")), {}, ValueError, "0 to 600"),
+        (("result", 256), {}, OverflowError, ""),
+        (("garbage", "text"), {}, TypeError, "as bytes"),
+        (("stall", 1), {}, TypeError, "takes no value"),
+        (("stall",), {"on": "writes"}, ValueError, "unknown kind"),
+        (("stall",), {"on": []}, ValueError, "at least one"),
+        (("stall",), {"probability": 1.5}, ValueError, "0 to 1"),
+        (("stall",), {"node": "ABC"}, LookupError, "no node"),
+    ],
+)
+def test_bad_faults_are_told(arguments, options, error, text):
+    with EmbeddedCluster(1) as cluster, pytest.raises(error, match=text):
+        cluster.inject(*arguments, **options)
+
+
+def test_too_many_faults_leave_none_behind():
+    with EmbeddedCluster(2) as cluster:
+        faults = [cluster.inject("split", node=cluster.nodes[1]) for _ in range(64)]
+        with pytest.raises(ValueError, match="too many"):
+            cluster.inject("drop-before")
+        assert info(cluster.nodes[0].address, "node")
+        for fault in faults:
+            fault.remove()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_lets_go_of_the_cluster():
+    with EmbeddedCluster(1) as cluster:
+        child = os.fork()
+        if child == 0:
+            try:
+                code = 1
+                try:
+                    _ = cluster.seeds
+                except RuntimeError as error:
+                    code = 0 if "forked" in str(error) else 2
+                cluster.close()
+                os._exit(code)
+            finally:
+                os._exit(3)
+        assert os.waitpid(child, 0)[1] == 0
+        assert info(cluster.nodes[0].address, "node")
+
+
+def test_a_process_of_its_own():
+    with EmbeddedProcess(nodes=2, namespace=["test", "other"]) as process:
+        addresses = process.seeds.split(",")
+        assert len(addresses) == 2 and process.pid != os.getpid()
+        assert info(addresses[0], "namespaces") == "test;other"
+        assert not process.is_closed
+    assert process.is_closed
+    with pytest.raises(OSError):
+        info(addresses[0], "node")
+    process.close()
+
+
+def test_a_process_that_cannot_start_says_why():
+    with pytest.raises(RuntimeError, match="did not start.*0 nodes"):
+        EmbeddedProcess(nodes=0)
+    with pytest.raises(RuntimeError, match="did not start"):
+        EmbeddedProcess(start_timeout=0.0001)
+
+
+def test_a_process_ends_with_its_parent():
+    program = textwrap.dedent(
+        """
+        import os, signal
+        from aerolane.testing import EmbeddedProcess
+        process = EmbeddedProcess(nodes=1)
+        print(process.seeds, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert run.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            info(run.stdout.strip(), "node")
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the cluster is still there")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_program_ends_on_signals(number):
+    command = [sys.executable, "-m", "aerolane.testing", "--nodes", "2", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        said = json.loads(program.stdout.readline())
+        assert said["pid"] == program.pid and len(said["nodes"]) == 2
+        program.send_signal(number)
+        assert program.wait(10) == 0
+
+
+def run_pytest(tmp_path, source, **environment):
+    (tmp_path / "test_it.py").write_text(textwrap.dedent(source))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_aerolane", "-p", "no:cacheprovider", "test_it.py"]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_fixtures_of_the_plugin(tmp_path):
+    run = run_pytest(
+        tmp_path,
+        """
+        import asyncio
+        import aerolane
+
+        def test_sync(aerolane_client):
+            key = aerolane.Key("test", "plugin", 1)
+            aerolane_client.put_blocking(key, {"a": 1})
+            assert aerolane_client.get_blocking(key).bins == {"a": 1}
+
+        def test_async(aerolane_client):
+            key = aerolane.Key("test", "plugin", 2)
+
+            async def work():
+                await aerolane_client.put(key, {"a": 2})
+                return (await aerolane_client.get(key)).bins
+
+            assert asyncio.run(work()) == {"a": 2}
+
+        def test_cluster(aerolane_cluster, aerolane_seeds):
+            assert aerolane_seeds == aerolane_cluster.seeds
+            assert len(aerolane_cluster.nodes) == 3
+        """,
+        AEROSPIKE_HOST="",
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "3 passed" in run.stdout
+
+
+def test_the_plugin_loads_nothing_unless_asked(tmp_path):
+    run = run_pytest(
+        tmp_path,
+        """
+        import sys
+
+        def test_nothing():
+            assert not [name for name in sys.modules if name.split(".")[0] == "aerolane"]
+
+        def test_real(aerolane_seeds):
+            assert aerolane_seeds == "db.example:3000"
+            assert not [name for name in sys.modules if name.split(".")[0] == "aerolane"]
+        """,
+        AEROSPIKE_HOST="db.example:3000",
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "2 passed" in run.stdout
