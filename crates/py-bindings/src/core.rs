@@ -45,11 +45,11 @@ fn forked(py: Python<'_>) -> PyErr {
 
 impl Drop for ClientCore {
     fn drop(&mut self) {
-        if self.is_foreign() {
-            // Closing would wait for threads that are not here; the sockets end with the process.
-            return;
-        }
         // SAFETY: dropped once, here.
-        unsafe { ManuallyDrop::drop(&mut self.raw) }
+        let raw = unsafe { ManuallyDrop::take(&mut self.raw) };
+        if self.is_foreign() {
+            // Closing would wait for threads that are not here.
+            raw.forget_after_fork();
+        }
     }
 }

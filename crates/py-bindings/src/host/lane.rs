@@ -65,10 +65,11 @@ struct Local {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // In a forked child all of it is the parent's: locks may be held for ever. The sockets end with the process.
-        if self.forks == fork::forks() {
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.local) }
+        // SAFETY: dropped once, here.
+        let local = unsafe { ManuallyDrop::take(&mut self.local) };
+        if self.forks != fork::forks() {
+            // In a forked child all of it is the parent's: locks may be held for ever.
+            local.into_inner().forget_after_fork();
         }
     }
 }
@@ -114,6 +115,13 @@ impl Sink<Token> for Collect<'_, '_> {
 }
 
 impl Local {
+    /// Lets go of the sockets, and of nothing else.
+    fn forget_after_fork(self) {
+        let Self { driver, ready, failed, timer, spare, tasks, .. } = self;
+        driver.into_inner().forget_after_fork();
+        std::mem::forget((ready, failed, timer, spare, tasks));
+    }
+
     /// A request has its result: so has its operation, if it was the last one.
     fn finish(&self, py: Python<'_>, token: Token, result: PyResult<Py<PyAny>>) {
         let op = token.op.get();
@@ -198,7 +206,7 @@ impl Lane {
             event_loop: event_loop.clone().unbind(),
             core: Arc::downgrade(client),
             inbox: Arc::clone(&inbox),
-            direct: true,
+            direct: client.raw.watches_plainly(),
             local: ManuallyDrop::new(OnThread::new(local)),
             forks: fork::forks(),
         };

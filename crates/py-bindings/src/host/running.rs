@@ -38,6 +38,11 @@ impl<T> OnThread<T> {
         Self { thread: thread_token(), value }
     }
 
+    /// The value, for who has it alone.
+    pub(super) fn into_inner(self) -> T {
+        self.value
+    }
+
     /// The value, on its thread.
     pub(super) fn get(&self) -> Option<&T> {
         (self.thread == thread_token()).then_some(&self.value)
