@@ -10,7 +10,7 @@ from array import array
 from shlex import split
 
 import pytest
-from aerolane.bench import latency, loops, table
+from aerolane.bench import latency, loops, matrix, table
 from aerolane.bench.busy import Busy
 from aerolane.bench.cli import main, parser, plan
 from aerolane.bench.clients.calls import Calls, Unsupported
@@ -394,6 +394,26 @@ def test_the_table_compares_with_the_first_peer():
     assert cells[9:11] == ["2.50", "0.25"]
     assert lines[-1] == "x: ratio to peer-native-async"
     assert lines[5].split("  ")[0].strip() == "floor-sync" and " - " in lines[5]
+
+
+def test_markdown_rows():
+    (ours, _) = table.markdown("case", [figures("pac-async", tps=3000.0), figures("peer-native-async")])
+    assert ours.startswith("| case | pac-async | 3 000 (3.00) | 10.00 (1.00) |")
+    assert ours.count("|") == table.markdown_head().split("\n")[0].count("|")
+
+
+def test_every_cell_of_the_matrix_has_good_options():
+    for cell in matrix.CELLS:
+        wanted = planned("--mode", cell.modes, *split(cell.options))
+        assert wanted.modes, cell
+
+
+def test_the_matrix_runs_the_cells_asked_for(capsys):
+    assert matrix.main(split("--cells floor -d 0.3 --warmup 0")) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 4 and rows[2].startswith("| floor | floor-sync |")
+    with pytest.raises(SystemExit):
+        matrix.main(["--cells", "nothing of this name"])
 
 
 def test_rounds_become_medians_and_sums():

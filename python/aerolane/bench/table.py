@@ -48,9 +48,42 @@ _LATENCIES = (
 )
 
 
+def markdown_head() -> str:
+    """The head of the table that `markdown` gives rows of."""
+    return (
+        "| case | mode | ops/s (x) | CPU µs/op (x) | p50 / p99 / p99.9 µs | errors + timeouts | peak RSS MiB |"
+        " delay of other work p50 / p99 ms |\n|---|---|---|---|---|---|---|---|"
+    )
+
+
+def markdown(case: str, reports: list[Report]) -> list[str]:
+    """The modes of one case as rows of a Markdown table; ratios are to the first peer."""
+    peer = first_peer(reports)
+    rows = []
+    for report in reports:
+        busy = report.get("busy")
+        cells = (
+            case,
+            report["client"],
+            f"{_grouped(report['tps'])} ({_ratio(report, peer, lambda r: r['tps'])})",
+            f"{report['client_cpu_us_per_op']:.2f} ({_ratio(report, peer, lambda r: r['client_cpu_us_per_op'])})",
+            " / ".join(_latency(report, key) for key in ("p50_us", "p99_us", "p999_us")),
+            str(report["errors"] + report["timeouts"]),
+            f"{_mebibytes(report):.0f}",
+            f"{busy['delay_p50_us'] / 1e3:.2f} / {busy['delay_p99_us'] / 1e3:.2f}" if busy else "",
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def first_peer(reports: list[Report]) -> Report | None:
+    """What ratios refer to."""
+    return next((report for report in reports if is_peer(report["client"])), None)
+
+
 def table(reports: list[Report]) -> str:
     """All modes side by side; ratios are to the first peer."""
-    peer = next((report for report in reports if is_peer(report["client"])), None)
+    peer = first_peer(reports)
     name = peer["client"] if peer else "peer"
     busy = any("busy" in report for report in reports)
     head = ["mode", "workers", "ops/s", "x", "p50 µs", "p99 µs", "p99.9 µs", "errors", "timeouts", "CPU µs/op", "x"]
@@ -62,7 +95,7 @@ def table(reports: list[Report]) -> str:
             _workers(report),
             _grouped(report["tps"]),
             _ratio(report, peer, lambda r: r["tps"]),
-            *(_micros(report[key]) if report["samples"] else "-" for key in ("p50_us", "p99_us", "p999_us")),
+            *(_latency(report, key) for key in ("p50_us", "p99_us", "p999_us")),
             str(report["errors"]),
             str(report["timeouts"]),
             f"{report['client_cpu_us_per_op']:.2f}",
@@ -110,6 +143,10 @@ def _ratio(report: Report, peer: Report | None, figure: Callable[[Report], float
 
 def _grouped(value: float) -> str:
     return f"{value:,.0f}".replace(",", " ")
+
+
+def _latency(report: Report, key: str) -> str:
+    return _micros(report[key]) if report["samples"] else "-"
 
 
 def _micros(value: float) -> str:
