@@ -186,7 +186,8 @@ def parser() -> argparse.ArgumentParser:
     )
 
     group = top.add_argument_group("workload")
-    group.add_argument("-w", "--workload", type=verbatim(Workload.parse), default="RU,50", help=f"{FORMS} (RU,50)")
+    forms = FORMS.replace("%", "%%")  # argparse formats its help
+    group.add_argument("-w", "--workload", type=verbatim(Workload.parse), default="RU,50", help=f"{forms} (RU,50)")
     group.add_argument("-k", "--keys", type=whole(1, 1 << 40), default=100_000, help="number of keys (100000)")
     group.add_argument(
         "-o",
