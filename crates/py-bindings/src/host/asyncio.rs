@@ -33,10 +33,10 @@ fn exception<'py>(py: Python<'py>, cell: &'static PyOnceLock<Py<PyType>>, name: 
 }
 
 /// `asyncio.CancelledError`.
-pub(super) fn cancelled_error(py: Python<'_>, message: Option<&str>) -> PyErr {
+pub(super) fn cancelled_error(py: Python<'_>, message: Option<Bound<'_, PyAny>>) -> PyErr {
     match exception(py, &CANCELLED, "CancelledError") {
         Ok(kind) => match message {
-            Some(message) => PyErr::from_type(kind, message.to_owned()),
+            Some(message) => PyErr::from_type(kind, (message.unbind(),)),
             None => PyErr::from_type(kind, ()),
         },
         Err(error) => error,
@@ -66,6 +66,19 @@ pub(super) fn thrown(args: &[Bound<'_, PyAny>]) -> PyErr {
         },
         [] => pyo3::exceptions::PyTypeError::new_err("throw() takes an exception"),
     }
+}
+
+/// `event_loop.call_soon(callback, argument, context=context)`.
+pub(super) fn call_soon(
+    py: Python<'_>,
+    event_loop: &Bound<'_, PyAny>,
+    callback: &Bound<'_, PyAny>,
+    argument: &Bound<'_, PyAny>,
+    context: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let named = PyDict::new(py);
+    named.set_item(intern!(py, "context"), context)?;
+    event_loop.call_method(intern!(py, "call_soon"), (callback, argument), Some(&named)).map(drop)
 }
 
 /// Tells a loop of an exception that nobody else hears of.

@@ -3,7 +3,7 @@
 //! One turn ([`Lane::turn`]) takes in what has come, wakes the tasks that waited for it, each in its own context, and
 //! then writes all that those tasks have submitted, in one flush. Nothing is borrowed while tasks run.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
@@ -13,10 +13,9 @@ use aerolane::Error;
 use aerolane::client::{RawAttempt, RawClient, RawFailure};
 use aerolane::driver::host::{HostDriver, WatchChange};
 use aerolane::lane::{Class, Failure, Millis, Sink, Ticket};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyNotImplementedError, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pyo3::{ffi, intern};
+use pyo3::{PyTraverseError, PyVisit, ffi, intern};
 
 use super::asyncio::{self, ContextApi};
 use super::inbox::{Inbox, Posted};
@@ -46,7 +45,8 @@ pub(crate) struct Lane {
 
 /// What is touched on the loop's thread only.
 struct Local {
-    driver: RefCell<HostDriver<Token>>,
+    /// `None` where the loop cannot watch the client's sockets, and after the end.
+    driver: RefCell<Option<HostDriver<Token>>>,
     /// Operations with an outcome, whose callers are to be woken.
     ready: RefCell<Vec<OpRef>>,
     failed: RefCell<Vec<(Token, RawFailure)>>,
@@ -89,7 +89,9 @@ impl Sink<Token> for Collect<'_, '_> {
             let call = &entry.call;
             Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
         };
-        let outcome = match &*op.work.borrow() {
+        // Taken out: making the result can run finalizers, which may cancel this very operation.
+        let work = op.work.take();
+        let outcome = match &work {
             Work::Entry(entry) => accept(entry),
             Work::Many(many) => match many.parts.get(token.index as usize) {
                 Some(Part::Entry(entry)) => accept(entry),
@@ -97,6 +99,10 @@ impl Sink<Token> for Collect<'_, '_> {
             },
             _ => None,
         };
+        if op.is_over() {
+            return;
+        }
+        *op.work.borrow_mut() = work;
         match outcome {
             Some(Ok(result)) => self.local.finish(self.py, token, result),
             Some(Err(error)) => self.local.failed.borrow_mut().push((token, RawFailure::Answered(error))),
@@ -118,15 +124,30 @@ impl Local {
     /// Lets go of the sockets, and of nothing else.
     fn forget_after_fork(self) {
         let Self { driver, ready, failed, timer, spare, tasks, .. } = self;
-        driver.into_inner().forget_after_fork();
+        if let Some(driver) = driver.into_inner() {
+            driver.forget_after_fork();
+        }
         std::mem::forget((ready, failed, timer, spare, tasks));
+    }
+
+    /// The driver. Not to be had while it is at work: a finalizer that the garbage collector runs in the middle of a turn
+    /// calls a client.
+    fn driver(&self) -> Option<RefMut<'_, HostDriver<Token>>> {
+        RefMut::filter_map(self.driver.try_borrow_mut().ok()?, Option::as_mut).ok()
+    }
+
+    /// Fails whatever waits for a posted result, with the error that `make` gives.
+    fn fail_tasks(&self, py: Python<'_>, make: impl Fn() -> PyErr) {
+        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+        for (_, token) in tasks {
+            self.finish(py, token, Err(make()));
+        }
     }
 
     /// A request has its result: so has its operation, if it was the last one.
     fn finish(&self, py: Python<'_>, token: Token, result: PyResult<Py<PyAny>>) {
         let op = token.op.get();
-        let work = op.work.take();
-        let outcome = match work {
+        let outcome = match op.work.take() {
             Work::Many(mut many) => {
                 let index = token.index as usize;
                 let part = std::mem::replace(&mut many.parts[index], Part::Over(py.None()));
@@ -150,7 +171,7 @@ impl Local {
         };
         match outcome {
             Ok(result) => op.resolve(result),
-            Err(error) => op.reject(py, error),
+            Err(error) => token.op.reject(py, error),
         }
         self.ready.borrow_mut().push(token.op);
     }
@@ -188,7 +209,9 @@ impl Lane {
     ) -> PyResult<Bound<'py, Self>> {
         let inbox = Inbox::new().map_err(|e| PyRuntimeError::new_err(format!("cannot open a pair of sockets: {e}")))?;
         let waker = Arc::clone(&inbox);
-        let driver = client.raw.host_driver(move || waker.wake());
+        // Over TLS, what came and what can be read are two things.
+        let direct = client.raw.watches_plainly();
+        let driver = direct.then(|| client.raw.host_driver(move || waker.wake()));
         let local = Local {
             driver: RefCell::new(driver),
             ready: RefCell::default(),
@@ -206,15 +229,23 @@ impl Lane {
             event_loop: event_loop.clone().unbind(),
             core: Arc::downgrade(client),
             inbox: Arc::clone(&inbox),
-            direct: client.raw.watches_plainly(),
+            direct,
             local: ManuallyDrop::new(OnThread::new(local)),
             forks: fork::forks(),
         };
-        // A loop that cannot watch sockets says so here.
         let lane = Bound::new(py, lane)?;
-        let watched = event_loop
-            .call_method1(intern!(py, "add_reader"), (inbox.as_raw_fd(), lane.getattr(intern!(py, "_woken"))?));
-        watched?;
+        let watch = Bound::new(py, Watch { lane: lane.clone().unbind() })?;
+        event_loop.call_method1(intern!(py, "add_reader"), (inbox.as_raw_fd(), watch)).map_err(|error| {
+            if error.is_instance_of::<PyNotImplementedError>(py) {
+                let text = format!(
+                    "an aerolane client needs an event loop that watches sockets (loop.add_reader), and {event_loop} does \
+                     not: use asyncio's selector loop or uvloop, or the blocking client in threads"
+                );
+                PyRuntimeError::new_err(text)
+            } else {
+                error
+            }
+        })?;
         Ok(lane)
     }
 
@@ -237,10 +268,14 @@ impl Lane {
         closed.and_then(|closed| closed.is_truthy()).unwrap_or(true)
     }
 
+    /// What is touched on the loop's thread only: called by the loop, and where it runs.
     fn local(&self) -> PyResult<&Local> {
-        self.local.get().ok_or_else(|| {
-            PyRuntimeError::new_err("the event loop has moved to another thread, where its lane cannot follow")
-        })
+        if self.forks != fork::forks() {
+            return Err(PyRuntimeError::new_err("the lane belongs to the parent process"));
+        }
+        // SAFETY: a loop runs on one thread at a time, and that is this one. It may have run on another one before; what
+        // is left there of operations that were under way does not get past `OnThread::get`.
+        Ok(unsafe { self.local.adopt() })
     }
 
     /// A buffer for a request.
@@ -252,6 +287,10 @@ impl Lane {
     pub(super) fn submit(slf: &Bound<'_, Self>, op: &OpRef) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
+        if local.ended.get() {
+            op.reject(py, errors::to_py(py, &Error::client_closed()));
+            return Ok(());
+        }
         let idle = local.outstanding.get() == 0;
         let mut work = op.get().work.borrow_mut();
         match &mut *work {
@@ -280,9 +319,10 @@ impl Lane {
             // The turn, or the flush that is due, takes it along.
             return Ok(());
         }
-        if idle {
+        if idle && local.ready.borrow().is_empty() {
             return Self::flush(slf);
         }
+        // What is over before it was sent is let go of in that turn, too.
         local.flush_is_due.set(true);
         slf.get().soon(slf, intern!(py, "_flush"))
     }
@@ -292,8 +332,7 @@ impl Lane {
         let now = local.now();
         let (policy, call) = (entry.call.policy.base(), entry.call.raw());
         let attempt = if self.direct { entry.core.raw.begin(policy, call, now) } else { None };
-        // Not to be borrowed: a finalizer that the garbage collector runs in the middle of a turn calls a client.
-        let (Some(attempt), Ok(mut driver)) = (attempt, local.driver.try_borrow_mut()) else {
+        let (Some(attempt), Some(mut driver)) = (attempt, local.driver()) else {
             return Some((token, None));
         };
         let deadline = driver.deadline(attempt.deadline());
@@ -395,7 +434,7 @@ impl Lane {
     /// The caller of a request has given up.
     pub(super) fn abandon(&self, attempt: &RawAttempt, ticket: Ticket) {
         let Some(local) = self.local.get() else { return };
-        let token = local.driver.try_borrow_mut().ok().and_then(|mut driver| {
+        let token = local.driver().and_then(|mut driver| {
             let now = driver.millis(local.now());
             driver.cancel(attempt.node_id(), Class::Single, ticket, now)
         });
@@ -414,7 +453,7 @@ impl Lane {
         let now = Instant::now();
         let outer = local.now.replace(Some(now));
         let running = Running::enter(slf);
-        if let Ok(mut driver) = local.driver.try_borrow_mut() {
+        if let Some(mut driver) = local.driver() {
             let at = driver.millis(now);
             work(&mut driver, at, &mut Collect { py, local });
         }
@@ -439,7 +478,7 @@ impl Lane {
         let py = slf.py();
         let local = slf.get().local()?;
         local.flush_is_due.set(false);
-        if let Ok(mut driver) = local.driver.try_borrow_mut() {
+        if let Some(mut driver) = local.driver() {
             driver.flush(&mut Collect { py, local });
         }
         if !local.failed.borrow().is_empty() {
@@ -523,10 +562,7 @@ impl Lane {
         argument: &Bound<'_, PyAny>,
         context: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let named = PyDict::new(py);
-        named.set_item(intern!(py, "context"), context)?;
-        let event_loop = self.event_loop.bind(py);
-        event_loop.call_method(intern!(py, "call_soon"), (callback.bind(py), argument), Some(&named)).map(drop)
+        asyncio::call_soon(py, self.event_loop.bind(py), &callback.bind(py), argument, context)
     }
 
     /// Brings what the loop watches, and its timer, in line with what the driver wants.
@@ -536,10 +572,7 @@ impl Lane {
         let local = lane.local()?;
         let event_loop = lane.event_loop.bind(py);
         loop {
-            let change = match local.driver.try_borrow_mut() {
-                Ok(mut driver) => driver.watch_change(),
-                Err(_) => None,
-            };
+            let change = local.driver().and_then(|mut driver| driver.watch_change());
             match change {
                 None => break,
                 Some(WatchChange::Add(fd)) => {
@@ -565,13 +598,8 @@ impl Lane {
     /// Sets the loop's timer to the driver's next tick. A timer that fires too early is left as it is.
     fn arm(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
         let py = slf.py();
-        let (next, now) = match local.driver.try_borrow() {
-            Ok(driver) => match driver.next_tick() {
-                Some(next) => (next, driver.millis(local.now())),
-                None => return Ok(()),
-            },
-            Err(_) => return Ok(()),
-        };
+        let due = local.driver().and_then(|driver| Some((driver.next_tick()?, driver.millis(local.now()))));
+        let Some((next, now)) = due else { return Ok(()) };
         if local.timer.borrow().as_ref().is_some_and(|(_, due)| *due <= next) {
             return Ok(());
         }
@@ -616,17 +644,94 @@ impl Lane {
         Ok(())
     }
 
-    /// The client is closed: the loop is to forget the lane.
+    /// Another thread has something for the lane: a new connection, a result, the end of the client.
+    fn woken(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let local = slf.get().local()?;
+        slf.get().inbox.drain();
+        Self::take_posted(slf)?;
+        let turned = Self::turn(slf, |driver, now, sink| driver.tick(now, sink));
+        if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
+            Self::end(slf, local)?;
+        }
+        turned
+    }
+
+    /// The client is closed: all fails, and the loop is to forget the lane.
     fn end(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
         if local.ended.replace(true) {
             return Ok(());
         }
         let py = slf.py();
-        let event_loop = slf.get().event_loop.bind(py);
+        if let Some(mut driver) = local.driver() {
+            driver.close(&mut Collect { py, local });
+        }
+        Self::settle(slf);
+        // What runs elsewhere for them may never come to its end.
+        local.fail_tasks(py, || errors::to_py(py, &Error::client_closed()));
+        let woken = Self::wake(slf, usize::MAX);
+        Self::follow(slf)?;
         if let Some((timer, _)) = local.timer.take() {
             timer.call_method0(py, intern!(py, "cancel"))?;
         }
-        event_loop.call_method1(intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),)).map(drop)
+        // The last call after the changes were taken: its sockets are closed.
+        drop(local.driver.take());
+        let event_loop = slf.get().event_loop.bind(py);
+        event_loop.call_method1(intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),))?;
+        woken
+    }
+
+    /// The loop does not watch the lane any more: it is closed, or gone.
+    fn unwatched(slf: &Bound<'_, Self>) {
+        let (py, lane) = (slf.py(), slf.get());
+        if lane.forks != fork::forks() {
+            return;
+        }
+        let listed = lane.core.upgrade().and_then(|core| core.lanes.remove(slf.as_unbound()));
+        drop(listed);
+        // On another thread nothing can be done here; the sockets are closed when the lane is freed.
+        let Some(local) = lane.local.get() else { return };
+        if local.ended.replace(true) {
+            return;
+        }
+        // Nobody can be woken any more. What is in flight would keep itself and the lane alive: it ends here.
+        let closed = || PyRuntimeError::new_err("the event loop was closed before the operation had ended");
+        if let Some(mut driver) = local.driver() {
+            driver.close(&mut Collect { py, local });
+        }
+        let failed = std::mem::take(&mut *local.failed.borrow_mut());
+        for (token, _) in failed {
+            local.finish(py, token, Err(closed()));
+        }
+        local.fail_tasks(py, closed);
+        for op in std::mem::take(&mut *local.ready.borrow_mut()) {
+            drop((op.take_callbacks(), op.get().take_more()));
+        }
+        drop(local.timer.take());
+        drop(local.driver.try_borrow_mut().ok().and_then(|mut driver| driver.take()));
+    }
+}
+
+/// What the loop calls when the inbox has something. Freed by the loop when it is closed, which nothing else tells of.
+#[pyclass(frozen, module = "aerolane._aerolane", name = "_Watch")]
+pub(crate) struct Watch {
+    lane: Py<Lane>,
+}
+
+#[pymethods]
+impl Watch {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        Lane::woken(self.lane.bind(py))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.lane)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // SAFETY: freed by the interpreter, on an attached thread; at its own end, too, when `attach` would refuse.
+        unsafe { Python::attach_unchecked(|py| Lane::unwatched(self.lane.bind(py))) }
     }
 }
 
@@ -644,7 +749,7 @@ impl Lane {
 
     /// The end of a turn of the loop in which tasks have submitted.
     fn _flush(slf: &Bound<'_, Self>) -> PyResult<()> {
-        Self::flush(slf)
+        if slf.get().local()?.ready.borrow().is_empty() { Self::flush(slf) } else { Self::turn(slf, |_, _, _| {}) }
     }
 
     /// More are to be woken than one turn may.
@@ -658,21 +763,7 @@ impl Lane {
         Self::turn(slf, |driver, now, sink| driver.tick(now, sink))
     }
 
-    /// Another thread has something for the lane: a new connection, a result, the end of the client.
-    fn _woken(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let local = slf.get().local()?;
-        slf.get().inbox.drain();
-        Self::take_posted(slf)?;
-        let turned = Self::turn(slf, |driver, now, sink| driver.tick(now, sink));
-        if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
-            if let Ok(mut driver) = local.driver.try_borrow_mut() {
-                driver.close(&mut Collect { py: slf.py(), local });
-            }
-            Self::settle(slf);
-            Self::wake(slf, usize::MAX)?;
-            Self::follow(slf)?;
-            Self::end(slf, local)?;
-        }
-        turned
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.event_loop)
     }
 }

@@ -26,20 +26,22 @@ impl Lanes {
             return Ok(lane.into_bound(py));
         }
         let lane = Lane::open(py, client, event_loop)?;
-        let (ended, rest): (Vec<_>, Vec<_>) = {
-            let mut lanes = self.0.write();
-            let all = std::mem::take(&mut *lanes);
-            drop(lanes);
-            // Asking a loop runs Python code: not under the lock.
-            all.into_iter().partition(|lane| lane.get().has_ended(py))
-        };
-        {
-            let mut lanes = self.0.write();
-            lanes.extend(rest);
-            lanes.push(lane.clone().unbind());
+        self.0.write().push(lane.clone().unbind());
+        // Asking a loop whether it is closed runs Python code: not under the lock, and nobody misses his lane meanwhile.
+        let all: Vec<_> = self.0.read().iter().map(|lane| lane.clone_ref(py)).collect();
+        for other in all {
+            if other.get().has_ended(py) {
+                drop(self.remove(&other));
+            }
         }
-        drop(ended);
         Ok(lane)
+    }
+
+    /// Takes one out.
+    pub(super) fn remove(&self, lane: &Py<Lane>) -> Option<Py<Lane>> {
+        let mut lanes = self.0.write();
+        let index = lanes.iter().position(|other| other.is(lane))?;
+        Some(lanes.swap_remove(index))
     }
 
     /// All lanes; none is left.

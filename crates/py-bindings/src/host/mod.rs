@@ -158,5 +158,6 @@ fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Lane>()?;
+    module.add_class::<lane::Watch>()?;
     op::register(module)
 }

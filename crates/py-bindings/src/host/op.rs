@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
@@ -19,9 +19,11 @@ use super::asyncio;
 use super::lane::Lane;
 use super::running::thread_token;
 use super::work::Work;
+use crate::call::Becomes;
 
 /// Where an operation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Status {
     /// Not started: it was called outside of a loop.
     Lazy,
@@ -30,21 +32,40 @@ pub(super) enum Status {
     Done,
     /// `outcome` is its exception.
     Failed,
+    /// `outcome` is the message that was given, if any.
     Cancelled,
+}
+
+/// A status that any thread may look at; it is set on the thread of the loop.
+struct StatusCell(AtomicU8);
+
+impl StatusCell {
+    fn get(&self) -> Status {
+        const ALL: [Status; 5] = [Status::Lazy, Status::Pending, Status::Done, Status::Failed, Status::Cancelled];
+        ALL[usize::from(self.0.load(Ordering::Relaxed))]
+    }
+
+    fn set(&self, status: Status) {
+        self.0.store(status as u8, Ordering::Relaxed);
+    }
 }
 
 /// What is behind the object's header.
 pub(super) struct Op {
     /// The thread of its loop ([`thread_token`]); 0 before it is started.
     owner: AtomicUsize,
-    status: Cell<Status>,
+    status: StatusCell,
+    /// What it is called where it is named.
+    name: &'static str,
     /// `_asyncio_future_blocking`.
-    blocking: Cell<bool>,
+    blocking: AtomicBool,
     /// Somebody has asked for the outcome.
-    awaited: Cell<bool>,
+    awaited: AtomicBool,
     outcome: Cell<Option<Owned>>,
     callback: Cell<Option<(Owned, Owned)>>,
     more: RefCell<Vec<(Owned, Owned)>>,
+    /// Whether `lane` is there, for any thread.
+    has_lane: AtomicBool,
     pub(super) lane: RefCell<Option<Py<Lane>>>,
     pub(super) work: RefCell<Work>,
 }
@@ -100,22 +121,26 @@ pub(crate) struct OpRef(Py<PyAny>);
 impl OpRef {
     /// A new operation. Without a lane it starts when it is first awaited.
     pub(super) fn new(py: Python<'_>, lane: Option<&Bound<'_, Lane>>, work: Work) -> PyResult<Self> {
+        let status = if lane.is_some() { Status::Pending } else { Status::Lazy };
         let op = Op {
             owner: AtomicUsize::new(if lane.is_some() { thread_token() } else { 0 }),
-            status: Cell::new(if lane.is_some() { Status::Pending } else { Status::Lazy }),
-            blocking: Cell::new(false),
-            awaited: Cell::new(false),
+            status: StatusCell(AtomicU8::new(status as u8)),
+            name: name_of(&work),
+            blocking: AtomicBool::new(false),
+            awaited: AtomicBool::new(false),
             outcome: Cell::new(None),
             callback: Cell::new(None),
             more: RefCell::new(Vec::new()),
+            has_lane: AtomicBool::new(lane.is_some()),
             lane: RefCell::new(lane.map(|lane| lane.clone().unbind())),
             work: RefCell::new(work),
         };
         let kind = TYPE.load(Ordering::Relaxed);
         debug_assert!(!kind.is_null(), "registered with the module");
-        // SAFETY: `kind` is our type; what it allocates has room for an `Object`, whose header it has filled in.
+        // SAFETY: `kind` is our type; what is allocated has room for an `Object`, whose header is filled in. The garbage
+        // collector does not know of it before `track`.
         unsafe {
-            let object = ffi::PyType_GenericAlloc(kind, 0);
+            let object = ffi::PyObject_GC_New::<ffi::PyObject>(kind);
             if object.is_null() {
                 return Err(PyErr::fetch(py));
             }
@@ -139,6 +164,16 @@ impl OpRef {
     pub(super) fn get(&self) -> &Op {
         // SAFETY: only `new` makes an `OpRef`, of an object of our type.
         unsafe { op_of(self.0.as_ptr()) }
+    }
+
+    /// Sets the exception. Nothing happens if there is an outcome already.
+    pub(super) fn reject(&self, py: Python<'_>, error: PyErr) {
+        if self.get().end(Status::Failed, Some(Owned::from(error.into_value(py).into_any()))) {
+            // From here on there may be a cycle: an exception knows the frames that it was raised in, and those the
+            // operation. All else that an operation refers to is given up with its outcome.
+            // SAFETY: allocated by `PyObject_GC_New`, whole, and not tracked before: an operation ends once.
+            unsafe { ffi::PyObject_GC_Track(self.0.as_ptr().cast()) }
+        }
     }
 
     /// Whom to wake: its callbacks.
@@ -169,15 +204,13 @@ impl Op {
         self.end(Status::Done, Some(Owned::from(result)));
     }
 
-    pub(super) fn reject(&self, py: Python<'_>, error: PyErr) {
-        self.end(Status::Failed, Some(Owned::from(error.into_value(py).into_any())));
-    }
-
-    fn end(&self, status: Status, outcome: Option<Owned>) {
-        if !self.is_over() {
+    fn end(&self, status: Status, outcome: Option<Owned>) -> bool {
+        let ends = !self.is_over();
+        if ends {
             self.status.set(status);
             self.outcome.set(outcome);
         }
+        ends
     }
 
     /// Callbacks beyond the first.
@@ -189,6 +222,11 @@ impl Op {
     fn is_mine(&self) -> bool {
         let owner = self.owner.load(Ordering::Relaxed);
         owner == thread_token() || owner == 0
+    }
+
+    /// Whether it belongs to an event loop: it was called in one, or has been started.
+    fn has_loop(&self) -> bool {
+        self.has_lane.load(Ordering::Relaxed)
     }
 
     /// Makes the operation one of this thread's. False: another thread was faster.
@@ -204,14 +242,27 @@ impl Op {
     fn poll(&self, py: Python<'_>) -> Option<PyResult<*mut ffi::PyObject>> {
         match self.status.get() {
             Status::Lazy | Status::Pending => None,
-            Status::Cancelled => Some(Err(asyncio::cancelled_error(py, None))),
+            Status::Cancelled => Some(Err(self.cancelled_error(py))),
             Status::Done => Some(Ok(self.outcome_ref())),
             Status::Failed => {
-                // SAFETY: the outcome of a failed operation is an exception, alive in its cell.
-                let exception = unsafe { Bound::from_owned_ptr(py, self.outcome_ref()) };
+                // SAFETY: null after the garbage collector has cleared it, or an exception, alive in its cell.
+                let exception = unsafe { Bound::from_owned_ptr_or_opt(py, self.outcome_ref()) };
+                let Some(exception) = exception else {
+                    return Some(Err(PyRuntimeError::new_err("the exception of this operation is gone")));
+                };
+                // Otherwise it would grow with each time it is raised.
+                // SAFETY: an exception; no traceback is what it was born with.
+                unsafe { ffi::PyException_SetTraceback(exception.as_ptr(), ffi::Py_None()) };
                 Some(Err(PyErr::from_value(exception)))
             }
         }
+    }
+
+    /// `CancelledError`, with the message that was given.
+    fn cancelled_error(&self, py: Python<'_>) -> PyErr {
+        // SAFETY: null, or alive in its cell.
+        let message = unsafe { Bound::from_owned_ptr_or_opt(py, self.outcome_ref()) };
+        asyncio::cancelled_error(py, message)
     }
 
     /// A new reference to the outcome.
@@ -237,16 +288,19 @@ impl Op {
         if started.is_err() {
             self.status.set(Status::Lazy);
             self.owner.store(0, Ordering::Release);
+        } else {
+            self.has_lane.store(true, Ordering::Release);
         }
         started
     }
 
     /// The caller gives up. False: it is over already.
-    fn cancel(&self, py: Python<'_>, object: *mut ffi::PyObject) -> bool {
-        if self.is_over() {
+    fn cancel(&self, py: Python<'_>, object: *mut ffi::PyObject, message: Option<Owned>) -> bool {
+        // One that was not started may be in the hands of several threads.
+        if self.is_over() || !self.claim() {
             return false;
         }
-        self.status.set(Status::Cancelled);
+        self.end(Status::Cancelled, message);
         let work = self.work.take();
         let lane = self.lane.borrow().as_ref().map(|lane| lane.clone_ref(py));
         if let Some(lane) = lane {
@@ -267,6 +321,21 @@ fn not_mine() -> PyErr {
         "this operation belongs to the event loop of another thread; call the client from a coroutine on the loop that \
          is to run it (for example `async def main(): return await client.get(key)`)",
     )
+}
+
+/// What an operation is called where it is named.
+fn name_of(work: &Work) -> &'static str {
+    match work {
+        Work::Entry(entry) => match (entry.call.becomes, entry.call.writes) {
+            (Becomes::Record, _) => "get",
+            (Becomes::Results, _) => "operate",
+            (Becomes::Exists, false) => "exists",
+            (Becomes::Exists, true) => "delete",
+            (Becomes::Nothing, _) => "put",
+        },
+        Work::Many(_) | Work::None => "many",
+        Work::Task(_) | Work::Later(..) => "call",
+    }
 }
 
 // ---- slots -----------------------------------------------------------------------------------------------------------
@@ -290,7 +359,8 @@ fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
 
 /// As [`slot`], for bodies that may drop what holds `Py`s: those count on being told that the thread is attached.
 fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
-    Python::attach(|_| slot(failed, body))
+    // SAFETY: as in `slot`. At the interpreter's end, too, when `attach` would refuse.
+    unsafe { Python::attach_unchecked(|_| slot(failed, body)) }
 }
 
 /// `PySendResult`.
@@ -305,14 +375,14 @@ unsafe fn step(object: *mut ffi::PyObject, result: &mut *mut ffi::PyObject) -> c
     if !op.is_mine() {
         return slot(ERROR, |_| Err(not_mine()));
     }
-    op.awaited.set(true);
+    op.awaited.store(true, Ordering::Relaxed);
     match op.status.get() {
         Status::Done => {
             *result = op.outcome_ref();
             RETURN
         }
         Status::Pending => {
-            op.blocking.set(true);
+            op.blocking.store(true, Ordering::Relaxed);
             // SAFETY: alive.
             unsafe { ffi::Py_INCREF(object) };
             *result = object;
@@ -419,8 +489,8 @@ unsafe extern "C" fn throw(
         if !op.is_mine() {
             return Err(not_mine());
         }
-        op.awaited.set(true);
-        op.cancel(py, object);
+        op.awaited.store(true, Ordering::Relaxed);
+        op.cancel(py, object, None);
         Err(asyncio::thrown(&args))
     })
 }
@@ -429,11 +499,11 @@ unsafe extern "C" fn close(object: *mut ffi::PyObject, _: *mut ffi::PyObject) ->
     attached(ptr::null_mut(), |py| {
         // SAFETY: an object of our type.
         let op = unsafe { op_of(object) };
-        if !op.is_mine() {
-            return Err(not_mine());
+        op.awaited.store(true, Ordering::Relaxed);
+        // The garbage collector closes abandoned coroutines on any thread; then the answer comes, and is dropped.
+        if op.is_mine() {
+            op.cancel(py, object, None);
         }
-        op.awaited.set(true);
-        op.cancel(py, object);
         Ok(py.None().into_ptr())
     })
 }
@@ -441,19 +511,38 @@ unsafe extern "C" fn close(object: *mut ffi::PyObject, _: *mut ffi::PyObject) ->
 /// `cancel(msg=None)`.
 unsafe extern "C" fn cancel(
     object: *mut ffi::PyObject,
-    _args: *const *mut ffi::PyObject,
-    _count: ffi::Py_ssize_t,
-    _names: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     attached(ptr::null_mut(), |py| {
-        // SAFETY: an object of our type.
-        let op = unsafe { op_of(object) };
+        // SAFETY: an object of our type; names is null or a tuple.
+        let (op, named) = unsafe { (op_of(object), if names.is_null() { 0 } else { ffi::PyTuple_Size(names) }) };
         if !op.is_mine() {
             return Err(not_mine());
         }
-        op.awaited.set(true);
-        Ok(bool_ref(op.cancel(py, object)))
+        if count + named > 1 || (named == 1 && !is_named(py, names, "msg")) {
+            return Err(pyo3::exceptions::PyTypeError::new_err("cancel(msg=None)"));
+        }
+        // SAFETY: as many arguments are given, alive for the call.
+        let message = (count + named == 1).then(|| unsafe { *args }).filter(|&message| message != none());
+        // SAFETY: alive.
+        let message = message.map(|message| unsafe { Owned::from_borrowed(message) });
+        op.awaited.store(true, Ordering::Relaxed);
+        Ok(bool_ref(op.cancel(py, object, message)))
     })
+}
+
+/// Whether the first of the names is this one.
+fn is_named(py: Python<'_>, names: *mut ffi::PyObject, expected: &str) -> bool {
+    // SAFETY: a tuple with one name at least, alive for the call.
+    let name = unsafe { Bound::from_borrowed_ptr(py, ffi::PyTuple_GetItem(names, 0)) };
+    name.extract::<std::borrow::Cow<'_, str>>().is_ok_and(|name| name == expected)
+}
+
+fn none() -> *mut ffi::PyObject {
+    // SAFETY: it always exists.
+    unsafe { ffi::Py_None() }
 }
 
 fn bool_ref(value: bool) -> *mut ffi::PyObject {
@@ -498,14 +587,14 @@ unsafe extern "C" fn result(object: *mut ffi::PyObject, _: *mut ffi::PyObject) -
     // SAFETY: an object of our type.
     let op = unsafe { op_of(object) };
     if op.status.get() == Status::Done && op.is_mine() {
-        op.awaited.set(true);
+        op.awaited.store(true, Ordering::Relaxed);
         return op.outcome_ref();
     }
     attached(ptr::null_mut(), |py| {
         if !op.is_mine() {
             return Err(not_mine());
         }
-        op.awaited.set(true);
+        op.awaited.store(true, Ordering::Relaxed);
         op.poll(py).unwrap_or_else(|| Err(asyncio::invalid_state(py, "Result is not set.")))
     })
 }
@@ -517,19 +606,34 @@ unsafe extern "C" fn exception(object: *mut ffi::PyObject, _: *mut ffi::PyObject
         if !op.is_mine() {
             return Err(not_mine());
         }
-        op.awaited.set(true);
+        op.awaited.store(true, Ordering::Relaxed);
         match op.status.get() {
             Status::Lazy | Status::Pending => Err(asyncio::invalid_state(py, "Exception is not set.")),
-            Status::Cancelled => Err(asyncio::cancelled_error(py, None)),
+            Status::Cancelled => Err(op.cancelled_error(py)),
             Status::Done => Ok(py.None().into_ptr()),
-            Status::Failed => Ok(op.outcome_ref()),
+            Status::Failed => Ok(op.outcome_ref()).and_then(|exception| {
+                if exception.is_null() {
+                    return Err(PyRuntimeError::new_err("the exception of this operation is gone"));
+                }
+                Ok(exception)
+            }),
         }
     })
 }
 
 unsafe extern "C" fn make_cancelled_error(object: *mut ffi::PyObject, _: *mut ffi::PyObject) -> *mut ffi::PyObject {
-    let _ = object;
-    attached(ptr::null_mut(), |py| Ok(asyncio::cancelled_error(py, None).into_value(py).into_ptr()))
+    attached(ptr::null_mut(), |py| {
+        // SAFETY: an object of our type.
+        let op = unsafe { op_of(object) };
+        if !op.is_mine() {
+            return Err(not_mine());
+        }
+        let error = match op.status.get() {
+            Status::Cancelled => op.cancelled_error(py),
+            _ => asyncio::cancelled_error(py, None),
+        };
+        Ok(error.into_value(py).into_ptr())
+    })
 }
 
 unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi::PyObject) -> *mut ffi::PyObject {
@@ -538,9 +642,6 @@ unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi::PyObject)
     if !op.is_mine() {
         return slot(ptr::null_mut(), |_| Err(not_mine()));
     }
-    if op.status.get() == Status::Lazy && attached(-1, |py| op.start(py, object).map(|()| 0)) != 0 {
-        return ptr::null_mut();
-    }
     match &*op.lane.borrow() {
         Some(lane) => {
             let event_loop = lane.get().event_loop().as_ptr();
@@ -548,7 +649,9 @@ unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi::PyObject)
             unsafe { ffi::Py_INCREF(event_loop) };
             event_loop
         }
-        None => slot(ptr::null_mut(), |_| Err(PyRuntimeError::new_err("the operation has no event loop"))),
+        None => slot(ptr::null_mut(), |_| {
+            Err(PyRuntimeError::new_err("the operation has no event loop yet: it was called outside of one"))
+        }),
     }
 }
 
@@ -570,10 +673,15 @@ unsafe extern "C" fn add_done_callback(
             Err(pyo3::exceptions::PyTypeError::new_err("add_done_callback(callback, *, context=None)"))
         });
     }
+    if named == 1 && !attached(false, |py| Ok(is_named(py, names, "context"))) {
+        return slot(failed, |_| {
+            Err(pyo3::exceptions::PyTypeError::new_err("add_done_callback(callback, *, context=None)"))
+        });
+    }
     if op.status.get() == Status::Lazy && attached(-1, |py| op.start(py, object).map(|()| 0)) != 0 {
         return failed;
     }
-    op.awaited.set(true);
+    op.awaited.store(true, Ordering::Relaxed);
     // SAFETY: one positional argument, and at most one named one, are there, alive for the call.
     let (callback, context) = unsafe {
         let callback = Owned::from_borrowed(*args);
@@ -590,11 +698,18 @@ unsafe extern "C" fn add_done_callback(
     };
     if op.is_over() {
         return attached(failed, |py| {
-            if let Some(lane) = &*op.lane.borrow() {
-                // SAFETY: alive.
-                let me = unsafe { Bound::from_borrowed_ptr(py, object) };
-                lane.get().call_soon(py, &callback, &me, &context.bind(py))?;
+            let lane = op.lane.borrow().as_ref().map(|lane| lane.clone_ref(py));
+            let event_loop = match &lane {
+                Some(lane) => lane.get().event_loop().bind(py).clone(),
+                // It was over before it had a loop.
+                None => asyncio::running_loop(py)?,
+            };
+            if event_loop.is_none() {
+                return Err(PyRuntimeError::new_err("no running event loop"));
             }
+            // SAFETY: alive.
+            let me = unsafe { Bound::from_borrowed_ptr(py, object) };
+            asyncio::call_soon(py, &event_loop, &callback.bind(py), &me, &context.bind(py))?;
             Ok(py.None().into_ptr())
         });
     }
@@ -624,6 +739,10 @@ unsafe extern "C" fn remove_done_callback(
         if !op.is_mine() {
             return Err(not_mine());
         }
+        if op.status.get() == Status::Lazy {
+            // No callback is taken before it is started.
+            return Ok(0_usize.into_pyobject(py)?.into_any().into_ptr());
+        }
         // SAFETY: alive for the call.
         let wanted = unsafe { Bound::from_borrowed_ptr(py, callback) };
         let mut kept = Vec::new();
@@ -647,7 +766,13 @@ unsafe extern "C" fn remove_done_callback(
 
 unsafe extern "C" fn blocking_get(object: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
     // SAFETY: an object of our type.
-    bool_ref(unsafe { op_of(object) }.blocking.get())
+    let op = unsafe { op_of(object) };
+    if op.has_loop() {
+        return bool_ref(op.blocking.load(Ordering::Relaxed));
+    }
+    // asyncio takes it for a coroutine then, which any loop may run, and not for a future, which would need one.
+    // SAFETY: attached.
+    unsafe { ffi::Py_NewRef(ffi::Py_None()) }
 }
 
 unsafe extern "C" fn blocking_set(object: *mut ffi::PyObject, value: *mut ffi::PyObject, _: *mut c_void) -> c_int {
@@ -657,7 +782,7 @@ unsafe extern "C" fn blocking_set(object: *mut ffi::PyObject, value: *mut ffi::P
         if !op.is_mine() {
             return slot(-1, |_| Err(not_mine()));
         }
-        op.blocking.set(value == ffi::Py_True());
+        op.blocking.store(value == ffi::Py_True(), Ordering::Relaxed);
     }
     0
 }
@@ -677,35 +802,63 @@ unsafe extern "C" fn repr(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
         } else {
             "of another thread"
         };
-        Ok(format!("<aerolane operation, {state}>").into_pyobject(py)?.into_any().into_ptr())
+        Ok(format!("<aerolane operation '{}', {state}>", op.name).into_pyobject(py)?.into_any().into_ptr())
     })
 }
 
+/// What the garbage collector is to know of.
+unsafe extern "C" fn traverse(object: *mut ffi::PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
+    // SAFETY: an object of our type. No thread touches objects while they are traversed; nothing is counted or freed.
+    unsafe {
+        let op = op_of(object);
+        let kind: *mut ffi::PyObject = ffi::Py_TYPE(object).cast();
+        let outcome = (*op.outcome.as_ptr()).as_ref().map(Owned::as_ptr);
+        for seen in [Some(kind), outcome].into_iter().flatten() {
+            let stop = visit(seen, arg);
+            if stop != 0 {
+                return stop;
+            }
+        }
+    }
+    0
+}
+
+/// Breaks cycles. Only failed operations are tracked: of them, it is the exception that closes one.
+unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
+    // SAFETY: an object of our type, that nobody can reach any more.
+    drop(unsafe { op_of(object) }.outcome.take());
+    0
+}
+
 unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
-    Python::attach(|py| {
-        // SAFETY: the last reference is gone, so this thread has the object for itself; it is freed as it was allocated,
-        // and its heap type loses the reference of this instance.
-        unsafe {
+    // SAFETY: the interpreter frees objects on attached threads; at its own end, too, when `attach` refuses.
+    unsafe {
+        Python::attach_unchecked(|py| {
+            // The last reference is gone, so this thread has the object for itself; it is freed as it was allocated, and
+            // its heap type loses the reference of this instance. Untracking what is not tracked does nothing.
+            ffi::PyObject_GC_UnTrack(object.cast());
             let kind = ffi::Py_TYPE(object);
             let op = ManuallyDrop::take(&mut (*object.cast::<Object>()).op);
-            if !op.awaited.get() && op.status.get() != Status::Cancelled {
-                warn_never_awaited(py);
+            if !op.awaited.load(Ordering::Relaxed) && op.status.get() != Status::Cancelled {
+                warn_never_awaited(py, op.name);
             }
             drop(op);
-            ffi::PyObject_Free(object.cast());
+            ffi::PyObject_GC_Del(object.cast());
             ffi::Py_DECREF(kind.cast());
-        }
-    });
+        });
+    }
 }
 
 #[cold]
-fn warn_never_awaited(py: Python<'_>) {
-    const TEXT: &CStr = c"an operation of an aerolane client was never awaited";
+fn warn_never_awaited(py: Python<'_>, name: &str) {
     // Whatever is being raised goes on afterwards.
     let raised = PyErr::take(py);
-    // SAFETY: attached; the text is a C string.
-    if unsafe { ffi::PyErr_WarnEx(ffi::PyExc_RuntimeWarning, TEXT.as_ptr(), 1) } < 0 {
-        PyErr::fetch(py).write_unraisable(py, None);
+    let text = format!("aerolane operation '{name}' was never awaited");
+    let warned = std::ffi::CString::new(text).map_or(Ok(()), |text| {
+        PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyRuntimeWarning>(), &text, 1)
+    });
+    if let Err(error) = warned {
+        error.write_unraisable(py, None);
     }
     if let Some(raised) = raised {
         raised.restore(py);
@@ -758,6 +911,8 @@ fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
     let mut slots = vec![
         slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, clear as *mut c_void),
         slot(ffi::Py_tp_repr, repr as *mut c_void),
         slot(ffi::Py_tp_iter, itself as *mut c_void),
         slot(ffi::Py_tp_iternext, iternext as *mut c_void),
@@ -773,7 +928,7 @@ fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
         name: NAME.as_ptr().cast::<c_char>(),
         basicsize: size_of::<Object>() as c_int,
         itemsize: 0,
-        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION) as u32,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_GC | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION) as u32,
         slots: slots.as_mut_ptr(),
     };
     // SAFETY: the spec and all it points to are well formed; methods, attributes and texts live for ever.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -23,9 +24,9 @@ pub(crate) fn thread_token() -> usize {
     TOKEN.with(|token| ptr::from_ref(token).addr())
 }
 
-/// What lives on one thread and is touched there only.
+/// What lives on one thread at a time and is touched there only.
 pub(super) struct OnThread<T> {
-    thread: usize,
+    thread: AtomicUsize,
     value: T,
 }
 
@@ -35,7 +36,7 @@ unsafe impl<T: Send> Sync for OnThread<T> {}
 impl<T> OnThread<T> {
     /// Binds the value to this thread.
     pub(super) fn new(value: T) -> Self {
-        Self { thread: thread_token(), value }
+        Self { thread: AtomicUsize::new(thread_token()), value }
     }
 
     /// The value, for who has it alone.
@@ -45,7 +46,19 @@ impl<T> OnThread<T> {
 
     /// The value, on its thread.
     pub(super) fn get(&self) -> Option<&T> {
-        (self.thread == thread_token()).then_some(&self.value)
+        (self.thread.load(Ordering::Relaxed) == thread_token()).then_some(&self.value)
+    }
+
+    /// The value, which moves to this thread if it is another's.
+    ///
+    /// # Safety
+    /// No other thread uses the value, nor will it without having it moved back.
+    pub(super) unsafe fn adopt(&self) -> &T {
+        let token = thread_token();
+        if self.thread.load(Ordering::Relaxed) != token {
+            self.thread.store(token, Ordering::Relaxed);
+        }
+        &self.value
     }
 }
 
