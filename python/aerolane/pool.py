@@ -213,20 +213,32 @@ class _LoopThread(Generic[C]):
     ) -> None:
         try:
             with asyncio.Runner(loop_factory=new_loop) as runner:
-                runner.run(self._serve(open_client))
-        except asyncio.CancelledError:
-            pass
-        except BaseException as error:  # Also SystemExit of a task: it ends this loop, and those who wait are told.
-            self._error = error
+                try:
+                    runner.run(self._serve(open_client))
+                except asyncio.CancelledError:
+                    self._over(None)
+                except (
+                    BaseException
+                ) as error:  # Also SystemExit of a task: it ends this loop, and those who wait are told.
+                    self._over(error)
+        except BaseException as error:
+            self._over(error)
         finally:
+            self._over(None)
             with self._lock:
-                self._alive = False
                 calls, self._calls = self._calls, set()
-                self._died = not self._stopping
             self._loop = self._main = self._client = None
             for future in (self.ready, *calls):
                 _fail(future, self._gone())
             self._done.set_result(None)
+
+    def _over(self, error: BaseException | None) -> None:
+        """Takes no more calls. The first reason stays."""
+        with self._lock:
+            if self._alive:
+                self._alive = False
+                self._error = error
+                self._died = not self._stopping
 
     async def _serve(self, open_client: Callable[[], contextlib.AbstractAsyncContextManager[C]]) -> None:
         with self._lock:
@@ -296,8 +308,9 @@ class _LoopThread(Generic[C]):
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if self._stopping and not (task is not None and task.cancelling()):
-                raise self._gone() from None
+            if (self._stopping or not self._alive) and not (task is not None and task.cancelling()):
+                gone = self._gone()
+                raise gone from gone.__cause__
             raise
         finally:
             with self._lock:

@@ -22,7 +22,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--nodes", type=int, default=3, help="how many nodes (default 3)")
     parser.add_argument("--replication-factor", type=int, default=2, help="nodes that hold each partition (default 2)")
-    parser.add_argument("--namespace", action="append", help="name of a namespace; several times for several (default test)")
+    parser.add_argument(
+        "--namespace", action="append", help="name of a namespace; several times for several (default test)"
+    )
     parser.add_argument("--default-ttl", type=int, default=0, help="default TTL in seconds (default 0: never expire)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=3000, help="the first node's port; 0: any free (default 3000)")
