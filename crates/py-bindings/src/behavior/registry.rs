@@ -53,13 +53,11 @@ pub(super) fn add(py: Python<'_>, behavior: &Py<Behavior>) {
 /// Puts a behavior into a list, in the place of one with its name.
 pub(super) fn put(py: Python<'_>, list: &Mutex<Vec<Py<Behavior>>>, behavior: &Py<Behavior>) {
     let mut list = list.lock();
-    let replaced = match list.iter_mut().find(|other| other.get().name == behavior.get().name) {
-        Some(place) => Some(std::mem::replace(place, behavior.clone_ref(py))),
-        None => {
-            list.push(behavior.clone_ref(py));
-            None
-        }
-    };
+    let place = list.iter_mut().find(|other| other.get().name == behavior.get().name);
+    let replaced = place.map(|place| std::mem::replace(place, behavior.clone_ref(py)));
+    if replaced.is_none() {
+        list.push(behavior.clone_ref(py));
+    }
     drop(list);
     drop(replaced);
 }

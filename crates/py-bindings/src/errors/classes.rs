@@ -83,16 +83,16 @@ families! {
 
 /// An exception class, ready for use.
 pub(super) struct Class {
-    pub(super) class: Py<PyType>,
+    pub(super) python: Py<PyType>,
     /// Its `__new__`: making an instance through it runs no Python code.
     pub(super) new: Py<PyAny>,
-    /// Whether `args` must be set apart: OSError's `__new__` leaves that to `__init__`.
+    /// Whether `args` must be set apart: `OSError.__new__` leaves that to `__init__`.
     pub(super) args_apart: bool,
 }
 
 /// Everything that errors are made from.
 pub(super) struct Classes {
-    classes: Vec<Class>,
+    all: Vec<Class>,
     /// The message of each code that the server may send.
     messages: Vec<Py<PyAny>>,
     pub(super) result_code: Py<PyAny>,
@@ -108,7 +108,7 @@ impl Classes {
     }
 
     pub(super) fn class(&self, family: Family) -> &Class {
-        &self.classes[family as usize]
+        &self.all[family as usize]
     }
 
     pub(super) fn message<'py>(&self, py: Python<'py>, code: u8) -> &Bound<'py, PyAny> {
@@ -117,7 +117,7 @@ impl Classes {
 
     /// Name and class, for each.
     pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, &Py<PyType>)> {
-        ROWS.iter().zip(&self.classes).map(|(row, class)| (row.name, &class.class))
+        ROWS.iter().zip(&self.all).map(|(row, class)| (row.name, &class.python))
     }
 
     fn make(py: Python<'_>) -> PyResult<Self> {
@@ -138,7 +138,7 @@ impl Classes {
             };
             let new = class.getattr("__new__")?.unbind();
             let args_apart = class.is_subclass_of::<pyo3::exceptions::PyOSError>()?;
-            classes.push(Class { class: class.unbind(), new, args_apart });
+            classes.push(Class { python: class.unbind(), new, args_apart });
         }
         let messages = (0..=255_u8)
             .map(|code| {
@@ -146,7 +146,7 @@ impl Classes {
                 Ok(text.into_pyobject(py)?.into_any().unbind())
             })
             .collect::<PyResult<_>>()?;
-        Ok(Self { classes, messages, result_code, base: base.unbind() })
+        Ok(Self { all: classes, messages, result_code, base: base.unbind() })
     }
 }
 
@@ -155,7 +155,7 @@ fn create<'py>(py: Python<'py>, row: &Row, made: &[Class]) -> PyResult<Bound<'py
     let mut bases = Vec::new();
     for base in row.bases {
         bases.push(match base {
-            Base::Ours(family) => made[*family as usize].class.bind(py).clone().into_any(),
+            Base::Ours(family) => made[*family as usize].python.bind(py).clone().into_any(),
             Base::Builtin(name) => builtins.getattr(*name)?,
         });
     }

@@ -43,7 +43,7 @@ fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         ErrorKind::Server { rc, detail: None } if error.cause().is_none() => classes.message(py, u8::from(*rc)).clone(),
         _ => native::message(error).into_pyobject(py)?.into_any(),
     };
-    let exception = class.new.bind(py).call1((class.class.bind(py), &message))?;
+    let exception = class.new.bind(py).call1((class.python.bind(py), &message))?;
     if class.args_apart {
         exception.setattr(intern!(py, "args"), (message,))?;
     }
@@ -109,7 +109,7 @@ fn error_from_code<'py>(
     in_doubt: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let classes = Classes::get(py)?;
-    let class = classes.class(codes::family(result_code)).class.bind(py);
+    let class = classes.class(codes::family(result_code)).python.bind(py);
     let code = classes.result_code.bind(py).call1((result_code,))?;
     let message = match message {
         Some(message) => message.into_pyobject(py)?.into_any(),

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use aerolane::config::{MAX_CONNECTIONS, MAX_DEPTH};
 use aerolane::{AuthMode, ClientConfig, PoolSizing, WhenFull};
 use aerospike_core::ClientPolicy as Core;
+use aerospike_core::policy::TEND_INTERVAL_MIN_MS;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
 use super::define::{Hook, policy};
 use super::enums::{AuthKind, Named};
-use super::kinds::{Addresses, Kind, Member, Millis, Number, OneUpTo, Racks, Switch, Text, UpTo, wrong_type};
+use super::kinds::{Addresses, Kind, Maybe, Member, Millis, Number, Racks, Switch, Text, UpTo, Within, wrong_type};
 use super::tls::{Ready, TlsConfig};
 use crate::errors;
 
 /// What a client is made from, property by property.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)] // no Debug: it holds the password
 pub(crate) struct Settings {
     core: Core,
     auth: AuthKind,
@@ -33,8 +34,8 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let mut core = Core::default();
-        core.custom_client_id = Some(concat!("python-aerolane-", env!("CARGO_PKG_VERSION")).into());
+        let client_id = concat!("python-aerolane-", env!("CARGO_PKG_VERSION"));
+        let core = Core { custom_client_id: Some(client_id.into()), ..Core::default() };
         Self {
             core,
             auth: AuthKind::None,
@@ -126,11 +127,11 @@ policy! {
         password / set_password: Text = password;
         /// How connections are encrypted, or None (the default): not at all.
         tls_config / set_tls_config: Tls = tls;
-        /// Most time for connecting to the cluster, in ms, and for each command that watches it. Default 1,000.
+        /// Most time for each command that watches the cluster, in ms. Default 1,000.
         timeout / set_timeout: Millis = core.timeout;
         /// Most time for opening one connection, in ms. 0 (the default): as `timeout`.
         connect_timeout / set_connect_timeout: Millis = core.connect_timeout;
-        /// Most time for one login, in ms. Default 5,000.
+        /// Most time for one login, in ms. 0: as `connect_timeout`. Default 5,000.
         login_timeout / set_login_timeout: Millis = core.login_timeout;
         /// Connections that were not used for so long are closed, in ms. 0 (the default): after 55 s, before the server does.
         idle_timeout / set_idle_timeout: Millis = core.idle_timeout;
@@ -139,20 +140,20 @@ policy! {
         /// Most connections per node for requests of single records. Default 256; 0: 65,535.
         max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
         /// Most requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1 over TLS.
-        pipeline_depth / set_pipeline_depth: OneUpTo<{ MAX_DEPTH as i64 }> = depth;
+        pipeline_depth / set_pipeline_depth: Maybe<Within<1, { MAX_DEPTH as i64 }>> = depth;
         /// Most bytes of requests on one connection that are not yet answered, 1,024 to 1,073,741,824. None (the
         /// default): 1 MiB.
-        max_bytes_in_flight / set_max_bytes_in_flight: OneUpTo<{ 1 << 30 }> = bytes_in_flight;
+        max_bytes_in_flight / set_max_bytes_in_flight: Maybe<Within<1024, { 1 << 30 }>> = bytes_in_flight;
         /// Most connections per node for batches and other slow requests, 1 to 65,535. None (the default): 64, or
         /// `max_conns_per_node` when that is less.
-        max_batch_conns_per_node / set_max_batch_conns_per_node: OneUpTo<{ MAX_CONNECTIONS as i64 }> = batch_max;
+        max_batch_conns_per_node / set_max_batch_conns_per_node: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = batch_max;
         /// Most calls that wait for a place on a connection, per node and lane; further ones fail at once. None (the
         /// default): 1,048,576.
-        max_waiting_per_node / set_max_waiting_per_node: OneUpTo<{ u32::MAX as i64 }> = max_waiting;
+        max_waiting_per_node / set_max_waiting_per_node: Maybe<Within<1, { u32::MAX as i64 }>> = max_waiting;
         /// What happens when all connections to a node are taken. Default `WhenFull.WAIT`.
         when_full / set_when_full: Member = when_full;
         /// Into how many pools the connections of rare commands (queries, administration) are split, 1 to 255. Default 1.
-        conn_pools_per_node / set_conn_pools_per_node: UpTo<255> = core.conn_pools_per_node;
+        conn_pools_per_node / set_conn_pools_per_node: Within<1, 255> = core.conn_pools_per_node;
         /// Most connections that are being opened for rare commands at the same time. 0 (the default): no limit.
         opening_connection_threshold / set_opening_connection_threshold: Number = core.opening_connection_threshold;
         /// Whether the addresses that nodes give for outside networks are used. Default False.
@@ -170,7 +171,7 @@ policy! {
         /// How many `tend_interval`s a window has. Default 1.
         error_rate_window / set_error_rate_window: Number = core.error_rate_window;
         /// How often the cluster is looked at, in ms; at least 250. Default 1,000.
-        tend_interval / set_tend_interval: Millis = core.tend_interval;
+        tend_interval / set_tend_interval: Within<{ TEND_INTERVAL_MIN_MS as i64 }, { u32::MAX as i64 }> = core.tend_interval;
         /// Addresses that the nodes give, and those to use in their place. None (the default): as given.
         ip_map / set_ip_map: Addresses = core.ip_map;
         /// The name that the cluster must have. None (the default): any.
@@ -181,7 +182,7 @@ policy! {
         custom_client_id / set_custom_client_id: Text = core.custom_client_id;
         /// 1 to 32, or None (the default). Accepted for code written for aerospike-native; of no effect, as no runtime
         /// stands between a call and its connection here.
-        per_client_runtime_workers / set_per_client_runtime_workers: OneUpTo<32> = workers;
+        per_client_runtime_workers / set_per_client_runtime_workers: Maybe<Within<1, 32>> = workers;
     }
 
     /// Sets how to log in, and with what.
@@ -189,11 +190,11 @@ policy! {
     fn set_auth_mode(
         &self,
         mode: &Bound<'_, PyAny>,
-        user: Option<String>,
-        password: Option<String>,
+        user: Option<&str>,
+        password: Option<&str>,
     ) -> PyResult<()> {
         let mode = AuthKind::from_python(mode, "mode")?;
-        self.0.rcu(|state| Settings { auth: mode, user: user.clone(), password: password.clone(), ..Settings::clone(state) });
+        self.0.rcu(|state| Settings { auth: mode, user: user.map(Into::into), password: password.map(Into::into), ..Settings::clone(state) });
         Ok(())
     }
 

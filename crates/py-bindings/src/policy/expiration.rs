@@ -20,6 +20,7 @@ impl Expiration {
 }
 
 #[pymethods]
+#[allow(clippy::trivially_copy_pass_by_ref)] // Python calls methods by reference
 impl Expiration {
     /// The time that the namespace's configuration gives (`default-ttl`).
     #[classattr]

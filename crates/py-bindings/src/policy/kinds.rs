@@ -6,7 +6,7 @@ use aerospike_core::{Expiration as CoreExpiration, ReadTouchTtl};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyString};
 
 use super::enums::Named;
 use super::expiration::Expiration;
@@ -41,7 +41,7 @@ pub(crate) fn wrong_type(value: &Bound<'_, PyAny>, what: &str, wanted: &str) -> 
 }
 
 /// An int of 0 to `MOST`.
-pub(crate) struct UpTo<const MOST: i64>;
+pub(crate) type UpTo<const MOST: i64> = Within<0, MOST>;
 /// Milliseconds in 32 bits.
 pub(crate) type Millis = UpTo<{ u32::MAX as i64 }>;
 /// A number in 32 bits.
@@ -49,41 +49,23 @@ pub(crate) type Number = UpTo<{ u32::MAX as i64 }>;
 /// A number in 63 bits.
 pub(crate) type Long = UpTo<{ i64::MAX }>;
 
-macro_rules! up_to {
+/// An int of `LEAST` to `MOST`, neither of them negative.
+pub(crate) struct Within<const LEAST: i64, const MOST: i64>;
+
+macro_rules! within {
     ($($int:ty),*) => {$(
-        impl<const MOST: i64> Kind<$int> for UpTo<MOST> {
+        impl<const LEAST: i64, const MOST: i64> Kind<$int> for Within<LEAST, MOST> {
             fn get(py: Python<'_>, value: &$int) -> PyResult<Py<PyAny>> {
                 value.into_py_any(py)
             }
 
             fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<$int> {
-                Ok(whole_number(value, what, 0, MOST)? as $int)
+                Ok(whole_number(value, what, LEAST, MOST)? as $int)
             }
         }
     )*};
 }
-up_to!(u8, u32, u64, usize);
-
-/// An int of 1 to `MOST`, or None.
-pub(crate) struct OneUpTo<const MOST: i64>;
-
-impl<const MOST: i64, T> Kind<Option<T>> for OneUpTo<MOST>
-where
-    T: Copy + TryFrom<i64>,
-    i64: TryFrom<T>,
-{
-    fn get(py: Python<'_>, value: &Option<T>) -> PyResult<Py<PyAny>> {
-        value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)).into_py_any(py)
-    }
-
-    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<T>> {
-        if value.is_none() {
-            return Ok(None);
-        }
-        let number = whole_number(value, what, 1, MOST)?;
-        Ok(T::try_from(number).ok())
-    }
-}
+within!(u8, u32, u64, usize);
 
 /// A bool.
 pub(crate) struct Switch;
@@ -245,7 +227,7 @@ impl Kind<Option<Vec<usize>>> for Racks {
         if value.is_none() {
             return Ok(None);
         }
-        if value.is_instance_of::<PyString>() {
+        if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             return Err(wrong_type(value, what, "a list of ints or None"));
         }
         let mut racks = Vec::new();
