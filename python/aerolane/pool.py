@@ -36,7 +36,7 @@ class AsyncPool(Generic[C]):
         async with AsyncPool(lambda: Client("localhost:3000"), loop_count=4) as pool:
             results = await pool.map(work, range(4))  # work(client, number)
 
-    * A callable is a factory: it is called once on every loop, and what it gives (a client: an async context manager, or
+    * A callable is a factory: it is called once on every loop, and what it gives (a client: an async context manager or
       an awaitable of one) belongs to that loop.
     * Something with `connect()`, such as a `ClusterDefinition`, is connected once; all loops share the cluster, and its
       bounds on connections hold for all of them together.
@@ -110,7 +110,7 @@ class AsyncPool(Generic[C]):
         self._state = "started"
 
     async def aclose(self) -> None:
-        """Cancels what runs, closes the clients, ends the loops and waits for their threads. Closing twice does nothing.
+        """Cancels what runs, closes the clients, ends the loops and waits for their threads. Does nothing when done.
 
         Calls that were cancelled by it raise `RuntimeError`. Raises what closing a client raised.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def aerolane_cluster() -> "Iterator[EmbeddedCluster]":
-    """An embedded cluster of 3 nodes for the whole test session: `.seeds`, `.stop_node(..)`, `.inject(..)` and the rest.
+    """An embedded cluster of 3 nodes for the whole test session: `.seeds`, `.stop_node(..)`, `.inject(..)`, ...
 
     Never a real one: a test that stops nodes or injects faults can rely on it.
     """
@@ -28,7 +28,7 @@ def aerolane_cluster() -> "Iterator[EmbeddedCluster]":
 
 @pytest.fixture(scope="session")
 def aerolane_seeds(request: pytest.FixtureRequest) -> str:
-    """Seeds of the cluster to test with: `AEROSPIKE_HOST` ("host:port,host:port") where it is set, else `aerolane_cluster`."""
+    """Seeds of the cluster to test with: those of `AEROSPIKE_HOST` where it is set, else those of `aerolane_cluster`."""
     seeds = os.environ.get("AEROSPIKE_HOST")
     if seeds:
         return seeds

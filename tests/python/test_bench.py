@@ -10,6 +10,7 @@ from array import array
 from shlex import split
 
 import pytest
+
 from aerolane.bench import latency, loops, matrix, table
 from aerolane.bench.busy import Busy
 from aerolane.bench.cli import main, parser, plan

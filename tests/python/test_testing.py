@@ -204,7 +204,7 @@ def test_a_process_of_its_own():
 
 
 def test_a_process_that_cannot_start_says_why():
-    with pytest.raises(RuntimeError, match="did not start.*0 nodes"):
+    with pytest.raises(RuntimeError, match=r"did not start.*0 nodes"):
         EmbeddedProcess(nodes=0)
     with pytest.raises(RuntimeError, match="did not start"):
         EmbeddedProcess(start_timeout=0.0001)

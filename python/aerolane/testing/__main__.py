@@ -18,7 +18,7 @@ from aerolane._aerolane import EmbeddedCluster
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m aerolane.testing",
-        description="An Aerospike-compatible cluster in memory, for tests and for trying things out, never for production.",
+        description="An Aerospike-compatible cluster in memory, for tests and trials, never for production.",
     )
     parser.add_argument("--nodes", type=int, default=3, help="how many nodes (default 3)")
     parser.add_argument("--replication-factor", type=int, default=2, help="nodes that hold each partition (default 2)")

@@ -15,8 +15,8 @@ _END_TIMEOUT = 10.0
 class EmbeddedProcess:
     """`EmbeddedProcess(nodes=3, replication_factor=2, namespace="test", ...)`: a cluster in a process of its own.
 
-    It shares neither the GIL nor the CPU accounting of this process, so it is what benchmarks want. It runs as soon as it
-    is made, until `close()`, the end of its `with` block or the end of this process, however that comes about.
+    It shares neither the GIL nor the CPU accounting of this process, so it is what benchmarks want. It runs as soon as
+    it is made, until `close()`, the end of its `with` block or the end of this process, however that comes about.
 
     * `nodes`, `replication_factor`, `namespace` (a name or several): as `EmbeddedCluster`.
     * `port`: of the first node, the next ones on the ports above. Default 0: any free ports.
