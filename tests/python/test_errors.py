@@ -260,12 +260,49 @@ def test_plain_except_works():
 
 
 def test_names_of_aerospike_native():
-    aliases = """ServerError RecordNotFound RecordExistsError GenerationError RecordTooBig BinNotFound BinTypeError
-        FilteredOut OpNotApplicable InvalidRequest IndexError IndexNotFound IndexFoundError SecurityError
-        NotAuthenticated SecurityNotEnabled QueryError BatchError QuotaError UdfError ClientError BatchFailedError
-        TimeoutError ConnectionError InvalidNodeError InvalidNamespaceError NoMoreConnections MaxErrorRate
-        CommitFailedError BadResponse IoError ParseAddressError ParseIntError PasswordHashError RecvError
-        Base64DecodeError InvalidUTF8 InvalidRustClientArgs UDFBadResponse ValueError RecordError""".split()
+    aliases = [
+        "ServerError",
+        "RecordNotFound",
+        "RecordExistsError",
+        "GenerationError",
+        "RecordTooBig",
+        "BinNotFound",
+        "BinTypeError",
+        "FilteredOut",
+        "OpNotApplicable",
+        "InvalidRequest",
+        "IndexError",
+        "IndexNotFound",
+        "IndexFoundError",
+        "SecurityError",
+        "NotAuthenticated",
+        "SecurityNotEnabled",
+        "QueryError",
+        "BatchError",
+        "QuotaError",
+        "UdfError",
+        "ClientError",
+        "BatchFailedError",
+        "TimeoutError",
+        "ConnectionError",
+        "InvalidNodeError",
+        "InvalidNamespaceError",
+        "NoMoreConnections",
+        "MaxErrorRate",
+        "CommitFailedError",
+        "BadResponse",
+        "IoError",
+        "ParseAddressError",
+        "ParseIntError",
+        "PasswordHashError",
+        "RecvError",
+        "Base64DecodeError",
+        "InvalidUTF8",
+        "InvalidRustClientArgs",
+        "UDFBadResponse",
+        "ValueError",
+        "RecordError",
+    ]
     for name in aliases:
         assert issubclass(getattr(exceptions, name), exceptions.ServerError), name
     assert exceptions.RecordNotFound is exceptions.RecordNotFoundError

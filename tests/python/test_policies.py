@@ -188,9 +188,9 @@ def test_messages_of_wrong_values():
     for value in (-1, 2**32):
         with pytest.raises(InvalidArgumentError, match=f"^total_timeout is {value}, it must be 0 to 4294967295$"):
             policy.total_timeout = value
-    with pytest.raises(TypeError, match="^total_timeout must be an int, not float$"):
+    with pytest.raises(TypeError, match=r"^total_timeout must be an int, not float$"):
         policy.total_timeout = 1.5
-    with pytest.raises(TypeError, match="^replica must be a member of Replica, not CommitLevel$"):
+    with pytest.raises(TypeError, match=r"^replica must be a member of Replica, not CommitLevel$"):
         policy.replica = p.CommitLevel.COMMIT_ALL
     for value in (101, -2):
         with pytest.raises(InvalidArgumentError, match="must be -1 to 100"):
@@ -291,7 +291,20 @@ def certificate(tmp_path_factory):
         pytest.skip("there is no openssl to make a certificate with")
     folder = tmp_path_factory.mktemp("tls")
     cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=x".split()
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        "/CN=x",
+    ]
     subprocess.run([*command, "-out", cert, "-keyout", key], check=True, capture_output=True)
     return cert, key
 

@@ -82,7 +82,7 @@ class AerospikeError(Exception):
         elapsed=None,
     ):
         super().__init__(message)
-        self.result_code = None if result_code is None else ResultCode(result_code)
+        self.result_code = None if result_code is None else ResultCode(result_code)  # noqa: F821 (made by _result_codes)
         self.in_doubt = in_doubt
         self.sub_code = sub_code
         self.server_message = server_message

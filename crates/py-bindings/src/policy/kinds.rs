@@ -76,7 +76,7 @@ impl Kind<bool> for Switch {
     }
 
     fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<bool> {
-        value.cast::<PyBool>().map(|value| value.is_true()).map_err(|_| wrong_type(value, what, "a bool"))
+        value.cast::<PyBool>().map(PyBoolMethods::is_true).map_err(|_| wrong_type(value, what, "a bool"))
     }
 }
 
