@@ -68,7 +68,12 @@ def serve(job: str) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     spec = RunSpec.from_json(sys.stdin.read())
-    answers.write(json.dumps(_do(job, spec)) + "\n")
+    try:
+        answer = _do(job, spec)
+    except KeyboardInterrupt:
+        # The parent got the same signal, and tells.
+        os._exit(130)
+    answers.write(json.dumps(answer) + "\n")
     answers.flush()
     # A client whose threads do not end must not keep the process.
     sys.stderr.flush()

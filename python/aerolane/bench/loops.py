@@ -36,6 +36,7 @@ PARAMETERS = (
     "untimed",
     "untimed_later",
     "gap",
+    "lead",
     "prebuilt",
     "not_found",
 )
@@ -63,7 +64,7 @@ def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = Fals
     bins, constants = spec.payload().source()
     parameters = ", ".join((*PARAMETERS, *constants, *calls.names))
     text = f"{'async ' if asynchronous else ''}def work(*, {parameters}):\n"
-    text += "    reads = writes = missed = 0\n    kid = first_id - stride\n    due = clock()\n"
+    text += "    reads = writes = missed = 0\n    kid = first_id - stride\n    due = clock() + lead\n"
     if loading:
         body = _guarded(_write(_need(calls.write, "write"), _key(spec, calls, loading), bins, 1, ""), asynchronous)
         return text + "    for kid in range(first_id, keys, stride):\n" + indent(body, " " * 8), constants

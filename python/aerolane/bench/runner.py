@@ -89,6 +89,7 @@ class Run:
                 print(loops.source(spec, self.mode.asynchronous, calls)[0], file=sys.stderr)
         prebuilt = self._prebuilt_keys(calls)
         keys = len(prebuilt) if prebuilt else spec.keys
+        gap = int(1e9 * self.workers / spec.rate) if spec.rate else 0
 
         def start() -> Any:
             with self._lock:
@@ -112,7 +113,9 @@ class Run:
                 stride=self.workers,
                 untimed=range(rng.gen_below(spec.sample_every)),
                 untimed_later=range(spec.sample_every - 1),
-                gap=int(1e9 * self.workers / spec.rate) if spec.rate else 0,
+                gap=gap,
+                # Spread over the gap, so that paced workers do not all call at once.
+                lead=gap * index // self.workers,
                 prebuilt=prebuilt,
             )
 
