@@ -1,5 +1,29 @@
 """Aerolane: a fast client for the Aerospike database."""
 
-from aerolane._aerolane import Key, Record, __version__, build_info
+from aerolane._aerolane import (
+    HLL,
+    FastRng,
+    GeoJSON,
+    Key,
+    Operation,
+    Record,
+    SortedMap,
+    SpecialValue,
+    UnknownValue,
+    __version__,
+    build_info,
+)
 
-__all__ = ["Key", "Record", "__version__", "build_info"]
+__all__ = [
+    "HLL",
+    "FastRng",
+    "GeoJSON",
+    "Key",
+    "Operation",
+    "Record",
+    "SortedMap",
+    "SpecialValue",
+    "UnknownValue",
+    "__version__",
+    "build_info",
+]

@@ -6,10 +6,11 @@ use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, partition_id};
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
+use crate::errors;
 use crate::small_bytes::SmallBytes;
 use crate::value::{self, Look, Refused};
 
@@ -37,7 +38,8 @@ const NO_USER_KEY: u8 = particle_type::NIL;
 /// knows the record, is computed once, here. Keys are immutable and hashable, and equal when namespace and digest are.
 ///
 /// Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
-/// `ValueError` for an empty or too long namespace, a too long set name, or a str that is not UTF-8.
+/// `InvalidArgumentError` (a `ValueError`) for an empty or too long namespace, a too long set name, or a str that is
+/// not UTF-8.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Key {
     digest: Digest,
@@ -170,13 +172,14 @@ fn bad_names(namespace: &str, set: &str) -> PyErr {
         let shown: String = text.chars().take(80).collect();
         format!("the {what} {shown:?} has {} bytes, it must have at most {most}", text.len())
     };
-    PyValueError::new_err(if namespace.is_empty() {
+    let text = if namespace.is_empty() {
         "the namespace of a key must not be empty".to_owned()
     } else if namespace.len() > MAX_NAMESPACE {
         too_long("namespace", namespace, MAX_NAMESPACE)
     } else {
         too_long("set name", set, MAX_SET)
-    })
+    };
+    Python::attach(|py| errors::invalid_argument(py, text))
 }
 
 /// The key from a user key that is neither an exact int nor an exact str.
@@ -240,7 +243,8 @@ impl Key {
     /// The key of a record of which only the digest is known: 20 bytes (or another bytes-like object), or 40 hex digits
     /// as a str.
     ///
-    /// Raises `ValueError` for another length or text that is not hex, `TypeError` for another type.
+    /// Raises `InvalidArgumentError` (a `ValueError`) for another length or text that is not hex, `TypeError` for another
+    /// type.
     #[staticmethod]
     #[pyo3(signature = (namespace, set, digest))]
     fn key_with_digest(namespace: &str, set: Option<&str>, digest: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -357,13 +361,16 @@ fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
             let text = value::utf8(object).map_err(refused)?;
             if text.len() != 2 * DIGEST_SIZE {
                 let len = text.len();
-                return Err(PyValueError::new_err(format!("a digest has 40 hex digits or 20 bytes, not {len} digits")));
+                return Err(errors::invalid_argument(
+                    py,
+                    format!("a digest has 40 hex digits or 20 bytes, not {len} digits"),
+                ));
             }
             for pair in text.chunks_exact(2) {
                 let digit = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
                 match (digit(pair[0]), digit(pair[1])) {
                     (Some(high), Some(low)) => bytes.push(high << 4 | low),
-                    _ => return Err(PyValueError::new_err("a digest as str has hex digits only")),
+                    _ => return Err(errors::invalid_argument(py, "a digest as str has hex digits only")),
                 }
             }
         }
@@ -374,7 +381,9 @@ fn digest_of(object: &Bound<'_, PyAny>) -> PyResult<Digest> {
             return Err(PyTypeError::new_err(format!("a digest is bytes or hex text, not {}", kind.name()?)));
         }
     }
-    bytes[..].try_into().map_err(|_| PyValueError::new_err(format!("a digest has 20 bytes, not {}", bytes.len())))
+    bytes[..]
+        .try_into()
+        .map_err(|_| errors::invalid_argument(py, format!("a digest has 20 bytes, not {}", bytes.len())))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

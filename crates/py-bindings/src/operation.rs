@@ -15,8 +15,8 @@ use crate::{errors, value};
 /// A value is encoded when the operation is made: changing a list afterwards changes nothing, and values that cannot be
 /// sent raise at once. Operations are immutable and can be used often, by many threads.
 ///
-/// Raises `TypeError`, `ValueError` and `OverflowError` for values that cannot be sent, and the error for invalid
-/// arguments for bin names beyond 15 bytes.
+/// Raises `TypeError`, `OverflowError` and `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, and
+/// the last for bin names beyond 15 bytes, too.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Operation {
     what: What,
@@ -192,7 +192,7 @@ pub(crate) struct Operations<'py>(Vec<Bound<'py, Operation>>);
 impl<'py> Operations<'py> {
     /// From an iterable of operations.
     ///
-    /// Raises `TypeError` if one is none, and the error for invalid arguments if there are none or too many.
+    /// Raises `TypeError` if one is none, and `InvalidArgumentError` if there are none or too many.
     pub(crate) fn of(operations: &Bound<'py, PyAny>) -> PyResult<Self> {
         let py = operations.py();
         let mut list = Vec::with_capacity(operations.len().unwrap_or(0).min(check::MAX_OPS));
@@ -204,8 +204,7 @@ impl<'py> Operations<'py> {
             check::count(list.len(), "operations").map_err(|e| errors::to_py(py, &e))?;
         }
         if list.is_empty() {
-            let error = aerolane::Error::invalid_argument("there are no operations to carry out");
-            return Err(errors::to_py(py, &error));
+            return Err(errors::invalid_argument(py, "there are no operations to carry out"));
         }
         Ok(Self(list))
     }

@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use aerolane_wire::WireError;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, Op};
 use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
-use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -270,9 +269,7 @@ impl Record {
     #[pyo3(signature = (key, body, operate, bins, /))]
     fn _restore(key: Option<Py<Key>>, body: &[u8], operate: bool, bins: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
         let record = Self::with(key, body, operate)?;
-        if Message::decode(&record.body).is_err() {
-            return Err(PyValueError::new_err("these are not the bytes of a record"));
-        }
+        Message::decode(&record.body).map_err(|e| Python::attach(|py| errors::malformed(py, &e)))?;
         if let Some(bins) = bins {
             record.bins.set(bins.py(), bins.clone().into_any());
         }

@@ -21,8 +21,8 @@ use crate::value::{self, Refused};
 
 /// Reads bins. `None`: all of them; an empty sequence: none, only generation and expiration; else those named.
 ///
-/// Raises `TypeError` if the names are no sequence of str, and the error for invalid arguments for a name beyond 15 bytes
-/// or too many of them.
+/// Raises `TypeError` if the names are no sequence of str, and `InvalidArgumentError` for a name beyond 15 bytes or
+/// too many of them.
 pub(crate) fn get(
     policy: &ReadPolicy,
     key: &Key,
@@ -85,8 +85,8 @@ pub(crate) fn exists(policy: &ReadPolicy, key: &Key, timeout_ms: u32, out: &mut 
 
 /// Sets bins; `None` removes one. `bins` is a dict or another mapping of str to values, with at least one pair.
 ///
-/// Raises `TypeError`, `ValueError` and `OverflowError` for what cannot be sent, naming the bin and the place in its
-/// value; the error for invalid arguments for no bins, too many, or a name beyond 15 bytes.
+/// Raises `TypeError`, `OverflowError` and `InvalidArgumentError` for what cannot be sent, naming the bin and the place
+/// in its value; the last for no bins, too many, or a name beyond 15 bytes, too.
 pub(crate) fn put(
     policy: &WritePolicy,
     key: &Key,
@@ -149,7 +149,7 @@ fn write(
         });
         let count = count.map_err(|Failed(error)| error)?;
         if count == 0 {
-            return Err(errors::to_py(py, &Error::invalid_argument("there are no bins to write")));
+            return Err(errors::invalid_argument(py, "there are no bins to write"));
         }
         check::count(count, "bins").map_err(|e| errors::to_py(py, &e))?;
         finish(writer)

@@ -19,6 +19,9 @@ pub type Digest = [u8; DIGEST_SIZE];
 /// [`digest_integer`]), string and blob keys their bytes. Does not allocate.
 #[must_use]
 pub fn digest(set: &[u8], key_type: u8, key: &[u8]) -> Digest {
+    if let Some(digest) = crate::ripemd::short([set, &[key_type], key]) {
+        return digest;
+    }
     let mut hash = Ripemd160::new();
     hash.update(set);
     hash.update([key_type]);

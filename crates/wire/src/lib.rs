@@ -28,6 +28,7 @@ pub mod msgpack;
 pub mod particle;
 pub mod proto;
 pub mod result_code;
+mod ripemd;
 
 pub use error::{WireError, WireErrorKind, WireResult};
 pub use result_code::ResultCode;

@@ -17,11 +17,6 @@ use super::pairs::{each_pair, items, of_items};
 use super::wrappers::{GeoJson, Hll, SpecialValue, UnknownValue, is_sorted_map};
 use super::{Refused, numpy};
 
-/// Appends the value as a whole bin; gives its particle type. See [`encode_value`].
-pub(crate) fn encode(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<u8> {
-    encode_value(value, out).map_err(|refused| refused.into_py(value.py(), ""))
-}
-
 /// Appends the value as a whole bin; gives its particle type.
 ///
 /// If it cannot be sent, what has been appended until then stays: the caller truncates.

@@ -19,7 +19,7 @@ mod wrappers;
 use pyo3::prelude::*;
 
 pub(crate) use decode::decode;
-pub(crate) use encode::{encode, encode_value};
+pub(crate) use encode::encode_value;
 pub(crate) use names::bin_name;
 pub(crate) use pairs::each_pair;
 pub(crate) use refused::Refused;

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use aerolane_wire::WireError;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
+
+use crate::errors;
 
 /// How much of the way to a value is told: a list that holds itself is refused only at the bound of the depth.
 const MOST_STEPS: usize = 8;
@@ -79,7 +81,7 @@ impl Refused {
         let full = |text: String| if place.is_empty() { text } else { format!("{place}: {text}") };
         match why {
             Why::Type(text) => PyTypeError::new_err(full(text)),
-            Why::Value(text) => PyValueError::new_err(full(text)),
+            Why::Value(text) => errors::invalid_argument(py, full(text)),
             Why::Range(text) => PyOverflowError::new_err(full(text)),
             Why::Python(error) => {
                 if !place.is_empty() {
