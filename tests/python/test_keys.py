@@ -108,7 +108,7 @@ def test_numpy_integers():
 
 @pytest.mark.parametrize("value", [True, False, None, 1.5, [1], {}, object()])
 def test_other_user_keys_are_refused(value):
-    with pytest.raises(TypeError, match="user key|not supported"):
+    with pytest.raises(TypeError, match=r"user key|not supported"):
         Key("test", "demo", value)
 
 

@@ -74,27 +74,27 @@ fn compress(block: &[u8; BLOCK]) -> [u32; 5] {
     ]
 }
 
-#[inline(always)]
+#[inline]
 fn f1(x: u32, y: u32, z: u32) -> u32 {
     x ^ y ^ z
 }
 
-#[inline(always)]
+#[inline]
 fn f2(x: u32, y: u32, z: u32) -> u32 {
     z ^ (x & (y ^ z))
 }
 
-#[inline(always)]
+#[inline]
 fn f3(x: u32, y: u32, z: u32) -> u32 {
     (x | !y) ^ z
 }
 
-#[inline(always)]
+#[inline]
 fn f4(x: u32, y: u32, z: u32) -> u32 {
     y ^ (z & (x ^ y))
 }
 
-#[inline(always)]
+#[inline]
 fn f5(x: u32, y: u32, z: u32) -> u32 {
     x ^ (y | !z)
 }
