@@ -300,3 +300,6 @@ impl Opener for ClusterOpener {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -376,3 +376,11 @@ impl SharedLane {
         result.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 }
+
+#[cfg(test)]
+impl SharedLane {
+    /// Holds the lane's lock, to see who needs it.
+    pub(crate) fn hold(&self) -> impl Sized + '_ {
+        self.state.lock()
+    }
+}
