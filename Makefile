@@ -8,10 +8,20 @@ SHELL := /bin/bash
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 PYTHON ?= python3
-# Tools of the Python side live in a virtual environment outside the checkout, so that a clean clone finds them again.
+# A Python without the GIL, for a second round of the Python tests: found here, or named (PYTHON_FT=path, PYTHON_FT=none).
+PYTHON_FT ?= $(firstword $(shell command -v python3.14t) \
+    $(wildcard $(HOME)/.local/share/uv/python/cpython-3.14*freethreaded*/bin/python3))
+FREE_THREADED := $(filter-out none,$(PYTHON_FT))
+# Virtual environments live outside the checkout, so that a clean clone finds them again.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aerolane
 TOOLS := $(CACHE)/tools
 PEERS := $(CACHE)/peers
+TESTS := $(CACHE)/tests
+TESTS_FT := $(CACHE)/tests-free-threaded
+WHEELS := $(TARGET)/wheels
+# What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
+PROFILE ?= fast
+PYTEST := -m pytest -q tests/python
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -33,7 +43,7 @@ demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:por
 	    --tasks $(TASKS) --threads $(THREADS) --keys $(KEYS) --duration $(DURATION) --warmup $(WARMUP) --workload RU,50
 
 .PHONY: test
-test: lint test-rust test-python ## everything that CI runs
+test: lint test-rust test-python test-peers ## everything that CI runs
 
 .PHONY: lint
 lint: $(TOOLS)/.ready ## formats and lints
@@ -47,8 +57,39 @@ lint: $(TOOLS)/.ready ## formats and lints
 test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cluster, or on AEROSPIKE_HOST=host:port)
 	$(CARGO) test --workspace --locked
 
+.PHONY: wheel
+wheel: $(TOOLS)/.ready ## the Python wheel, and a second one for a free-threaded Python where one is found
+	rm -rf $(WHEELS)
+	$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) --interpreter $(PYTHON) --out $(WHEELS)
+	$(if $(FREE_THREADED),$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) \
+	    --interpreter $(FREE_THREADED) --out $(WHEELS))
+	@ls -sh $(WHEELS)
+
 .PHONY: test-python
-test-python: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster
+test-python: test-types ## Python tests, with the GIL and (where such a Python is found) without it
+	$(TESTS)/bin/python $(PYTEST)
+ifneq ($(FREE_THREADED),)
+	$(MAKE) --no-print-directory test-python-free-threaded
+else
+	@echo "no free-threaded Python found (PYTHON_FT=path): its tests are left out"
+endif
+
+# Not a target of its own for people: the wheel is built by what calls it.
+.PHONY: test-python-free-threaded
+test-python-free-threaded: $(TESTS_FT)/.ready
+	$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl
+	$(TESTS_FT)/bin/python -Werror -c 'import sys, aerolane; sys.exit(sys._is_gil_enabled() and "aerolane switches the GIL on")'
+	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST)
+
+.PHONY: test-types
+test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, and stubtest against the compiled module
+	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(TESTS)/bin/python -m mypy
+	$(TESTS)/bin/pyright --pythonpath $(TESTS)/bin/python
+	$(TESTS)/bin/python -m mypy.stubtest aerolane --mypy-config-file pyproject.toml
+
+.PHONY: test-peers
+test-peers: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 
@@ -64,10 +105,14 @@ bench: ## criterion microbenchmarks
 bench-counts: ## heap allocations and instructions per operation, against the accepted figures
 	crates/bench/counts.sh
 
+PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
 $(PEERS)/.ready: tests/python/peers/requirements.txt
-$(TOOLS)/.ready $(PEERS)/.ready:
+$(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt
+$(TESTS_FT)/.ready: INTERPRETER = $(FREE_THREADED)
+$(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
+$(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
 	@mkdir -p $(CACHE)
-	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(INTERPRETER) -m venv --clear $(@D)
+	$(@D)/bin/pip install $(PIP) -r $<
 	@touch $@

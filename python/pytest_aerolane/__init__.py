@@ -28,7 +28,7 @@ def aerolane_cluster() -> "Iterator[EmbeddedCluster]":
 
 @pytest.fixture(scope="session")
 def aerolane_seeds(request: pytest.FixtureRequest) -> str:
-    """Seeds of the cluster to test with: those of `AEROSPIKE_HOST` where it is set, else those of `aerolane_cluster`."""
+    """Seeds of the cluster to test with: those of `AEROSPIKE_HOST` where set, else those of `aerolane_cluster`."""
     seeds = os.environ.get("AEROSPIKE_HOST")
     if seeds:
         return seeds
