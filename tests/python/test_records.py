@@ -242,12 +242,13 @@ def test_operate(client, key):
     with pytest.raises(RecordNotFoundError):
         client.operate_blocking(key, [Operation.touch()])
     client.operate_blocking(key, [put])
-    it = client.operate_blocking(key, [put, Operation.add("a", 2), read, Operation.touch(), Operation.put("s", "m")])
-    assert it.bins == {"a": [None, None, 7], "s": None} and it.results == [None, None, 7, None, None]
+    it = client.operate_blocking(key, [put, Operation.add("a", 2), read, Operation.put("s", "m")])
+    assert it.bins == {"a": [None, None, 7], "s": None} and it.results == [None, None, 7, None]
+    assert client.operate_blocking(key, [Operation.touch(), read]).bin("a") == 7
     it = client.operate_blocking(key, (Operation.append("s", "z"), Operation.prepend("s", "a"), Operation.get_bin("s")))
     assert it.bin("s") == [None, None, "amz"]
     assert client.operate_blocking(key, [Operation.get()]).bins == {"a": 7, "s": "amz"}
-    assert client.operate_blocking(key, [Operation.get_header()]).generation == 3
+    assert client.operate_blocking(key, [Operation.get_header()]).generation == 4
     client.operate_blocking(key, [Operation.delete()])
     assert not client.exists_blocking(key)
 

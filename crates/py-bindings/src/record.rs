@@ -228,13 +228,14 @@ impl Record {
         Some(expires.saturating_sub(now).max(1))
     }
 
-    /// The results of an `operate`, one per operation, in order, `None` where there was none. `None` for other calls.
+    /// The results of an `operate`, in order, as the server answers: `None` for an operation on a bin that has nothing
+    /// to say; a touch of the record is not answered for. `None` for other calls.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         self.all_results(py)
     }
 
-    /// The result of the `i`-th operation of an `operate`, from 0; `None` if there is none.
+    /// The `i`-th of `results`, from 0; `None` if there is none.
     fn operation_result<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.all_results(py)? {
             Some(results) if i < results.len() => results.get_item(i).map(Some),

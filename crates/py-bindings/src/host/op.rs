@@ -854,9 +854,8 @@ fn warn_never_awaited(py: Python<'_>, name: &str) {
     // Whatever is being raised goes on afterwards.
     let raised = PyErr::take(py);
     let text = format!("aerolane operation '{name}' was never awaited");
-    let warned = std::ffi::CString::new(text).map_or(Ok(()), |text| {
-        PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyRuntimeWarning>(), &text, 1)
-    });
+    let warned = std::ffi::CString::new(text)
+        .map_or(Ok(()), |text| PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyRuntimeWarning>(), &text, 1));
     if let Err(error) = warned {
         error.write_unraisable(py, None);
     }
