@@ -1,22 +1,25 @@
 //! The sync side: the calling thread does the I/O, with the GIL released.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 use aerolane::client::RawClient;
 use pyo3::prelude::*;
 
 use crate::call::Call;
-use crate::errors;
+use crate::{errors, fork};
 
 thread_local! {
     static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static ANSWER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// Whether this is Python's main thread, as of so many forks.
+    static MAIN: Cell<Option<(u32, bool)>> = const { Cell::new(None) };
 }
 
 /// A buffer of a thread that grew beyond this is given back.
 const KEEP: usize = 64 * 1024;
 
-/// Carries out a call whose request `encode` writes.
+/// Carries out a call whose request `encode` writes. A signal handler that raises ends it.
 pub(crate) fn run(
     py: Python<'_>,
     client: &RawClient,
@@ -28,18 +31,75 @@ pub(crate) fn run(
     request.clear();
     let mut answer = ANSWER.take();
     answer.clear();
-    let result = encode(&mut request).and_then(|()| {
-        let raw = call.raw();
-        let policy = call.policy.base();
-        let taken = py.detach(|| client.call_blocking(policy, raw, &request, |body| answer.extend_from_slice(body)));
-        match taken {
-            Ok(()) => call.result(py, &answer),
-            Err(error) => Err(errors::to_py(py, &error)),
-        }
-    });
+    let result = encode(&mut request).and_then(|()| exchange(py, client, call, &request, &mut answer));
     request.shrink_to(KEEP);
     answer.shrink_to(KEEP);
     REQUEST.set(request);
     ANSWER.set(answer);
     result
+}
+
+fn exchange(
+    py: Python<'_>,
+    client: &RawClient,
+    call: &Call,
+    request: &[u8],
+    answer: &mut Vec<u8>,
+) -> PyResult<Py<PyAny>> {
+    let (raw, policy) = (call.raw(), call.policy.base());
+    let take = |body: &[u8]| answer.extend_from_slice(body);
+    if !gets_signals(py)? {
+        let taken = py.detach(|| client.call_blocking(policy, raw, request, take));
+        return match taken {
+            Ok(()) => call.result(py, answer),
+            Err(error) => Err(errors::to_py(py, &error)),
+        };
+    }
+    let signals = Signals::default();
+    let taken = py.detach(|| client.call_interruptible(policy, raw, request, &|| signals.raised(), take));
+    match (taken, signals.take()) {
+        (_, Some(raised)) => Err(raised),
+        (Ok(()), None) => call.result(py, answer),
+        (Err(error), None) => Err(errors::to_py(py, &error)),
+    }
+}
+
+/// What a signal handler of Python has raised.
+#[derive(Default)]
+pub(crate) struct Signals(OnceLock<PyErr>);
+
+impl Signals {
+    /// Runs the handlers of signals that have come; whether one of them has raised.
+    pub(crate) fn raised(&self) -> bool {
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                // It is asked until it says true.
+                let _ = self.0.set(error);
+                true
+            }
+        }
+    }
+
+    pub(crate) fn take(self) -> Option<PyErr> {
+        self.0.into_inner()
+    }
+}
+
+/// Whether signal handlers run on this thread: on Python's main thread they do.
+pub(crate) fn gets_signals(py: Python<'_>) -> PyResult<bool> {
+    let forks = fork::forks();
+    match MAIN.get() {
+        Some((then, main)) if then == forks => Ok(main),
+        _ => find_out(py, forks),
+    }
+}
+
+#[cold]
+fn find_out(py: Python<'_>, forks: u32) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    let main = main.eq(threading.call_method0("get_ident")?)?;
+    MAIN.set(Some((forks, main)));
+    Ok(main)
 }

@@ -2,12 +2,16 @@
 //! becomes.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use aerolane::client::RawCall;
 use aerolane::command::policy::server_timeout_ms;
+use aerolane_wire::message::MessageHeader;
 use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
+use crate::errors;
 use crate::key::Key;
 use crate::record::Record;
 
@@ -39,6 +43,8 @@ pub(crate) enum Becomes {
     Nothing,
     /// Whether the record exists (`exists`, `delete`).
     Exists,
+    /// `(key, {"gen": .., "ttl": ..})`, or `(key, None)` when the record does not exist.
+    Metadata,
     /// A `Record`.
     Record,
     /// A `Record` of `operate`: nil values stay, several results of one bin make a list.
@@ -76,7 +82,7 @@ impl Call {
             namespace: key.namespace(),
             partition: key.partition(),
             writes: self.writes,
-            may_be_missing: self.becomes == Becomes::Exists,
+            may_be_missing: matches!(self.becomes, Becomes::Exists | Becomes::Metadata),
         }
     }
 
@@ -93,10 +99,31 @@ impl Call {
         Ok(match self.becomes {
             Becomes::Nothing => py.None(),
             Becomes::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
+            Becomes::Metadata => (self.key.clone_ref(py), metadata(py, body)?).into_pyobject(py)?.into_any().unbind(),
             Becomes::Record | Becomes::Results => {
                 let operate = self.becomes == Becomes::Results;
                 Py::new(py, Record::new(self.key.clone_ref(py), body, operate)?)?.into_any()
             }
         })
     }
+}
+
+/// The metadata in an answer, as older clients give it: `{"gen": .., "ttl": ..}`, with a `ttl` of `None` for a record that
+/// never expires. `None` when there is no record.
+fn metadata<'py>(py: Python<'py>, body: &[u8]) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let header = MessageHeader::decode(body).map_err(|e| errors::malformed(py, &e))?;
+    if header.result_code != 0 {
+        return Ok(None);
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("gen", header.generation)?;
+    dict.set_item("ttl", seconds_left(header.record_ttl))?;
+    Ok(Some(dict))
+}
+
+/// Seconds until a void time (seconds since 2010-01-01 UTC, 0: never), at least 1.
+fn seconds_left(void_time: u32) -> Option<u64> {
+    const EPOCH: u64 = 1_262_304_000;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    (void_time != 0).then(|| (EPOCH + u64::from(void_time)).saturating_sub(now).max(1))
 }

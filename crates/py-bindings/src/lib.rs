@@ -25,6 +25,7 @@ mod policy;
 mod record;
 mod request;
 mod rng;
+mod session;
 mod small_bytes;
 mod value;
 
@@ -67,6 +68,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     behavior::register(module)?;
     host::register(module)?;
     client::register(module)?;
+    session::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

@@ -1,106 +1,276 @@
-//! The native client.
+//! The native client (`aerolane.native`).
+//!
+//! * [`single`]: the commands about one record, for all front doors
+//! * [`native`]: the same with the arguments of this client's methods
+//! * [`control`]: the commands that the control plane carries out
+//! * [`twin`]: how a command is carried out, async or blocking
+//! * [`connect`](mod@connect), [`local`], [`node`], [`stats`], [`version`]
+
+mod connect;
+pub(crate) mod control;
+mod local;
+mod native;
+mod node;
+mod shared;
+pub(crate) mod single;
+mod stats;
+pub(crate) mod thread;
+pub(crate) mod twin;
+mod version;
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
-use aerolane::{ClientConfig, ClientPolicy};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::call::{Becomes, Call, PolicyRef};
 use crate::core::ClientCore;
 use crate::key::Key;
-use crate::policy::{ReadPolicy, WritePolicy};
-use crate::{blocking, errors, host, request};
+use crate::policy::{AdminPolicy, Expiration, ReadPolicy, WritePolicy};
+use crate::request;
 
-/// A client for a cluster.
-#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) use connect::{close, close_blocking, connect_blocking};
+use native::Later;
+pub(crate) use native::mode;
+pub(crate) use node::{Node, NodeRef, check_open, node_class};
+use single::Overrides;
+use twin::{Twin, twins};
+pub(crate) use version::Version;
+
+/// A client for a cluster, for any number of threads and event loops. Made by `new_client` or `new_client_blocking`.
+///
+/// Each method that talks to the cluster gives an awaitable; its twin `.._blocking` does the same on the calling thread,
+/// with the GIL released meanwhile. A policy that is not given is the default one. Closing it, leaving it as a context
+/// manager and dropping the last reference to it close all connections; what is called after that raises the error of
+/// a closed client.
+#[pyclass(frozen, name = "Client", module = "aerolane.native")]
 pub(crate) struct Client {
     core: Arc<ClientCore>,
+    seeds: Box<str>,
 }
 
-#[pymethods]
 impl Client {
-    #[pyo3(signature = (key, *, policy=None))]
-    fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, policy: Option<&Bound<'_, ReadPolicy>>) -> PyResult<Py<PyAny>> {
-        let policy = ReadPolicy::in_force(policy);
-        let call = Call {
-            key: key.clone().unbind(),
-            policy: PolicyRef::Read(policy.clone()),
-            writes: false,
-            becomes: Becomes::Record,
-        };
-        let timeout = call.policy.server_timeout_ms();
-        host::submit(py, &self.core, call, |out| request::get(&policy, key.get(), None, timeout, out))
+    pub(crate) fn new(core: Arc<ClientCore>, seeds: Box<str>) -> Self {
+        Self { core, seeds }
     }
 
-    #[pyo3(signature = (key, bins, *, policy=None))]
-    fn put(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, Key>,
-        bins: &Bound<'_, PyDict>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-    ) -> PyResult<Py<PyAny>> {
-        let policy = WritePolicy::in_force(policy);
-        let call = Call {
-            key: key.clone().unbind(),
-            policy: PolicyRef::Write(policy.clone()),
-            writes: true,
-            becomes: Becomes::Nothing,
-        };
-        let timeout = call.policy.server_timeout_ms();
-        host::submit(py, &self.core, call, |out| request::put(&policy, key.get(), bins, timeout, out))
-    }
-
-    #[pyo3(signature = (key, *, policy=None))]
-    fn get_blocking(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, Key>,
-        policy: Option<&Bound<'_, ReadPolicy>>,
-    ) -> PyResult<Py<PyAny>> {
-        let policy = ReadPolicy::in_force(policy);
-        let call = Call {
-            key: key.clone().unbind(),
-            policy: PolicyRef::Read(policy.clone()),
-            writes: false,
-            becomes: Becomes::Record,
-        };
-        let timeout = call.policy.server_timeout_ms();
-        blocking::run(py, &self.core.raw, &call, |out| request::get(&policy, key.get(), None, timeout, out))
-    }
-
-    #[pyo3(signature = (key, bins, *, policy=None))]
-    fn put_blocking(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, Key>,
-        bins: &Bound<'_, PyDict>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-    ) -> PyResult<Py<PyAny>> {
-        let policy = WritePolicy::in_force(policy);
-        let call = Call {
-            key: key.clone().unbind(),
-            policy: PolicyRef::Write(policy.clone()),
-            writes: true,
-            becomes: Becomes::Nothing,
-        };
-        let timeout = call.policy.server_timeout_ms();
-        blocking::run(py, &self.core.raw, &call, |out| request::put(&policy, key.get(), bins, timeout, out))
+    pub(crate) fn core(&self) -> &Arc<ClientCore> {
+        &self.core
     }
 }
 
-/// Connects to the cluster that `seeds` ("host:port,host:port") belong to.
-#[pyfunction]
-fn new_client_blocking(py: Python<'_>, seeds: &str) -> PyResult<Client> {
-    let config = ClientConfig::from(ClientPolicy::default());
-    let seeds = seeds.to_owned();
-    let raw = py.detach(|| RawClient::connect_blocking(&config, &seeds)).map_err(|e| errors::to_py(py, &e))?;
-    Ok(Client { core: ClientCore::new(raw) })
+twins! { Client {
+        /// The cluster's name as the policy asks for it.
+        #[getter]
+        fn cluster_name(&self) -> Option<String> {
+            self.core.raw.asynchronous().cluster_name()
+        }
+
+        /// The cluster's name as its nodes report it.
+        #[getter]
+        fn server_cluster_name(&self) -> Option<String> {
+            self.core.raw.asynchronous().server_cluster_name()
+        }
+
+        /// The addresses that the client was made with.
+        fn seeds(&self) -> &str {
+            &self.seeds
+        }
+
+        /// The version of Aerolane.
+        #[staticmethod]
+        fn client_version() -> &'static str {
+            env!("CARGO_PKG_VERSION")
+        }
+
+        /// The version of aerospike-core beneath, which carries out what is rare.
+        #[staticmethod]
+        fn core_version() -> &'static str {
+            aerolane::Client::client_version()
+        }
+
+        /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
+        fn is_strong_consistency(&self, namespace: &str) -> Option<bool> {
+            native::mode(&self.core, namespace)
+        }
+
+        /// Whether the client is open and knows an active node.
+        fn is_connected(&self) -> bool {
+            self.core.raw.asynchronous().is_connected()
+        }
+
+        /// The active nodes.
+        fn nodes(&self, py: Python<'_>) -> PyResult<Vec<Node>> {
+            Ok(NodeRef::all(py, &self.core)?.into_iter().map(Node).collect())
+        }
+
+        /// The names of the active nodes.
+        fn node_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+            check_open(py, &self.core)?;
+            Ok(self.core.raw.asynchronous().node_names())
+        }
+
+        /// The active node of this name. Raises the error of an invalid node when there is none.
+        fn get_node(&self, py: Python<'_>, name: &str) -> PyResult<Node> {
+            NodeRef::named(py, &self.core, name).map(Node)
+        }
+
+        /// What the connections do and have done: `nodes` (a list), `total` and `topology_version`. Open, idle and busy
+        /// connections, requests in flight and queued, retries, timeouts, bytes.
+        fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+            let stats = self.core.raw.asynchronous().stats();
+            stats::to_dict(py, &stats)
+        }
+
+        /// Closes all connections. Operations under way fail with the error of a closed client. A second call does
+        /// nothing. Awaitable.
+        fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            close(py, &self.core)
+        }
+
+        /// Closes all connections. Operations under way fail with the error of a closed client. A second call does
+        /// nothing.
+        #[pyo3(name = "close_blocking")]
+        fn py_close_blocking(&self, py: Python<'_>) {
+            close_blocking(py, &self.core);
+        }
+
+        /// Whether a record exists, in the form of older clients: an awaitable of `(key, {"gen": .., "ttl": ..})`, with
+        /// `None` in place of the metadata when there is no record.
+        #[pyo3(signature = (key, *, policy=None))]
+        fn exists_legacy(
+            &self,
+            py: Python<'_>,
+            key: &Bound<'_, Key>,
+            policy: Option<&Bound<'_, ReadPolicy>>,
+        ) -> PyResult<Py<PyAny>> {
+            native::exists_legacy(py, &self.core, key, policy)?.start(py, &self.core)
+        }
+
+        fn __enter__(slf: Py<Self>) -> Py<Self> {
+            slf
+        }
+
+        #[pyo3(signature = (*_exception))]
+        fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+            close_blocking(py, &self.core);
+            false
+        }
+
+        fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            thread::ready(py, slf.into_any())
+        }
+
+        #[pyo3(signature = (*_exception))]
+        fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+            close(py, &self.core)
+        }
+
+        fn __repr__(&self) -> String {
+            let state = if self.core.raw.cluster().is_closed() { "closed" } else { "open" };
+            format!("<Client of {:?}, {state}>", self.seeds)
+        }
+    }
+
+    /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none.
+    ///
+    /// `policy_sc` is used in place of `policy` in strongly consistent namespaces. Gives a `Record`; raises
+    /// `RecordNotFoundError` when there is none.
+    get, get_blocking
+        (key, bins=None, *, policy=None, policy_sc=None, filter_expression=None, txn=None)
+        (key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>, policy: Option<&Bound<'_, ReadPolicy>>,
+            policy_sc: Option<&Bound<'_, ReadPolicy>>, filter_expression: Option<&Bound<'_, PyAny>>,
+            txn: Option<&Bound<'_, PyAny>>)
+        => native::get [key, bins, policy, policy_sc, Later { filter_expression, txn }];
+
+    /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
+    /// are, unless `policy.record_exists_action` says otherwise.
+    ///
+    /// `policy_sc` is used in place of `policy` in strongly consistent namespaces.
+    put, put_blocking
+        (key, bins, *, policy=None, policy_sc=None, txn=None)
+        (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>,
+            policy_sc: Option<&Bound<'_, WritePolicy>>, txn: Option<&Bound<'_, PyAny>>)
+        => native::put [key, bins, policy, policy_sc, Later { filter_expression: None, txn }];
+
+    /// Adds numbers to bins. A missing bin, or record, counts as 0.
+    add, add_blocking
+        (key, bins, *, policy=None)
+        (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
+        => native::write [request::add, key, bins, policy];
+
+    /// Appends strings or bytes to bins.
+    append, append_blocking
+        (key, bins, *, policy=None)
+        (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
+        => native::write [request::append, key, bins, policy];
+
+    /// Prepends strings or bytes to bins.
+    prepend, prepend_blocking
+        (key, bins, *, policy=None)
+        (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
+        => native::write [request::prepend, key, bins, policy];
+
+    /// Deletes a record; gives whether it existed.
+    delete, delete_blocking
+        (key, *, policy=None)
+        (key: &Bound<'_, Key>, policy: Option<&Bound<'_, WritePolicy>>)
+        => native::delete [key, policy];
+
+    /// Sets the TTL of a record anew (to the policy's expiration) and counts up its generation.
+    ///
+    /// Raises `RecordNotFoundError` when there is no record.
+    touch, touch_blocking
+        (key, *, policy=None)
+        (key: &Bound<'_, Key>, policy: Option<&Bound<'_, WritePolicy>>)
+        => native::touch [key, policy];
+
+    /// Whether a record exists.
+    exists, exists_blocking
+        (key, *, policy=None)
+        (key: &Bound<'_, Key>, policy: Option<&Bound<'_, ReadPolicy>>)
+        => native::exists [key, policy];
+
+    /// Carries out several operations on one record, in order and as one. Gives a `Record` with their results.
+    ///
+    /// `policy_sc` is used in place of `policy` in strongly consistent namespaces; `record_exists_action`,
+    /// `expiration`, `generation` (expected to be equal) and `durable_delete` go before what the policy says.
+    operate, operate_blocking
+        (key, operations, *, policy=None, policy_sc=None, record_exists_action=None, expiration=None, generation=None,
+            durable_delete=None, filter_expression=None, txn=None)
+        (key: &Bound<'_, Key>, operations: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>,
+            policy_sc: Option<&Bound<'_, WritePolicy>>, record_exists_action: Option<&Bound<'_, PyAny>>,
+            expiration: Option<&Bound<'_, Expiration>>, generation: Option<u32>, durable_delete: Option<bool>,
+            filter_expression: Option<&Bound<'_, PyAny>>, txn: Option<&Bound<'_, PyAny>>)
+        => native::operate [key, operations, policy, policy_sc,
+            Overrides { record_exists_action, expiration, generation, durable_delete },
+            Later { filter_expression, txn }];
+
+    /// Sends an info command to one of the nodes; gives the answers by command, as a dict.
+    info, info_blocking
+        (command)
+        (command: &str)
+        => control::info [command];
+
+    /// Sends an info command to each node; gives the answers by node name, each a dict by command.
+    info_on_all_nodes, info_on_all_nodes_blocking
+        (command)
+        (command: &str)
+        => control::info_on_all_nodes [command];
+
+    /// Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
+    /// `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
+    truncate, truncate_blocking
+        (namespace, set_name, before_nanos=None, *, policy=None)
+        (namespace: &str, set_name: &str, before_nanos: Option<i64>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => control::truncate [namespace, set_name, before_nanos, policy];
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Client>()?;
-    module.add_function(wrap_pyfunction!(new_client_blocking, module)?)
+    // The session has classes of these names.
+    module.add("NativeClient", module.py().get_type::<Client>())?;
+    module.add_class::<local::LocalClient>()?;
+    module.add("NativeNode", module.py().get_type::<Node>())?;
+    module.add_class::<Version>()?;
+    module.add_function(wrap_pyfunction!(connect::new_client, module)?)?;
+    module.add_function(wrap_pyfunction!(connect::new_client_blocking, module)?)
 }

@@ -1,0 +1,63 @@
+//! Connecting and closing.
+
+use std::sync::Arc;
+
+use aerolane::ClientConfig;
+use aerolane::client::RawClient;
+use aerospike_core::ToHosts;
+use pyo3::prelude::*;
+
+use super::Client;
+use super::thread::in_thread;
+use crate::core::ClientCore;
+use crate::errors;
+use crate::policy::ClientPolicy;
+
+/// Connects, on this thread. Gives up the GIL meanwhile.
+pub(crate) fn connect_blocking(
+    py: Python<'_>,
+    config: &ClientConfig,
+    seeds: &(dyn ToHosts + Send + Sync),
+) -> PyResult<Arc<ClientCore>> {
+    let raw = py.detach(|| RawClient::connect_blocking(config, seeds)).map_err(|e| errors::to_py(py, &e))?;
+    Ok(ClientCore::new(raw))
+}
+
+/// Closes a client, on this thread. Gives up the GIL meanwhile.
+pub(crate) fn close_blocking(py: Python<'_>, core: &ClientCore) {
+    // What was forked with the parent is the parent's to close.
+    if !core.is_foreign() {
+        py.detach(|| core.raw.close_blocking());
+    }
+}
+
+/// Closes a client; gives a future.
+pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+    let core = Arc::clone(core);
+    in_thread(py, move |py| {
+        close_blocking(py, &core);
+        Ok(py.None())
+    })
+}
+
+/// Connects to the cluster that the seeds belong to. Awaitable of a `Client`; to be called in a running event loop.
+///
+/// `seeds` is one or several addresses, `"host:port,host:port"`; 3000 is the default port.
+///
+/// Raises `ConnectionError` when no seed can be used, with the reason of each; `ValueError` for seeds or policies that
+/// cannot work.
+#[pyfunction]
+pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Py<PyAny>> {
+    let (config, seeds) = (policy.get().config(py)?, seeds.to_owned());
+    in_thread(py, move |py| {
+        let core = connect_blocking(py, &config, &seeds)?;
+        Ok(Py::new(py, Client::new(core, seeds.into()))?.into_any())
+    })
+}
+
+/// Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without async.
+#[pyfunction]
+pub(super) fn new_client_blocking(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Client> {
+    let core = connect_blocking(py, &policy.get().config(py)?, &seeds)?;
+    Ok(Client::new(core, seeds.into()))
+}

@@ -1,0 +1,115 @@
+//! The commands that the control plane carries out: info, truncate.
+
+use std::sync::Arc;
+
+use aerolane::client::RawClient;
+use aerolane::cluster::Cluster;
+use aerospike_core::{AdminPolicy as CoreAdmin, IndexMap, Node as CoreNode};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::twin::{Control, Twin};
+use crate::core::ClientCore;
+use crate::policy::AdminPolicy;
+
+/// The most bytes of an info command that are sent.
+const MAX_INFO_COMMAND: usize = 64 * 1024;
+
+fn checked(command: &str) -> PyResult<String> {
+    if command.is_empty() || command.len() > MAX_INFO_COMMAND {
+        let size = command.len();
+        return Err(PyValueError::new_err(format!("the info command has {size} bytes, it must have 1 to 65536")));
+    }
+    // A newline separates commands: several are fine. Other control characters never belong there.
+    match command.chars().find(|c| c.is_control() && *c != '\n') {
+        Some(c) => Err(PyValueError::new_err(format!("the info command has the character {c:?} in it"))),
+        None => Ok(command.to_owned()),
+    }
+}
+
+fn to_dict<'py>(py: Python<'py>, answers: IndexMap<String, String>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in answers {
+        dict.set_item(name, value)?;
+    }
+    Ok(dict)
+}
+
+/// Sends an info command to one node.
+pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
+    let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
+    Ok(Control {
+        future: async move { ask(raw.cluster(), &*raw.asynchronous().random_node()?, &command).await },
+        convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
+    })
+}
+
+/// Sends an info command to a certain node.
+pub(crate) fn info_of(core: &Arc<ClientCore>, node: Arc<CoreNode>, command: &str) -> PyResult<impl Twin + use<>> {
+    let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
+    Ok(Control {
+        future: async move { ask(raw.cluster(), &node, &command).await },
+        convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
+    })
+}
+
+/// Sends an info command to each node, one after the other.
+pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
+    let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
+    Ok(Control {
+        future: async move {
+            // Says that the client is closed, or that it knows no node.
+            let client = raw.asynchronous();
+            client.random_node()?;
+            let mut all = Vec::new();
+            for node in client.nodes() {
+                all.push((node.name().to_owned(), ask(raw.cluster(), &node, &command).await?));
+            }
+            Ok(all)
+        },
+        convert: |py: Python<'_>, all| {
+            let dict = PyDict::new(py);
+            for (node, answers) in all {
+                dict.set_item(node, to_dict(py, answers)?)?;
+            }
+            Ok(dict.into_any().unbind())
+        },
+    })
+}
+
+async fn ask(cluster: &Cluster, node: &CoreNode, command: &str) -> aerolane::Result<IndexMap<String, String>> {
+    if cluster.is_closed() {
+        return Err(aerolane::Error::client_closed());
+    }
+    let policy = CoreAdmin::default();
+    let commands = [command];
+    tokio::select! {
+        biased;
+        () = cluster.closing() => Err(aerolane::Error::client_closed()),
+        answers = node.info(&policy, &commands) => Ok(answers?),
+    }
+}
+
+/// Removes the records of a set, or of a namespace.
+pub(crate) fn truncate(
+    _py: Python<'_>,
+    core: &Arc<ClientCore>,
+    namespace: &str,
+    set_name: &str,
+    before_nanos: Option<i64>,
+    policy: Option<&Bound<'_, AdminPolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    if namespace.is_empty() {
+        return Err(PyValueError::new_err("the namespace must not be empty"));
+    }
+    if before_nanos.is_some_and(|nanos| nanos < 0) {
+        return Err(PyValueError::new_err("before_nanos must not be negative: nanoseconds since 1970"));
+    }
+    let policy = AdminPolicy::in_force(policy);
+    let (client, namespace, set_name) = (core.raw.asynchronous(), namespace.to_owned(), set_name.to_owned());
+    Ok(Control {
+        future: async move { client.truncate(&policy, &namespace, &set_name, before_nanos.unwrap_or(0)).await },
+        convert: |py: Python<'_>, ()| Ok(py.None()),
+    })
+}

@@ -1,0 +1,147 @@
+//! `_LocalClient`: the peers' client for one thread.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::native::{self, Later};
+use super::single::Overrides;
+use super::twin::Twin;
+use super::{control, shared};
+use crate::core::ClientCore;
+use crate::key::Key;
+use crate::policy::{ClientPolicy, Expiration, ReadPolicy, WritePolicy};
+
+/// A blocking client, to be used by the thread that made it or by any other.
+///
+/// Other clients give each thread a runtime, a cluster tend and a pool of its own under this name. Here the calling
+/// thread does its I/O itself in any case; clients that are made with equal policies and seeds share one tend and one
+/// bounded pool, however many threads make one.
+#[pyclass(frozen, name = "_LocalClient", module = "aerolane.native")]
+pub(super) struct LocalClient {
+    core: Arc<ClientCore>,
+}
+
+#[pymethods]
+impl LocalClient {
+    /// Connects. Raises `ConnectionError` when no seed can be used, with the reason of each.
+    #[new]
+    fn new(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Self> {
+        let core = shared::connect(py, policy.get().config(py)?, seeds)?;
+        Ok(Self { core })
+    }
+
+    /// The cluster's name as the policy asks for it.
+    #[getter]
+    fn cluster_name(&self) -> Option<String> {
+        self.core.raw.asynchronous().cluster_name()
+    }
+
+    /// The cluster's name as its nodes report it.
+    #[getter]
+    fn server_cluster_name(&self) -> Option<String> {
+        self.core.raw.asynchronous().server_cluster_name()
+    }
+
+    /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
+    fn is_strong_consistency(&self, namespace: &str) -> Option<bool> {
+        native::mode(&self.core, namespace)
+    }
+
+    /// As `Client.get_blocking`.
+    #[pyo3(signature = (key, bins=None, *, policy=None, policy_sc=None, filter_expression=None, txn=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn get_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        bins: Option<&Bound<'_, PyAny>>,
+        policy: Option<&Bound<'_, ReadPolicy>>,
+        policy_sc: Option<&Bound<'_, ReadPolicy>>,
+        filter_expression: Option<&Bound<'_, PyAny>>,
+        txn: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let later = Later { filter_expression, txn };
+        native::get(py, &self.core, key, bins, policy, policy_sc, later)?.block(py, &self.core)
+    }
+
+    /// As `Client.put_blocking`.
+    #[pyo3(signature = (key, bins, *, policy=None, policy_sc=None, txn=None))]
+    fn put_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        bins: &Bound<'_, PyAny>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        policy_sc: Option<&Bound<'_, WritePolicy>>,
+        txn: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let later = Later { filter_expression: None, txn };
+        native::put(py, &self.core, key, bins, policy, policy_sc, later)?.block(py, &self.core)
+    }
+
+    /// As `Client.delete_blocking`.
+    #[pyo3(signature = (key, *, policy=None))]
+    fn delete_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+    ) -> PyResult<Py<PyAny>> {
+        native::delete(py, &self.core, key, policy)?.block(py, &self.core)
+    }
+
+    /// As `Client.touch_blocking`.
+    #[pyo3(signature = (key, *, policy=None))]
+    fn touch_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+    ) -> PyResult<Py<PyAny>> {
+        native::touch(py, &self.core, key, policy)?.block(py, &self.core)
+    }
+
+    /// As `Client.exists_blocking`.
+    #[pyo3(signature = (key, *, policy=None))]
+    fn exists_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, ReadPolicy>>,
+    ) -> PyResult<Py<PyAny>> {
+        native::exists(py, &self.core, key, policy)?.block(py, &self.core)
+    }
+
+    /// As `Client.operate_blocking`.
+    #[pyo3(signature = (key, operations, *, policy=None, policy_sc=None, record_exists_action=None, expiration=None,
+        generation=None, durable_delete=None, filter_expression=None, txn=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn operate_blocking(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, Key>,
+        operations: &Bound<'_, PyAny>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        policy_sc: Option<&Bound<'_, WritePolicy>>,
+        record_exists_action: Option<&Bound<'_, PyAny>>,
+        expiration: Option<&Bound<'_, Expiration>>,
+        generation: Option<u32>,
+        durable_delete: Option<bool>,
+        filter_expression: Option<&Bound<'_, PyAny>>,
+        txn: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let overrides = Overrides { record_exists_action, expiration, generation, durable_delete };
+        let later = Later { filter_expression, txn };
+        native::operate(py, &self.core, key, operations, policy, policy_sc, overrides, later)?.block(py, &self.core)
+    }
+
+    /// As `Client.info_blocking`.
+    fn info_blocking(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
+        control::info(py, &self.core, command)?.block(py, &self.core)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<_LocalClient>"
+    }
+}

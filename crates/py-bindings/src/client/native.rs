@@ -1,0 +1,135 @@
+//! The commands with the arguments that the native client's methods take.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyNotImplementedError;
+use pyo3::prelude::*;
+
+use super::single::{self, Overrides, WriteBins};
+use super::twin::Twin;
+use crate::core::ClientCore;
+use crate::key::Key;
+use crate::policy::{ReadPolicy, WritePolicy};
+use crate::request;
+
+type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// The policy of the call: `sc` where the namespace is strongly consistent and there is one.
+fn by_mode<'a, P>(core: &ClientCore, key: &Bound<'_, Key>, policy: Option<P>, sc: Option<P>) -> Option<P>
+where
+    P: Copy + 'a,
+{
+    if sc.is_some() && mode(core, key.get().namespace()) == Some(true) { sc } else { policy }
+}
+
+/// Whether a namespace is in strong-consistency mode, by the partition map; `None`: there is no such namespace.
+pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
+    core.raw.cluster().topology().namespace(namespace).ok().map(|map| map.strong_consistency())
+}
+
+/// What comes with later versions is accepted as `None` only.
+#[derive(Default)]
+pub(super) struct Later<'a, 'py> {
+    pub(super) filter_expression: Option<Object<'a, 'py>>,
+    pub(super) txn: Option<Object<'a, 'py>>,
+}
+
+impl Later<'_, '_> {
+    fn refuse(&self) -> PyResult<()> {
+        let what = match (self.filter_expression, self.txn) {
+            (None, None) => return Ok(()),
+            (Some(_), _) => "filter_expression: filter expressions are",
+            (None, Some(_)) => "txn: transactions are",
+        };
+        Err(PyNotImplementedError::new_err(format!("{what} not supported by this version; pass None")))
+    }
+}
+
+pub(super) fn get<'a>(
+    _py: Python<'_>,
+    core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    bins: Option<Object<'a, '_>>,
+    policy: Option<&Bound<'_, ReadPolicy>>,
+    policy_sc: Option<&Bound<'_, ReadPolicy>>,
+    later: Later<'_, '_>,
+) -> PyResult<impl Twin> {
+    later.refuse()?;
+    Ok(single::get(key, bins, ReadPolicy::in_force(by_mode(core, key, policy, policy_sc))))
+}
+
+pub(super) fn put<'a>(
+    _py: Python<'_>,
+    core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    bins: Object<'a, '_>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+    policy_sc: Option<&Bound<'_, WritePolicy>>,
+    later: Later<'_, '_>,
+) -> PyResult<impl Twin> {
+    later.refuse()?;
+    Ok(single::write(request::put, key, bins, WritePolicy::in_force(by_mode(core, key, policy, policy_sc))))
+}
+
+pub(super) fn write<'a>(
+    _py: Python<'_>,
+    _core: &ClientCore,
+    encode: WriteBins,
+    key: &'a Bound<'_, Key>,
+    bins: Object<'a, '_>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin> {
+    Ok(single::write(encode, key, bins, WritePolicy::in_force(policy)))
+}
+
+pub(super) fn delete<'a>(
+    _py: Python<'_>,
+    _core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin> {
+    Ok(single::delete(key, WritePolicy::in_force(policy)))
+}
+
+pub(super) fn touch<'a>(
+    _py: Python<'_>,
+    _core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin> {
+    Ok(single::touch(key, WritePolicy::in_force(policy)))
+}
+
+pub(super) fn exists<'a>(
+    _py: Python<'_>,
+    _core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    policy: Option<&Bound<'_, ReadPolicy>>,
+) -> PyResult<impl Twin> {
+    Ok(single::exists(key, ReadPolicy::in_force(policy)))
+}
+
+pub(super) fn exists_legacy<'a>(
+    _py: Python<'_>,
+    _core: &ClientCore,
+    key: &'a Bound<'_, Key>,
+    policy: Option<&Bound<'_, ReadPolicy>>,
+) -> PyResult<impl Twin> {
+    Ok(single::metadata(key, ReadPolicy::in_force(policy)))
+}
+
+#[allow(clippy::too_many_arguments)] // the arguments of the Python method
+pub(super) fn operate<'a>(
+    _py: Python<'_>,
+    core: &Arc<ClientCore>,
+    key: &'a Bound<'_, Key>,
+    operations: Object<'a, '_>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+    policy_sc: Option<&Bound<'_, WritePolicy>>,
+    overrides: Overrides<'_, '_>,
+    later: Later<'_, '_>,
+) -> PyResult<impl Twin> {
+    later.refuse()?;
+    let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
+    single::operate(key, operations, overrides.apply(policy)?)
+}

@@ -1,0 +1,142 @@
+//! The commands about one record.
+
+use std::sync::Arc;
+
+use aerospike_core::{GenerationPolicy, ReadPolicy as CoreRead, RecordExistsAction, WritePolicy as CoreWrite};
+use pyo3::prelude::*;
+
+use super::twin::Single;
+use crate::call::{Becomes, Call, PolicyRef};
+use crate::key::Key;
+use crate::policy::Expiration;
+use crate::policy::enums::Named;
+use crate::operation::Operations;
+use crate::request;
+
+type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// Reads bins: all (`None`) or some.
+pub(crate) fn get<'a>(
+    key: &'a Bound<'_, Key>,
+    bins: Option<Object<'a, '_>>,
+    policy: Arc<CoreRead>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    let call = read(key, &policy, Becomes::Record);
+    let timeout = call.policy.server_timeout_ms();
+    Single { call, encode: move |out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
+}
+
+/// Encodes one of the commands that take bins: [`request::put`] and its like.
+pub(crate) type WriteBins = fn(&CoreWrite, &Key, &Bound<'_, PyAny>, u32, &mut Vec<u8>) -> PyResult<()>;
+
+/// Writes, adds to, appends to or prepends to bins.
+pub(crate) fn write<'a>(
+    encode: WriteBins,
+    key: &'a Bound<'_, Key>,
+    bins: Object<'a, '_>,
+    policy: Arc<CoreWrite>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    let call = change(key, &policy, Becomes::Nothing);
+    let timeout = call.policy.server_timeout_ms();
+    Single { call, encode: move |out: &mut Vec<u8>| encode(&policy, key.get(), bins, timeout, out) }
+}
+
+/// Deletes the record; the result says whether there was one.
+pub(crate) fn delete<'a>(
+    key: &'a Bound<'_, Key>,
+    policy: Arc<CoreWrite>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    let call = change(key, &policy, Becomes::Exists);
+    let timeout = call.policy.server_timeout_ms();
+    Single { call, encode: move |out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
+}
+
+/// Resets the TTL and counts up the generation.
+pub(crate) fn touch<'a>(
+    key: &'a Bound<'_, Key>,
+    policy: Arc<CoreWrite>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    let call = change(key, &policy, Becomes::Nothing);
+    let timeout = call.policy.server_timeout_ms();
+    Single { call, encode: move |out: &mut Vec<u8>| request::touch(&policy, key.get(), timeout, out) }
+}
+
+/// Whether the record exists.
+pub(crate) fn exists<'a>(
+    key: &'a Bound<'_, Key>,
+    policy: Arc<CoreRead>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    header(key, policy, Becomes::Exists)
+}
+
+fn header<'a>(
+    key: &'a Bound<'_, Key>,
+    policy: Arc<CoreRead>,
+    becomes: Becomes,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    let call = read(key, &policy, becomes);
+    let timeout = call.policy.server_timeout_ms();
+    Single { call, encode: move |out: &mut Vec<u8>| request::exists(&policy, key.get(), timeout, out) }
+}
+
+fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: Becomes) -> Call {
+    Call { key: key.clone().unbind(), policy: PolicyRef::Read(Arc::clone(policy)), writes: false, becomes }
+}
+
+fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: Becomes) -> Call {
+    Call { key: key.clone().unbind(), policy: PolicyRef::Write(Arc::clone(policy)), writes: true, becomes }
+}
+
+/// The metadata of a record as a tuple `(key, {"gen": .., "ttl": ..} or None)`.
+pub(crate) fn metadata<'a>(
+    key: &'a Bound<'_, Key>,
+    policy: Arc<CoreRead>,
+) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+    header(key, policy, Becomes::Metadata)
+}
+
+/// Carries out several operations as one.
+pub(crate) fn operate<'a>(
+    key: &'a Bound<'_, Key>,
+    operations: Object<'a, '_>,
+    policy: Arc<CoreWrite>,
+) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>>> {
+    let operations = Operations::of(operations)?;
+    let call = Call { writes: operations.write(), ..change(key, &policy, Becomes::Results) };
+    let timeout = call.policy.server_timeout_ms();
+    Ok(Single { call, encode: move |out: &mut Vec<u8>| request::operate(&policy, key.get(), &operations, timeout, out) })
+}
+
+/// What a call of `operate` says otherwise than its policy.
+#[derive(Default)]
+pub(crate) struct Overrides<'a, 'py> {
+    pub(crate) record_exists_action: Option<Object<'a, 'py>>,
+    pub(crate) expiration: Option<&'a Bound<'py, Expiration>>,
+    pub(crate) generation: Option<u32>,
+    pub(crate) durable_delete: Option<bool>,
+}
+
+impl Overrides<'_, '_> {
+    /// The policy with what is said here. A generation is expected to be equal.
+    pub(crate) fn apply(&self, policy: Arc<CoreWrite>) -> PyResult<Arc<CoreWrite>> {
+        let Self { record_exists_action, expiration, generation, durable_delete } = self;
+        if record_exists_action.is_none() && expiration.is_none() && generation.is_none() && durable_delete.is_none() {
+            return Ok(policy);
+        }
+        let mut policy = Arc::unwrap_or_clone(policy);
+        if let Some(action) = record_exists_action {
+            policy.record_exists_action = RecordExistsAction::from_python(action, "record_exists_action")?;
+        }
+        if let Some(expiration) = expiration {
+            policy.expiration = expiration.get().0;
+        }
+        if let Some(generation) = *generation {
+            policy.generation = generation;
+            policy.generation_policy = GenerationPolicy::ExpectGenEqual;
+        }
+        if let Some(durable_delete) = *durable_delete {
+            policy.durable_delete = durable_delete;
+        }
+        Ok(Arc::new(policy))
+    }
+}

@@ -1,0 +1,124 @@
+//! Each command once: what a method and its `_blocking` twin both carry out.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::call::Call;
+use crate::core::ClientCore;
+use crate::{blocking, errors, host};
+
+/// A command, ready to be carried out in one of two ways.
+pub(crate) trait Twin: Sized {
+    /// Starts it: gives an awaitable of its result.
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>>;
+
+    /// Carries it out on this thread: gives its result.
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>>;
+}
+
+/// A command about one record.
+pub(crate) struct Single<E> {
+    pub(crate) call: Call,
+    /// Writes the request.
+    pub(crate) encode: E,
+}
+
+impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
+    #[inline]
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        host::submit(py, core, self.call, self.encode)
+    }
+
+    #[inline]
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        core.check(py)?;
+        blocking::run(py, &core.raw, &self.call, self.encode)
+    }
+}
+
+/// A command that the control plane carries out.
+pub(crate) struct Control<F, C> {
+    pub(crate) future: F,
+    /// Makes the result.
+    pub(crate) convert: C,
+}
+
+impl<T, F, C> Twin for Control<F, C>
+where
+    T: Send + 'static,
+    F: Future<Output = aerolane::Result<T>> + Send + 'static,
+    C: FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+{
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        host::spawn(py, core, self.future, self.convert)
+    }
+
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        let taken = block_on(py, core, self.future)?.map_err(|e| errors::to_py(py, &e))?;
+        (self.convert)(py, taken)
+    }
+}
+
+/// Runs a future on this thread, without the GIL. Signals are looked after: a Ctrl-C ends the wait.
+pub(crate) fn block_on<F>(py: Python<'_>, core: &Arc<ClientCore>, future: F) -> PyResult<F::Output>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    core.check(py)?;
+    let outcome = py.detach(|| {
+        core.raw.cluster().block_on(async {
+            tokio::select! {
+                biased;
+                output = future => Ok(output),
+                error = interrupted() => Err(error),
+            }
+        })
+    });
+    outcome.map_err(|e| errors::to_py(py, &e))?
+}
+
+/// Ready when a signal handler of Python has raised an exception. Only on Python's main thread it ever is.
+async fn interrupted() -> PyErr {
+    const LOOK_EVERY: Duration = Duration::from_millis(50);
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            return error;
+        }
+    }
+}
+
+/// Defines the methods of a class in pairs: each line names the method, its blocking twin, the Python signature, the
+/// arguments, and the command, which gets `py`, the core and the arguments in brackets.
+macro_rules! twins {
+    ($class:ident { $($rest:tt)* } $(
+        $(#[$meta:meta])*
+        $name:ident, $blocking:ident $signature:tt ($($args:tt)*) => $command:path [$($pass:expr),*];
+    )*) => {
+        #[pymethods]
+        impl $class {
+            $($rest)*
+            $(
+                $(#[$meta])*
+                #[pyo3(signature = $signature)]
+                #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+                fn $name(&self, py: Python<'_>, $($args)*) -> PyResult<Py<PyAny>> {
+                    $command(py, &self.core, $($pass),*)?.start(py, &self.core)
+                }
+
+                $(#[$meta])*
+                #[pyo3(signature = $signature)]
+                #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+                fn $blocking(&self, py: Python<'_>, $($args)*) -> PyResult<Py<PyAny>> {
+                    $command(py, &self.core, $($pass),*)?.block(py, &self.core)
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use twins;

@@ -1,0 +1,67 @@
+//! `AwaitableContext`: what can be awaited, and also entered.
+
+use std::sync::Arc;
+
+use aerolane::ClientConfig;
+use parking_lot::Mutex;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use super::cluster::Cluster;
+use super::definition::connected;
+use super::seeds::Seeds;
+use crate::client::thread::in_thread;
+use crate::client;
+
+/// A connection to be made: `await` it, or enter it with `async with`, which also closes it. It connects when it is
+/// awaited or entered, each time anew.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct AwaitableContext {
+    config: ClientConfig,
+    seeds: Seeds,
+    /// What has been entered.
+    entered: Arc<Mutex<Vec<Py<Cluster>>>>,
+}
+
+impl AwaitableContext {
+    pub(super) fn new(config: ClientConfig, seeds: Seeds) -> Self {
+        Self { config, seeds, entered: Arc::default() }
+    }
+}
+
+#[pymethods]
+impl AwaitableContext {
+    fn __await__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (config, seeds) = (self.config.clone(), self.seeds.clone());
+        let future = in_thread(py, move |py| Ok(connected(py, &config, &seeds)?.into_any()))?;
+        future.bind(py).call_method0("__await__")
+    }
+
+    fn __aenter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let (config, seeds, entered) = (self.config.clone(), self.seeds.clone(), Arc::clone(&self.entered));
+        in_thread(py, move |py| {
+            let cluster = connected(py, &config, &seeds)?;
+            entered.lock().push(cluster.clone_ref(py));
+            Ok(cluster.into_any())
+        })
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let cluster = self.entered.lock().pop();
+        match cluster {
+            Some(cluster) => client::close(py, cluster.get().core()),
+            None => Err(PyRuntimeError::new_err("this has not been entered")),
+        }
+    }
+
+    /// `AwaitableContext[T]` is `AwaitableContext`: for annotations.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, pyo3::types::PyType>,
+        _item: &Bound<'py, PyAny>,
+    ) -> Bound<'py, pyo3::types::PyType> {
+        class.clone()
+    }
+}
+

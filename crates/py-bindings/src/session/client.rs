@@ -1,0 +1,251 @@
+//! `Client("host:port")` and `SyncClient("host:port")`: the front doors of the SDK's first versions.
+
+use std::sync::Arc;
+
+use aerolane::ClientConfig;
+use parking_lot::RwLock;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use super::seeds::Seeds;
+use super::session::{Common, Session, SyncSession};
+use crate::behavior::Behavior;
+use crate::client::thread::in_thread;
+use crate::client::{self, connect_blocking};
+use crate::core::ClientCore;
+use crate::policy::ClientPolicy;
+
+/// A client that connects later than it is made.
+struct Door {
+    config: ClientConfig,
+    seeds: Seeds,
+    core: RwLock<Option<Arc<ClientCore>>>,
+}
+
+impl Door {
+    fn new(
+        py: Python<'_>,
+        seeds: String,
+        policy: Option<&Bound<'_, ClientPolicy>>,
+        max_error_rate: Option<u32>,
+        error_rate_window: Option<u32>,
+    ) -> PyResult<Self> {
+        let default;
+        let policy = match policy {
+            Some(policy) => policy,
+            None => {
+                default = py.get_type::<ClientPolicy>().call0()?.cast_into::<ClientPolicy>()?;
+                &default
+            }
+        };
+        let mut config = policy.get().config(py)?;
+        if let Some(rate) = max_error_rate {
+            config.policy.max_error_rate = rate as usize;
+        }
+        if let Some(window) = error_rate_window {
+            config.policy.error_rate_window = window as usize;
+        }
+        Ok(Self { config, seeds: Seeds::Text(seeds), core: RwLock::new(None) })
+    }
+
+    /// The connected cluster.
+    fn core(&self) -> PyResult<Arc<ClientCore>> {
+        let core = self.core.read().clone();
+        core.ok_or_else(|| {
+            PyRuntimeError::new_err("the client is not connected: enter it (`with` or `async with`), or call connect()")
+        })
+    }
+
+    /// Connects, unless it is connected already.
+    fn connect(&self, py: Python<'_>) -> PyResult<()> {
+        if self.open().is_some() {
+            return Ok(());
+        }
+        let core = connect_blocking(py, &self.config, &self.seeds)?;
+        // Another thread may have been faster: its connection is the one then, and this one is closed.
+        let surplus = {
+            let mut slot = self.core.write();
+            match &*slot {
+                Some(other) if !other.raw.cluster().is_closed() => Some(core),
+                _ => slot.replace(core),
+            }
+        };
+        if let Some(surplus) = surplus {
+            client::close_blocking(py, &surplus);
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> Option<Arc<ClientCore>> {
+        self.core.read().clone().filter(|core| !core.raw.cluster().is_closed())
+    }
+
+    fn is_connected(&self) -> bool {
+        self.open().is_some_and(|core| core.raw.asynchronous().is_connected())
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let core = self.core.read().clone();
+        if let Some(core) = core {
+            client::close_blocking(py, &core);
+        }
+    }
+
+    fn session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Common> {
+        let core = self.core()?;
+        client::check_open(py, &core)?;
+        Common::new(py, &core, behavior)
+    }
+
+    fn describe(&self, class: &str) -> String {
+        let Seeds::Text(seeds) = &self.seeds else { return class.to_owned() };
+        format!("{class}('{seeds}')")
+    }
+}
+
+/// A client for asyncio: `async with Client("localhost:3000") as client`.
+///
+/// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
+/// `max_error_rate`, `error_rate_window`: go before what the policy says.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct Client(Arc<Door>);
+
+#[pymethods]
+impl Client {
+    #[new]
+    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None))]
+    fn new(
+        py: Python<'_>,
+        seeds: String,
+        policy: Option<&Bound<'_, ClientPolicy>>,
+        max_error_rate: Option<u32>,
+        error_rate_window: Option<u32>,
+    ) -> PyResult<Self> {
+        Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window)?)))
+    }
+
+    /// Connects, unless the client is connected already. Awaitable of `None`.
+    ///
+    /// Raises `ConnectionError` when no seed can be used, with the reason of each.
+    fn connect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let door = Arc::clone(&self.0);
+        in_thread(py, move |py| {
+            door.connect(py)?;
+            Ok(py.None())
+        })
+    }
+
+    /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (behavior=None))]
+    fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Session> {
+        self.0.session(py, behavior).map(Session)
+    }
+
+    /// Whether the client is connected and knows an active node.
+    #[getter]
+    fn is_connected(&self) -> bool {
+        self.0.is_connected()
+    }
+
+    /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+    /// Awaitable.
+    fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let door = Arc::clone(&self.0);
+        in_thread(py, move |py| {
+            door.close(py);
+            Ok(py.None())
+        })
+    }
+
+    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        in_thread(py, move |py| {
+            slf.get().0.connect(py)?;
+            Ok(slf.into_any())
+        })
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.describe("Client")
+    }
+}
+
+/// A client for code without async: `with SyncClient("localhost:3000") as client`. Any number of threads may use it.
+///
+/// Arguments are those of `Client`. `current_thread_runtime` is accepted for code written for the SDK, where it gives
+/// each thread a runtime of its own, with a cluster tend and a pool of its own as the price. Here the calling thread
+/// does its I/O itself in any case, on one shared cluster and one bounded pool: it changes nothing.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct SyncClient {
+    door: Door,
+    current_thread_runtime: bool,
+}
+
+#[pymethods]
+impl SyncClient {
+    #[new]
+    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None, current_thread_runtime=false))]
+    fn new(
+        py: Python<'_>,
+        seeds: String,
+        policy: Option<&Bound<'_, ClientPolicy>>,
+        max_error_rate: Option<u32>,
+        error_rate_window: Option<u32>,
+        current_thread_runtime: bool,
+    ) -> PyResult<Self> {
+        Ok(Self { door: Door::new(py, seeds, policy, max_error_rate, error_rate_window)?, current_thread_runtime })
+    }
+
+    /// Connects, unless the client is connected already.
+    ///
+    /// Raises `ConnectionError` when no seed can be used, with the reason of each.
+    fn connect(&self, py: Python<'_>) -> PyResult<()> {
+        self.door.connect(py)
+    }
+
+    /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (behavior=None))]
+    fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<SyncSession> {
+        self.door.session(py, behavior).map(SyncSession)
+    }
+
+    /// Whether the client is connected and knows an active node.
+    #[getter]
+    fn is_connected(&self) -> bool {
+        self.door.is_connected()
+    }
+
+    /// As it was given.
+    #[getter]
+    fn current_thread_runtime(&self) -> bool {
+        self.current_thread_runtime
+    }
+
+    /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+    fn close(&self, py: Python<'_>) {
+        self.door.close(py);
+    }
+
+    fn __enter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().door.connect(py)?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+        self.door.close(py);
+        false
+    }
+
+    fn __repr__(&self) -> String {
+        self.door.describe("SyncClient")
+    }
+}

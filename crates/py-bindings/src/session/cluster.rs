@@ -1,0 +1,174 @@
+//! Connected clusters.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::session::{Common, Session, SyncSession};
+use crate::behavior::Behavior;
+use crate::client::twin::Twin;
+use crate::client::{self, NodeRef, Version, check_open, node_class, thread};
+use crate::core::ClientCore;
+
+
+node_class! {
+    /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
+    #[pyclass(frozen, name = "Node", module = "aerolane")]
+    ClusterNode {
+        /// Sends an info command to this node. Awaitable of the answers by command, a dict.
+        fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
+            self.0.info(command)?.start(py, &self.0.core)
+        }
+    }
+}
+
+node_class! {
+    /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
+    #[pyclass(frozen, name = "Node", module = "aerolane.sync")]
+    SyncClusterNode {
+        /// Sends an info command to this node; gives the answers by command, a dict.
+        fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
+            self.0.info(command)?.block(py, &self.0.core)
+        }
+    }
+}
+
+/// The oldest version of the active nodes.
+fn oldest(core: &ClientCore) -> Option<Version> {
+    core.raw.asynchronous().nodes().iter().map(|node| Version::of(node)).min()
+}
+
+/// Defines a class of clusters with what both kinds have, and the methods given.
+macro_rules! cluster_class {
+    ($(#[$meta:meta])* $class:ident, $session:ident, $node:ident { $($rest:tt)* }) => {
+        $(#[$meta])*
+        pub(crate) struct $class {
+            core: Arc<ClientCore>,
+        }
+
+        impl $class {
+            pub(super) fn new(core: Arc<ClientCore>) -> Self {
+                Self { core }
+            }
+
+            #[allow(dead_code)] // of one kind only
+            pub(super) fn core(&self) -> &Arc<ClientCore> {
+                &self.core
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+            #[pyo3(signature = (behavior=None))]
+            fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
+                check_open(py, &self.core)?;
+                Common::new(py, &self.core, behavior).map($session)
+            }
+
+            /// The cluster's name as its nodes report it, or `None`.
+            #[getter]
+            fn cluster_name(&self) -> Option<String> {
+                let client = self.core.raw.asynchronous();
+                client.server_cluster_name().or_else(|| client.cluster_name())
+            }
+
+            /// The active nodes.
+            fn nodes(&self, py: Python<'_>) -> PyResult<Vec<$node>> {
+                Ok(NodeRef::all(py, &self.core)?.into_iter().map($node).collect())
+            }
+
+            /// The active node of this name. Raises `InvalidNodeError` when there is none.
+            fn get_node(&self, py: Python<'_>, name: &str) -> PyResult<$node> {
+                NodeRef::named(py, &self.core, name).map($node)
+            }
+
+            /// The names of the active nodes.
+            fn node_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+                check_open(py, &self.core)?;
+                Ok(self.core.raw.asynchronous().node_names())
+            }
+
+            /// The oldest version of the active nodes; `None` when there are none.
+            fn server_version(&self) -> Option<Version> {
+                oldest(&self.core)
+            }
+
+            /// Whether all nodes compile expression text themselves (8.2).
+            fn supports_ael(&self) -> bool {
+                oldest(&self.core).is_some_and(|version| version.supports_server_compiled_ael())
+            }
+
+            /// Whether queries may carry operations of all kinds that read (8.1.2).
+            fn supports_query_operations(&self) -> bool {
+                oldest(&self.core).is_some_and(|version| version.supports_query_ops_projection_ext())
+            }
+
+            /// Whether all nodes have string operations (8.2).
+            fn supports_string_operations(&self) -> bool {
+                oldest(&self.core).is_some_and(|version| version.supports_string_operations())
+            }
+
+            /// Whether all nodes select the index of a query themselves (8.2).
+            fn supports_query_selection(&self) -> bool {
+                oldest(&self.core).is_some_and(|version| version.supports_query_selection())
+            }
+
+            /// Whether the cluster is open and an active node is known.
+            #[getter]
+            fn is_connected(&self) -> bool {
+                self.core.raw.asynchronous().is_connected()
+            }
+
+            fn __repr__(&self) -> String {
+                let state = if self.core.raw.cluster().is_closed() { "closed" } else { "open" };
+                format!("<Cluster of {} nodes, {state}>", self.core.raw.asynchronous().nodes().len())
+            }
+
+            $($rest)*
+        }
+    };
+}
+
+cluster_class! {
+    /// A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops.
+    #[pyclass(frozen, module = "aerolane")]
+    Cluster, Session, ClusterNode {
+        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        /// Awaitable.
+        fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            client::close(py, &self.core)
+        }
+
+        fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            thread::ready(py, slf.into_any())
+        }
+
+        #[pyo3(signature = (*_exception))]
+        fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+            client::close(py, &self.core)
+        }
+    }
+}
+
+cluster_class! {
+    /// A connected cluster, for code without async. Made by `aerolane.sync.ClusterDefinition.connect()`. One serves any
+    /// number of threads.
+    #[pyclass(frozen, name = "Cluster", module = "aerolane.sync")]
+    SyncCluster, SyncSession, SyncClusterNode {
+        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        fn close(&self, py: Python<'_>) {
+            client::close_blocking(py, &self.core);
+        }
+
+        fn __enter__(slf: Py<Self>) -> Py<Self> {
+            slf
+        }
+
+        #[pyo3(signature = (*_exception))]
+        fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+            client::close_blocking(py, &self.core);
+            false
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `DataSet`.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
+
+use crate::errors;
+use crate::key::Key;
+
+/// A set of a namespace: makes keys of its records.
+///
+/// `set_name` is `None` (or empty) for records without a set.
+#[pyclass(frozen, eq, hash, module = "aerolane")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct DataSet {
+    namespace: Box<str>,
+    set: Option<Box<str>>,
+}
+
+impl DataSet {
+    pub(crate) fn names(&self) -> (&str, &str) {
+        (&self.namespace, self.set.as_deref().unwrap_or_default())
+    }
+
+    /// A key of `Key`'s class, which checks all names and values.
+    fn key<'py>(&self, identifier: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        identifier.py().get_type::<Key>().call1((&*self.namespace, self.names().1, identifier))
+    }
+
+    fn key_of_digest<'py>(&self, digest: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let class = digest.py().get_type::<Key>();
+        class.call_method1("key_with_digest", (&*self.namespace, self.names().1, digest))
+    }
+}
+
+#[pymethods]
+impl DataSet {
+    #[new]
+    #[pyo3(signature = (namespace, set_name=None))]
+    fn new(py: Python<'_>, namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
+        if namespace.is_empty() || namespace.len() > 31 {
+            let text = format!("the namespace {namespace:?} has {} bytes, it must have 1 to 31", namespace.len());
+            return Err(errors::invalid_argument(py, text));
+        }
+        if set_name.is_some_and(|set| set.len() > 63) {
+            let size = set_name.map_or(0, str::len);
+            return Err(errors::invalid_argument(py, format!("the set name has {size} bytes, it must have at most 63")));
+        }
+        Ok(Self { namespace: namespace.into(), set: set_name.filter(|set| !set.is_empty()).map(Into::into) })
+    }
+
+    /// The set of this name in a namespace. The same as the constructor.
+    #[staticmethod]
+    #[pyo3(signature = (namespace, set_name=None))]
+    fn of(py: Python<'_>, namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
+        Self::new(py, namespace, set_name)
+    }
+
+    /// The namespace.
+    #[getter]
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The set's name, or `None`.
+    #[getter]
+    fn set_name(&self) -> Option<&str> {
+        self.set.as_deref()
+    }
+
+    /// The key of a record, by its user key: a `str`, an `int` (64 bits) or `bytes`.
+    fn id<'py>(&self, identifier: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.key(identifier)
+    }
+
+    /// The keys of several records, by their user keys: `ids(1, 2, 3)` or `ids([1, 2, 3])`.
+    #[pyo3(signature = (*identifiers))]
+    fn ids<'py>(&self, identifiers: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        each(identifiers, |identifier| self.key(identifier))
+    }
+
+    /// The key of a record, by its digest: 20 bytes, or their 40 hexadecimal digits.
+    fn id_from_digest<'py>(&self, digest: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.key_of_digest(digest)
+    }
+
+    /// The keys of several records, by their digests.
+    #[pyo3(signature = (*digests))]
+    fn ids_from_digests<'py>(&self, digests: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        each(digests, |digest| self.key_of_digest(digest))
+    }
+
+    /// The key of an object: of a `str`, an `int` or `bytes` itself; of another object, its text `str(obj)`.
+    fn id_for_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if obj.is_instance_of::<PyInt>() || obj.is_instance_of::<PyString>() || obj.is_instance_of::<PyBytes>() {
+            return self.key(obj);
+        }
+        if obj.is_none() {
+            return Err(PyTypeError::new_err("None has no key"));
+        }
+        self.key(obj.str()?.as_any())
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.set {
+            Some(set) => format!("DataSet('{}', '{set}')", self.namespace),
+            None => format!("DataSet('{}')", self.namespace),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (&str, Option<&str>)) {
+        (py.get_type::<Self>().into_any(), (&self.namespace, self.set.as_deref()))
+    }
+}
+
+/// Applies `make` to each argument, or to each item of the only one if that is a list or a tuple.
+fn each<'py>(
+    arguments: &Bound<'py, PyTuple>,
+    make: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    use pyo3::types::PyList;
+    if arguments.len() == 1 {
+        let only = arguments.get_item(0)?;
+        if only.is_instance_of::<PyList>() || only.is_instance_of::<PyTuple>() {
+            return only.try_iter()?.map(|item| make(&item?)).collect();
+        }
+    }
+    arguments.iter().map(|argument| make(&argument)).collect()
+}

@@ -1,0 +1,5 @@
+"""`Client`, where the SDK has it."""
+
+from aerolane import Client
+
+__all__ = ["Client"]

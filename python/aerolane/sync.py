@@ -1,0 +1,9 @@
+"""Aerolane for code without async: classes of the names in `aerolane`, whose methods block the calling thread."""
+
+from aerolane._aerolane import Host, SyncClient
+from aerolane._aerolane import SyncCluster as Cluster
+from aerolane._aerolane import SyncClusterDefinition as ClusterDefinition
+from aerolane._aerolane import SyncNode as Node
+from aerolane._aerolane import SyncSession as Session
+
+__all__ = ["Cluster", "ClusterDefinition", "Host", "Node", "Session", "SyncClient"]
