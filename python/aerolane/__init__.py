@@ -7,9 +7,10 @@
 """
 
 from aerolane._aerolane import (
+    HLL,
     AerospikeError,
-    AuthMode,
     AuthenticationError,
+    AuthMode,
     AuthorizationError,
     AwaitableContext,
     BackoffError,
@@ -42,7 +43,6 @@ from aerolane._aerolane import (
     GenerationError,
     GenerationPolicy,
     GeoJSON,
-    HLL,
     Host,
     IndexAlreadyExistsError,
     IndexNotFoundError,
@@ -87,6 +87,7 @@ from aerolane._aerolane import (
 from aerolane.pool import AsyncPool
 
 __all__ = [
+    "HLL",
     "AerospikeError",
     "AsyncPool",
     "AuthMode",
@@ -123,7 +124,6 @@ __all__ = [
     "GenerationError",
     "GenerationPolicy",
     "GeoJSON",
-    "HLL",
     "Host",
     "IndexAlreadyExistsError",
     "IndexNotFoundError",

@@ -4,9 +4,9 @@ Each method that talks to the cluster gives an awaitable; its twin `.._blocking`
 """
 
 from aerolane._aerolane import (
+    HLL,
     FastRng,
     GeoJSON,
-    HLL,
     Key,
     Operation,
     Record,
@@ -49,7 +49,7 @@ from aerolane.policy import (
 )
 
 __all__ = [
-    "_LocalClient",
+    "HLL",
     "AdminPolicy",
     "AuthMode",
     "BasePolicy",
@@ -66,7 +66,6 @@ __all__ = [
     "FastRng",
     "GenerationPolicy",
     "GeoJSON",
-    "HLL",
     "Key",
     "Node",
     "Operation",
@@ -87,6 +86,7 @@ __all__ = [
     "Version",
     "WhenFull",
     "WritePolicy",
+    "_LocalClient",
     "new_client",
     "new_client_blocking",
 ]

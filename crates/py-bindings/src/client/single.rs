@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use super::twin::Single;
 use crate::call::{Becomes, Call, PolicyRef};
 use crate::key::Key;
+use crate::operation::Operations;
 use crate::policy::Expiration;
 use crate::policy::enums::Named;
-use crate::operation::Operations;
 use crate::request;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -104,7 +104,10 @@ pub(crate) fn operate<'a>(
     let operations = Operations::of(operations)?;
     let call = Call { writes: operations.write(), ..change(key, &policy, Becomes::Results) };
     let timeout = call.policy.server_timeout_ms();
-    Ok(Single { call, encode: move |out: &mut Vec<u8>| request::operate(&policy, key.get(), &operations, timeout, out) })
+    Ok(Single {
+        call,
+        encode: move |out: &mut Vec<u8>| request::operate(&policy, key.get(), &operations, timeout, out),
+    })
 }
 
 /// What a call of `operate` says otherwise than its policy.

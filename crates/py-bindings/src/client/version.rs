@@ -1,6 +1,5 @@
 //! Server versions.
 
-
 use pyo3::prelude::*;
 
 /// The version of a server: `major.minor.patch.build`. Comparable and hashable.

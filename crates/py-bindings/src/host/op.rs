@@ -331,6 +331,7 @@ fn name_of(work: &Work) -> &'static str {
             (Becomes::Results, _) => "operate",
             (Becomes::Exists, false) => "exists",
             (Becomes::Exists, true) => "delete",
+            (Becomes::Metadata, _) => "exists_legacy",
             (Becomes::Nothing, _) => "put",
         },
         Work::Many(_) | Work::None => "many",

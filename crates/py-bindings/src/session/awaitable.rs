@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use super::cluster::Cluster;
 use super::definition::connected;
 use super::seeds::Seeds;
-use crate::client::thread::in_thread;
 use crate::client;
+use crate::client::thread::in_thread;
 
 /// A connection to be made: `await` it, or enter it with `async with`, which also closes it. It connects when it is
 /// awaited or entered, each time anew.
@@ -64,4 +64,3 @@ impl AwaitableContext {
         class.clone()
     }
 }
-

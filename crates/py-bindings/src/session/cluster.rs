@@ -10,7 +10,6 @@ use crate::client::twin::Twin;
 use crate::client::{self, NodeRef, Version, check_open, node_class, thread};
 use crate::core::ClientCore;
 
-
 node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
     #[pyclass(frozen, name = "Node", module = "aerolane")]

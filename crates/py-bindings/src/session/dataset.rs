@@ -44,7 +44,10 @@ impl DataSet {
         }
         if set_name.is_some_and(|set| set.len() > 63) {
             let size = set_name.map_or(0, str::len);
-            return Err(errors::invalid_argument(py, format!("the set name has {size} bytes, it must have at most 63")));
+            return Err(errors::invalid_argument(
+                py,
+                format!("the set name has {size} bytes, it must have at most 63"),
+            ));
         }
         Ok(Self { namespace: namespace.into(), set: set_name.filter(|set| !set.is_empty()).map(Into::into) })
     }

@@ -26,12 +26,7 @@ pub(crate) struct ClusterDefinitionBase {
 }
 
 impl ClusterDefinitionBase {
-    fn create(
-        py: Python<'_>,
-        hostname: Option<String>,
-        port: Option<i64>,
-        hosts: Option<Vec<Host>>,
-    ) -> PyResult<Self> {
+    fn create(py: Python<'_>, hostname: Option<String>, port: Option<i64>, hosts: Option<Vec<Host>>) -> PyResult<Self> {
         let hosts = match (hostname, port, hosts) {
             (Some(name), port, None) => vec![Host::checked(py, name, port.unwrap_or(i64::from(DEFAULT_PORT)), None)?],
             (None, None, Some(hosts)) if !hosts.is_empty() => hosts,

@@ -43,7 +43,11 @@ impl Host {
     }
 
     pub(super) fn address(&self) -> String {
-        if self.name.contains(':') { format!("[{}]:{}", self.name, self.port) } else { format!("{}:{}", self.name, self.port) }
+        if self.name.contains(':') {
+            format!("[{}]:{}", self.name, self.port)
+        } else {
+            format!("{}:{}", self.name, self.port)
+        }
     }
 
     pub(super) fn core(&self) -> CoreHost {

@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
 
 use super::dataset::DataSet;
+use crate::behavior::Behavior;
 use crate::client::twin::Twin;
 use crate::client::{check_open, control, mode, single};
 use crate::core::ClientCore;
 use crate::host;
 use crate::key::Key;
-use crate::behavior::Behavior;
 use crate::request;
 
 /// What sessions of both kinds are made of.
@@ -129,12 +129,7 @@ impl Session {
     ///
     /// Raises `RecordNotFoundError` when there is none.
     #[pyo3(signature = (key, bins=None))]
-    fn get(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, Key>,
-        bins: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         self.0.get(key, bins).start(py, &self.0.core)
     }
 
@@ -181,12 +176,7 @@ impl Session {
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now. Awaitable of `None`.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    fn truncate(
-        &self,
-        py: Python<'_>,
-        dataset: &Bound<'_, DataSet>,
-        before_nanos: Option<i64>,
-    ) -> PyResult<Py<PyAny>> {
+    fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
         self.0.truncate(py, dataset, before_nanos)?.start(py, &self.0.core)
     }
 
@@ -219,12 +209,7 @@ impl SyncSession {
     ///
     /// Raises `RecordNotFoundError` when there is none.
     #[pyo3(signature = (key, bins=None))]
-    fn get(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, Key>,
-        bins: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         self.0.get(key, bins).block(py, &self.0.core)
     }
 
@@ -242,12 +227,7 @@ impl SyncSession {
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    fn truncate(
-        &self,
-        py: Python<'_>,
-        dataset: &Bound<'_, DataSet>,
-        before_nanos: Option<i64>,
-    ) -> PyResult<Py<PyAny>> {
+    fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
         self.0.truncate(py, dataset, before_nanos)?.block(py, &self.0.core)
     }
 
