@@ -94,8 +94,9 @@ test-peers: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embed
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 
 .PHONY: deny
-deny: ## licences and advisories of all dependencies (needs cargo-deny)
-	$(CARGO) deny check
+deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
+	$(CARGO) deny --locked check licenses bans sources
+	$(CARGO) deny --locked check advisories
 
 .PHONY: bench
 bench: ## criterion microbenchmarks

@@ -22,6 +22,9 @@ pub enum WhenFull {
 /// A request is sent on a connection that may already carry others (up to [`depth`](Self::depth)), so a node takes
 /// `max * depth` single-record requests at once. Batches and other slow requests have connections of their own
 /// ([`batch_max`](Self::batch_max)), one request at a time on each.
+///
+/// Blocking calls have connections of their own, with the same limits: a client that is used from async code and from
+/// threads at the same time opens at most twice as many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolSizing {
     /// Connections per node and lane that are opened at start and kept open. Default 1.

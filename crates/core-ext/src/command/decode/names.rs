@@ -18,9 +18,8 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn new() -> Self {
-        let hasher = RandomState::new();
-        let empty = hasher.hash_one("");
-        Self { hasher, known: [("", empty); KEPT] }
+        // No bin has an empty name: nothing is known of any place.
+        Self { hasher: RandomState::new(), known: [("", 0); KEPT] }
     }
 
     /// The hasher that the hashes are of.
@@ -28,9 +27,10 @@ impl<'a> Names<'a> {
         self.hasher.clone()
     }
 
-    /// The name of the operation at this place, checked, and its hash.
+    /// The name (not empty) of the operation at this place, checked, and its hash.
     #[inline]
     pub(super) fn look_up(&mut self, place: usize, name: &'a [u8]) -> Result<(&'a str, u64), Utf8Error> {
+        debug_assert!(!name.is_empty(), "what has no name is no bin");
         if let Some(known) = self.known.get(place).filter(|(known, _)| known.as_bytes() == name) {
             return Ok(*known);
         }
