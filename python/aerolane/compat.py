@@ -10,7 +10,6 @@ Call it before anything imports those names, such as at the top of the program's
 import importlib
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import sys
 import threading
 from collections.abc import Sequence
@@ -86,12 +85,12 @@ def uninstall(*names: str) -> None:
 class _StandIn(ModuleType):
     """A module that has what modules of ours have."""
 
-    _sources: tuple[ModuleType, ...]
+    sources: tuple[ModuleType, ...]
     __all__: list[str]
 
     def __getattr__(self, name: str) -> object:
-        if not name.startswith("__"):
-            for source in self._sources:
+        if not name.startswith("__") or name == "__version__":
+            for source in self.sources:
                 try:
                     return getattr(source, name)
                 except AttributeError:
@@ -99,7 +98,7 @@ class _StandIn(ModuleType):
         raise AttributeError(f"Aerolane has no counterpart to {self.__name__}.{name}")
 
     def __dir__(self) -> list[str]:
-        return sorted({name for source in self._sources for name in dir(source) if not name.startswith("__")})
+        return sorted({name for source in self.sources for name in dir(source) if not name.startswith("__")})
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -123,8 +122,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         package, _, inner = spec.name.partition(".")
         module = _StandIn(spec.name, f"Aerolane in place of {spec.name}.")
-        module._sources = tuple(importlib.import_module(source) for source in _LAYOUT[package][inner])
-        module.__all__ = sorted({name for source in module._sources for name in getattr(source, "__all__", ())})
+        module.sources = tuple(importlib.import_module(source) for source in _LAYOUT[package][inner])
+        module.__all__ = sorted({name for source in module.sources for name in getattr(source, "__all__", ())})
         return module
 
     def exec_module(self, module: ModuleType) -> None:

@@ -51,7 +51,7 @@ from aerolane._aerolane import (
     TimeoutError,
     TransactionError,
     UdfError,
-    _restore,  # noqa: F401 (unpickling looks it up here)
+    _restore,  # noqa: F401  # pyright: ignore[reportUnusedImport] (unpickling looks it up here)
     error_from_code,
 )
 

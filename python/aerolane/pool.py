@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from functools import partial
 from types import TracebackType
@@ -54,7 +54,7 @@ class AsyncPool(Generic[C]):
         per_client_runtime: bool | None = None,
         use_uvloop: bool | None = True,
     ) -> None:
-        if hasattr(factory_or_definition, "connect"):
+        if hasattr(factory_or_definition, "connect") and not isinstance(factory_or_definition, type):
             self._definition: Definition[C] | None = cast("Definition[C]", factory_or_definition)
             self._factory: Callable[[], Any] | None = None
         elif callable(factory_or_definition):
@@ -144,9 +144,11 @@ class AsyncPool(Generic[C]):
 
         The first exception cancels the rest and is raised.
         """
-        calls = [
-            asyncio.ensure_future(self._lane(None).call(lambda client, item=item: fn(client, item))) for item in inputs
-        ]
+
+        def begin(item: X) -> asyncio.Task[T]:
+            return asyncio.ensure_future(self._lane(None).call(lambda client: fn(client, item)))
+
+        calls = [begin(item) for item in inputs]
         try:
             return await asyncio.gather(*calls)
         except BaseException:
@@ -323,13 +325,13 @@ def _fail(future: Future[Any], error: BaseException) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _open(factory: Callable[[], Any] | None, shared: Any) -> AsyncIterator[Any]:
+async def _open(factory: Callable[[], Any] | None, shared: Any) -> AsyncGenerator[Any, None]:
     """The client of one loop, on that loop: its own, or the one that all share."""
     if factory is None:
         yield shared
         return
-    client = factory()
-    if inspect.isawaitable(client) and not hasattr(client, "__aenter__"):
+    client: Any = factory()
+    if not hasattr(client, "__aenter__") and inspect.isawaitable(client):
         client = await client
     if hasattr(client, "__aenter__"):
         async with client as entered:

@@ -5,6 +5,7 @@ import pickle
 from datetime import timedelta
 
 import pytest
+
 from aerolane.exceptions import InvalidArgumentError
 from aerolane.policy import (
     Behavior,

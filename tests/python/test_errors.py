@@ -7,6 +7,7 @@ import pickle
 import threading
 
 import pytest
+
 from aerolane import exceptions
 from aerolane.exceptions import AerospikeError, ResultCode, error_from_code
 from aerolane.policy import ReadPolicy

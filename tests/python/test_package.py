@@ -35,7 +35,7 @@ def test_the_metadata_agrees():
 
 def test_types_come_along():
     assert (pathlib.Path(aerolane.__file__).parent / "py.typed").exists()
-    assert (pathlib.Path(aerolane.__file__).parent / "_aerolane.pyi").exists()
+    assert (pathlib.Path(aerolane.__file__).parent / "_aerolane" / "__init__.pyi").exists()
 
 
 def test_every_exported_name_exists():

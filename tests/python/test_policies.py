@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 import pytest
+
 from aerolane import policy as p
 from aerolane.exceptions import InvalidArgumentError
 

@@ -63,7 +63,8 @@ class EmbeddedProcess:
         try:
             for line in self._process.stdout:
                 if line.startswith(b"{"):
-                    return json.loads(line)
+                    announced: dict[str, object] = json.loads(line)
+                    return announced
                 said += line
         finally:
             killer.cancel()

@@ -1,0 +1,131 @@
+"""The compiled module. A package to type checkers only: at run time it is one shared library."""
+
+from typing import TypedDict
+
+from ._awaitable import Awaitable as Awaitable
+from ._awaitable import AwaitableContext as AwaitableContext
+from ._base_policy import BasePolicy as BasePolicy
+from ._behavior import Behavior as Behavior
+from ._behavior import Settings as Settings
+from ._behavior import get_all_behaviors as get_all_behaviors
+from ._behavior import get_behavior as get_behavior
+from ._behavior import get_behavior_or_default as get_behavior_or_default
+from ._call_policies import BatchPolicy as BatchPolicy
+from ._call_policies import QueryPolicy as QueryPolicy
+from ._call_policies import ReadPolicy as ReadPolicy
+from ._call_policies import WritePolicy as WritePolicy
+from ._client_policy import ClientPolicy as ClientPolicy
+from ._enums import AuthMode as AuthMode
+from ._enums import CommitLevel as CommitLevel
+from ._enums import Concurrency as Concurrency
+from ._enums import GenerationPolicy as GenerationPolicy
+from ._enums import Mode as Mode
+from ._enums import OpKind as OpKind
+from ._enums import OpShape as OpShape
+from ._enums import QueryDuration as QueryDuration
+from ._enums import ReadModeAP as ReadModeAP
+from ._enums import ReadModeSC as ReadModeSC
+from ._enums import RecordExistsAction as RecordExistsAction
+from ._enums import Replica as Replica
+from ._enums import Scope as Scope
+from ._enums import WhenFull as WhenFull
+from ._errors import AerospikeError as AerospikeError
+from ._errors import AuthenticationError as AuthenticationError
+from ._errors import AuthorizationError as AuthorizationError
+from ._errors import BackoffError as BackoffError
+from ._errors import BadResponseError as BadResponseError
+from ._errors import BatchError as BatchError
+from ._errors import BinError as BinError
+from ._errors import BinExistsError as BinExistsError
+from ._errors import BinNotFoundError as BinNotFoundError
+from ._errors import BinOpInvalidError as BinOpInvalidError
+from ._errors import BinTypeError as BinTypeError
+from ._errors import CapacityError as CapacityError
+from ._errors import ClientClosedError as ClientClosedError
+from ._errors import ClientError as ClientError
+from ._errors import CommitError as CommitError
+from ._errors import ConnectionError as ConnectionError
+from ._errors import ElementError as ElementError
+from ._errors import ElementExistsError as ElementExistsError
+from ._errors import ElementNotFoundError as ElementNotFoundError
+from ._errors import FilteredOutError as FilteredOutError
+from ._errors import GenerationError as GenerationError
+from ._errors import IndexAlreadyExistsError as IndexAlreadyExistsError
+from ._errors import IndexNotFoundError as IndexNotFoundError
+from ._errors import InvalidArgumentError as InvalidArgumentError
+from ._errors import InvalidNamespaceError as InvalidNamespaceError
+from ._errors import InvalidNodeError as InvalidNodeError
+from ._errors import KeyBusyError as KeyBusyError
+from ._errors import MaxErrorRateError as MaxErrorRateError
+from ._errors import PoolExhaustedError as PoolExhaustedError
+from ._errors import QueryError as QueryError
+from ._errors import QueryTerminatedError as QueryTerminatedError
+from ._errors import QuotaError as QuotaError
+from ._errors import RecordError as RecordError
+from ._errors import RecordExistsError as RecordExistsError
+from ._errors import RecordNotFoundError as RecordNotFoundError
+from ._errors import RecordTooBigError as RecordTooBigError
+from ._errors import ResultCode as ResultCode
+from ._errors import SecondaryIndexError as SecondaryIndexError
+from ._errors import SecurityError as SecurityError
+from ._errors import SerializationError as SerializationError
+from ._errors import TimeoutError as TimeoutError
+from ._errors import TransactionError as TransactionError
+from ._errors import UdfError as UdfError
+from ._errors import _restore as _restore
+from ._errors import error_from_code as error_from_code
+from ._expiration import Expiration as Expiration
+from ._native import NativeClient as NativeClient
+from ._native import NativeNode as NativeNode
+from ._native import Version as Version
+from ._native import _LocalClient as _LocalClient
+from ._native import new_client as new_client
+from ._native import new_client_blocking as new_client_blocking
+from ._session import Client as Client
+from ._session import Cluster as Cluster
+from ._session import ClusterDefinition as ClusterDefinition
+from ._session import DataSet as DataSet
+from ._session import Host as Host
+from ._session import Node as Node
+from ._session import Session as Session
+from ._session import SyncClient as SyncClient
+from ._session import SyncCluster as SyncCluster
+from ._session import SyncClusterDefinition as SyncClusterDefinition
+from ._session import SyncNode as SyncNode
+from ._session import SyncSession as SyncSession
+from ._step_policies import AdminPolicy as AdminPolicy
+from ._step_policies import BatchDeletePolicy as BatchDeletePolicy
+from ._step_policies import BatchReadPolicy as BatchReadPolicy
+from ._step_policies import BatchUDFPolicy as BatchUDFPolicy
+from ._step_policies import BatchWritePolicy as BatchWritePolicy
+from ._step_policies import TxnRollPolicy as TxnRollPolicy
+from ._step_policies import TxnVerifyPolicy as TxnVerifyPolicy
+from ._testing import EmbeddedCluster as EmbeddedCluster
+from ._testing import EmbeddedNode as EmbeddedNode
+from ._testing import Fault as Fault
+from ._tls import TlsConfig as TlsConfig
+from ._values import HLL as HLL
+from ._values import FastRng as FastRng
+from ._values import GeoJSON as GeoJSON
+from ._values import Key as Key
+from ._values import Operation as Operation
+from ._values import Record as Record
+from ._values import SortedMap as SortedMap
+from ._values import SpecialValue as SpecialValue
+from ._values import UnknownValue as UnknownValue
+from ._values import geojson as geojson
+from ._values import null as null
+
+__version__: str
+
+class _BuildInfo(TypedDict):
+    version: str
+    profile: str
+    opt_level: str
+    features: list[str]
+    target: str
+    rustc: str
+    abi3: bool
+    free_threaded: bool
+
+def build_info() -> _BuildInfo: ...

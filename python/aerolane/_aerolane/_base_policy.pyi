@@ -1,0 +1,3 @@
+"""What all policies of calls derive from."""
+
+class BasePolicy: ...

@@ -1,0 +1,220 @@
+"""Exceptions and result codes."""
+
+import builtins
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Any, TypedDict, Unpack
+
+class ResultCode(IntEnum):
+    TXN_ALREADY_ABORTED = -19
+    TXN_ALREADY_COMMITTED = -18
+    TXN_FAILED = -17
+    BATCH_FAILED = -16
+    NO_RESPONSE = -15
+    MAX_ERROR_RATE = -12
+    MAX_RETRIES_EXCEEDED = -11
+    SERIALIZE_ERROR = -10
+    ASYNC_QUEUE_FULL = -9
+    SERVER_NOT_AVAILABLE = -8
+    NO_MORE_CONNECTIONS = -7
+    QUERY_TERMINATED = -5
+    SCAN_TERMINATED = -4
+    INVALID_NODE_ERROR = -3
+    PARSE_ERROR = -2
+    CLIENT_ERROR = -1
+    OK = 0
+    SERVER_ERROR = 1
+    KEY_NOT_FOUND_ERROR = 2
+    GENERATION_ERROR = 3
+    PARAMETER_ERROR = 4
+    KEY_EXISTS_ERROR = 5
+    BIN_EXISTS_ERROR = 6
+    CLUSTER_KEY_MISMATCH = 7
+    SERVER_MEM_ERROR = 8
+    TIMEOUT = 9
+    ALWAYS_FORBIDDEN = 10
+    PARTITION_UNAVAILABLE = 11
+    BIN_TYPE_ERROR = 12
+    RECORD_TOO_BIG = 13
+    KEY_BUSY = 14
+    SCAN_ABORT = 15
+    UNSUPPORTED_FEATURE = 16
+    BIN_NOT_FOUND = 17
+    DEVICE_OVERLOAD = 18
+    KEY_MISMATCH = 19
+    INVALID_NAMESPACE = 20
+    BIN_NAME_TOO_LONG = 21
+    FAIL_FORBIDDEN = 22
+    ELEMENT_NOT_FOUND = 23
+    ELEMENT_EXISTS = 24
+    ENTERPRISE_ONLY = 25
+    OP_NOT_APPLICABLE = 26
+    FILTERED_OUT = 27
+    LOST_CONFLICT = 28
+    INVALID_ENCODING = 29
+    XDR_KEY_BUSY = 32
+    QUERY_END = 50
+    SECURITY_NOT_SUPPORTED = 51
+    SECURITY_NOT_ENABLED = 52
+    SECURITY_SCHEME_NOT_SUPPORTED = 53
+    INVALID_COMMAND = 54
+    INVALID_FIELD = 55
+    ILLEGAL_STATE = 56
+    INVALID_USER = 60
+    USER_ALREADY_EXISTS = 61
+    INVALID_PASSWORD = 62
+    EXPIRED_PASSWORD = 63
+    FORBIDDEN_PASSWORD = 64
+    INVALID_CREDENTIAL = 65
+    EXPIRED_SESSION = 66
+    INVALID_ROLE = 70
+    ROLE_ALREADY_EXISTS = 71
+    INVALID_PRIVILEGE = 72
+    INVALID_ALLOWLIST = 73
+    QUOTAS_NOT_ENABLED = 74
+    INVALID_QUOTA = 75
+    NOT_AUTHENTICATED = 80
+    ROLE_VIOLATION = 81
+    NOT_ALLOWLISTED = 82
+    QUOTA_EXCEEDED = 83
+    UDF_BAD_RESPONSE = 100
+    MRT_BLOCKED = 120
+    MRT_VERSION_MISMATCH = 121
+    MRT_EXPIRED = 122
+    MRT_TOO_MANY_WRITES = 123
+    MRT_COMMITTED = 124
+    MRT_ABORTED = 125
+    MRT_ALREADY_LOCKED = 126
+    MRT_MONITOR_EXISTS = 127
+    BATCH_DISABLED = 150
+    BATCH_MAX_REQUESTS_EXCEEDED = 151
+    BATCH_QUEUES_FULL = 152
+    INVALID_GEOJSON = 160
+    INDEX_FOUND = 200
+    INDEX_NOT_FOUND = 201
+    INDEX_OOM = 202
+    INDEX_NOT_READABLE = 203
+    INDEX_GENERIC = 204
+    INDEX_NAME_MAX_LEN = 205
+    INDEX_MAX_COUNT = 206
+    QUERY_ABORTED = 210
+    QUERY_QUEUE_FULL = 211
+    QUERY_TIMEOUT = 212
+    QUERY_GENERIC = 213
+    QUERY_NETIO_ERR = 214
+    QUERY_DUPLICATE = 215
+    @property
+    def description(self) -> str: ...
+
+class _Fields(TypedDict, total=False):
+    result_code: ResultCode | int | None
+    in_doubt: bool
+    sub_code: int | None
+    server_message: str | None
+    exp_trace: Any
+    node: str | None
+    iteration: int | None
+    sub_exceptions: Sequence[BaseException]
+    base_message: str | None
+    hint: str | None
+    phase: str | None
+    elapsed: float | None
+
+class AerospikeError(Exception):
+    result_code: ResultCode | None
+    in_doubt: bool
+    sub_code: int | None
+    server_message: str | None
+    exp_trace: Any
+    node: str | None
+    iteration: int | None
+    sub_exceptions: tuple[BaseException, ...]
+    base_message: str | None
+    hint: str | None
+    phase: str | None
+    elapsed: float | None
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        result_code: ResultCode | int | None = None,
+        in_doubt: bool = False,
+        sub_code: int | None = None,
+        server_message: str | None = None,
+        exp_trace: Any = None,
+        node: str | None = None,
+        iteration: int | None = None,
+        sub_exceptions: Sequence[BaseException] = (),
+        base_message: str | None = None,
+        hint: str | None = None,
+        phase: str | None = None,
+        elapsed: float | None = None,
+    ) -> None: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def is_client_error(self) -> bool: ...
+
+class TimeoutError(AerospikeError, builtins.TimeoutError):
+    client: bool
+    def __init__(self, message: str = "", *, client: bool = False, **fields: Unpack[_Fields]) -> None: ...
+
+class TransactionError(AerospikeError): ...
+
+class CommitError(TransactionError):
+    commit_error_type: Any
+    verify_records: Mapping[Any, Any] | None
+    roll_records: Mapping[Any, Any] | None
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        commit_error_type: Any = None,
+        verify_records: Mapping[Any, Any] | None = None,
+        roll_records: Mapping[Any, Any] | None = None,
+        **fields: Unpack[_Fields],
+    ) -> None: ...
+
+class ClientError(AerospikeError): ...
+class BadResponseError(ClientError): ...
+class SerializationError(AerospikeError): ...
+class InvalidArgumentError(AerospikeError, builtins.ValueError): ...
+class ConnectionError(AerospikeError, builtins.ConnectionError): ...
+class ClientClosedError(ConnectionError): ...
+class InvalidNodeError(AerospikeError): ...
+class InvalidNamespaceError(AerospikeError): ...
+class SecurityError(AerospikeError): ...
+class AuthenticationError(SecurityError): ...
+class AuthorizationError(SecurityError): ...
+class QuotaError(AerospikeError): ...
+class RecordError(AerospikeError): ...
+class RecordNotFoundError(RecordError): ...
+class RecordExistsError(RecordError): ...
+class RecordTooBigError(RecordError): ...
+class GenerationError(RecordError): ...
+class BinError(RecordError): ...
+class BinExistsError(BinError): ...
+class BinNotFoundError(BinError): ...
+class BinTypeError(BinError): ...
+class BinOpInvalidError(BinError): ...
+class ElementError(AerospikeError): ...
+class ElementNotFoundError(ElementError): ...
+class ElementExistsError(ElementError): ...
+class FilteredOutError(AerospikeError): ...
+class CapacityError(AerospikeError): ...
+class KeyBusyError(CapacityError): ...
+class PoolExhaustedError(CapacityError): ...
+class SecondaryIndexError(AerospikeError): ...
+class IndexNotFoundError(SecondaryIndexError): ...
+class IndexAlreadyExistsError(SecondaryIndexError): ...
+class QueryError(AerospikeError): ...
+class QueryTerminatedError(QueryError): ...
+class UdfError(AerospikeError): ...
+class BatchError(AerospikeError): ...
+class BackoffError(AerospikeError): ...
+class MaxErrorRateError(BackoffError): ...
+
+def error_from_code(result_code: int, message: str | None = None, *, in_doubt: bool = False) -> AerospikeError: ...
+def _restore(
+    kind: type[AerospikeError], args: tuple[Any, ...], fields: dict[str, Any], cause: BaseException | None
+) -> AerospikeError: ...

@@ -1,0 +1,29 @@
+"""How connections are encrypted."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Self, final
+
+@final
+class TlsConfig:
+    def __new__(
+        cls,
+        cafile: str | PathLike[str] | None = None,
+        *,
+        protocols: Sequence[str] | None = None,
+        ciphers: Sequence[str] | None = None,
+        for_login_only: bool = False,
+    ) -> Self: ...
+    @staticmethod
+    def with_client_auth(
+        cafile: str | PathLike[str] | None,
+        certfile: str | PathLike[str],
+        keyfile: str | PathLike[str],
+        *,
+        protocols: Sequence[str] | None = None,
+        ciphers: Sequence[str] | None = None,
+        for_login_only: bool = False,
+    ) -> TlsConfig: ...
+    @property
+    def for_login_only(self) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
