@@ -86,7 +86,7 @@ test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, a
 	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
 	$(TESTS)/bin/python -m mypy
 	$(TESTS)/bin/pyright --pythonpath $(TESTS)/bin/python
-	$(TESTS)/bin/python -m mypy.stubtest aerolane --mypy-config-file pyproject.toml
+	$(TESTS)/bin/python tests/python/check_stubs.py
 
 .PHONY: test-peers
 test-peers: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster

@@ -2,11 +2,11 @@
 
 from typing import Any, ClassVar, Self, TypeAlias, final
 
-UserKey: TypeAlias = int | str | bytes | bytearray | memoryview
+_UserKey: TypeAlias = int | str | bytes | bytearray | memoryview
 
 @final
 class Key:
-    def __new__(cls, namespace: str, set: str | None, key: UserKey) -> Self: ...
+    def __new__(cls, namespace: str, set: str | None, key: _UserKey) -> Self: ...
     @staticmethod
     def from_int_user_key(namespace: str, set: str | None, key: int) -> Key: ...
     @staticmethod
