@@ -10,6 +10,7 @@
 
 #![allow(missing_docs)] // What Python sees is documented in docstrings; what Rust sees is private.
 
+mod batch;
 mod behavior;
 mod blocking;
 mod call;
@@ -69,6 +70,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     host::register(module)?;
     client::register(module)?;
     session::register(module)?;
+    batch::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

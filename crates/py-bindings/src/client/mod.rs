@@ -23,9 +23,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::batch::commands as batch;
 use crate::core::ClientCore;
 use crate::key::Key;
-use crate::policy::{AdminPolicy, Expiration, ReadPolicy, WritePolicy};
+use crate::policy::{
+    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, ReadPolicy, WritePolicy,
+};
 use crate::request;
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
@@ -244,6 +247,63 @@ twins! { Client {
         => native::operate [key, operations, policy, policy_sc,
             Overrides { record_exists_action, expiration, generation, durable_delete },
             Later { filter_expression, txn }];
+
+    /// Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`, in the
+    /// order of the keys; a record that does not exist has the result code of that.
+    ///
+    /// Raises when the whole fails and no row has an outcome; else each row says what became of it.
+    batch_read, batch_read_blocking
+        (keys, bins=None, *, batch_policy=None, read_policy=None)
+        (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,
+            read_policy: Option<&Bound<'_, BatchReadPolicy>>)
+        => batch::read [keys, bins, batch_policy, read_policy];
+
+    /// Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of `BatchRecord`.
+    ///
+    /// Without `batch_policy` nothing is tried again. Raises `ValueError` for lists that differ in length.
+    batch_write, batch_write_blocking
+        (keys, bins_list, *, batch_policy=None, write_policy=None)
+        (keys: &Bound<'_, PyAny>, bins_list: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>,
+            write_policy: Option<&Bound<'_, BatchWritePolicy>>)
+        => batch::write [keys, bins_list, batch_policy, write_policy];
+
+    /// Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a list of
+    /// `BatchRecord`.
+    ///
+    /// Without `batch_policy` nothing is tried again if an operation writes. Raises `ValueError` for lists that differ
+    /// in length.
+    batch_operate, batch_operate_blocking
+        (keys, operations_list, *, batch_policy=None, write_policy=None)
+        (keys: &Bound<'_, PyAny>, operations_list: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>,
+            write_policy: Option<&Bound<'_, BatchWritePolicy>>)
+        => batch::operate [keys, operations_list, batch_policy, write_policy];
+
+    /// Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again.
+    batch_delete, batch_delete_blocking
+        (keys, *, batch_policy=None, delete_policy=None)
+        (keys: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>, delete_policy: Option<&Bound<'_, BatchDeletePolicy>>)
+        => batch::delete [keys, batch_policy, delete_policy];
+
+    /// Whether each of many records exists: a list of bools. Raises the error of a row that is neither.
+    batch_exists, batch_exists_blocking
+        (keys, *, batch_policy=None, read_policy=None)
+        (keys: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>, read_policy: Option<&Bound<'_, BatchReadPolicy>>)
+        => batch::exists [keys, batch_policy, read_policy];
+
+    /// Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not exist.
+    /// Raises the error of a row that is neither.
+    batch_get_header, batch_get_header_blocking
+        (keys, *, batch_policy=None, read_policy=None)
+        (keys: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>, read_policy: Option<&Bound<'_, BatchReadPolicy>>)
+        => batch::headers [keys, batch_policy, read_policy];
+
+    /// Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`. Gives a list of `BatchRecord`.
+    ///
+    /// Without `batch_policy` nothing is tried again if a row writes.
+    batch, batch_blocking
+        (ops, *, batch_policy=None)
+        (ops: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>)
+        => batch::mixed [ops, batch_policy];
 
     /// Sends an info command to one of the nodes; gives the answers by command, as a dict.
     info, info_blocking

@@ -58,6 +58,7 @@ impl NodeRef {
 /// # Errors
 /// The client is closed.
 pub(crate) fn check_open(py: Python<'_>, core: &ClientCore) -> PyResult<()> {
+    core.check(py)?;
     if core.raw.cluster().is_closed() {
         return Err(errors::to_py(py, &aerolane::Error::client_closed()));
     }

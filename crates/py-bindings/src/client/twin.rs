@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
+use super::node::check_open;
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::{blocking, errors, host};
@@ -53,6 +54,7 @@ where
     C: FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        check_open(py, core)?;
         host::spawn(py, core, self.future, self.convert)
     }
 

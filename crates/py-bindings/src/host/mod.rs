@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::errors;
-use inbox::Posted;
+use inbox::{Inbox, Posted};
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
@@ -87,14 +87,38 @@ pub(crate) fn spawn<T: Send + 'static>(
         py,
         client,
         Box::new(move |_, lane, id| {
-            let inbox = Arc::clone(lane.get().inbox());
+            let reply = Reply { inbox: Arc::clone(lane.get().inbox()), id, sent: false };
             let abort = core.raw.spawn(async move {
                 let outcome = future.await;
-                inbox.post(id, Posted::Made(Box::new(move |py| made(py, outcome, convert))));
+                reply.send(Box::new(move |py| made(py, outcome, convert)));
             });
             Ok(Some(abort))
         }),
     )
+}
+
+/// The result that a task owes its operation. A task that is dropped unfinished (the client is closed, and the control
+/// plane's runtime with it) says so.
+struct Reply {
+    inbox: Arc<Inbox>,
+    id: u64,
+    sent: bool,
+}
+
+impl Reply {
+    fn send(mut self, result: Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>) {
+        self.sent = true;
+        self.inbox.post(self.id, Posted::Made(result));
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if !self.sent {
+            let closed = |py: Python<'_>| Err(errors::to_py(py, &aerolane::Error::client_closed()));
+            self.inbox.post(self.id, Posted::Made(Box::new(closed)));
+        }
+    }
 }
 
 fn made<T>(

@@ -87,7 +87,7 @@ impl Common {
 }
 
 /// The keys in a list or another iterable.
-fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
+pub(crate) fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
     use pyo3::exceptions::PyTypeError;
     if keys.is_instance_of::<PyString>() || keys.is_instance_of::<Key>() {
         let kind = keys.get_type();

@@ -1,0 +1,308 @@
+"""The session's front door: clusters, clients, sessions, data sets."""
+
+import asyncio
+import pickle
+import threading
+
+import pytest
+
+import aerolane
+from aerolane import Behavior, Client, ClusterDefinition, DataSet, Host, Key, SyncClient, sync
+from aerolane.exceptions import (
+    ClientClosedError,
+    InvalidArgumentError,
+    InvalidNamespaceError,
+    InvalidNodeError,
+    RecordNotFoundError,
+)
+
+
+@pytest.fixture
+def where(seeds):
+    """Host and port of the first seed."""
+    host, _, port = seeds.split(",")[0].rpartition(":")
+    return host, int(port)
+
+
+def test_sync_client(seeds, key):
+    with SyncClient(seeds) as client:
+        session = client.create_session(Behavior.DEFAULT)
+        assert session.put(key, {"name": "Alice", "age": 28}) is None
+        record = session.get(key)
+        assert record.bins == {"name": "Alice", "age": 28}
+        assert session.get(key, ["age"]).bins == {"age": 28}
+        assert session.get(key, bins=[]).bins == {}
+        assert client.is_connected
+    assert not client.is_connected
+    for call in (lambda: session.get(key), lambda: session.put(key, {"a": 1}), client.create_session):
+        with pytest.raises(ClientClosedError):
+            call()
+
+
+async def test_client(seeds, key):
+    async with Client(seeds) as client:
+        session = client.create_session(Behavior.DEFAULT)
+        await session.put(key, {"name": "Alice", "age": 28})
+        assert (await session.get(key)).bins == {"name": "Alice", "age": 28}
+        assert (await session.get(key, bins=["age"])).bins == {"age": 28}
+        missing = Key("test", "none", "x")
+        with pytest.raises(RecordNotFoundError):
+            await session.get(missing)
+    with pytest.raises(ClientClosedError):
+        await session.get(key)
+    with pytest.raises(ClientClosedError):
+        client.create_session()
+
+
+async def test_client_without_a_block(seeds, key):
+    from aerolane.aio.client import Client as FromAio
+
+    assert FromAio is Client
+    client = Client(seeds, aerolane.ClientPolicy(), max_error_rate=50, error_rate_window=2)
+    with pytest.raises(RuntimeError, match="not connected"):
+        client.create_session()
+    await client.connect()
+    await client.connect()
+    await client.create_session().put(key, {"a": 1})
+    await client.close()
+    await client.close()
+    assert not client.is_connected
+
+
+def test_current_thread_runtime(seeds, set_name):
+    """Threads share one cluster and one pool, however many there are."""
+    with SyncClient(seeds, current_thread_runtime=True) as client:
+        assert client.current_thread_runtime
+        session = client.create_session(Behavior.DEFAULT)
+        before = threading.active_count()
+        failures = []
+
+        def work(number):
+            try:
+                key = Key("test", set_name, number)
+                session.put(key, {"n": number})
+                assert session.get(key).bins == {"n": number}
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        assert threading.active_count() == before
+
+
+async def test_cluster_definition(where, key):
+    definition = ClusterDefinition(*where)
+    cluster = await definition.connect()
+    assert cluster.is_connected
+    session = cluster.create_session()
+    await session.put(key, {"a": 1})
+    assert (await session.get(key)).bins == {"a": 1}
+    await cluster.close()
+    assert not cluster.is_connected
+    async with definition.connect() as cluster:
+        assert (await cluster.create_session(Behavior.DEFAULT).get(key)).bins == {"a": 1}
+        node = cluster.nodes()[0]
+        assert set(await node.info("build")) == {"build"}
+        assert cluster.get_node(node.name).address == node.address
+        assert node.name in cluster.node_names()
+        assert cluster.server_version() == node.version
+        assert cluster.supports_ael() == node.version.supports_server_compiled_ael()
+        with pytest.raises(InvalidNodeError):
+            cluster.get_node("zz")
+    with pytest.raises(ClientClosedError):
+        cluster.nodes()
+    async with await ClusterDefinition(*where).connect() as cluster:
+        assert cluster.is_connected
+    assert not cluster.is_connected
+
+
+def test_sync_cluster_definition(where, key):
+    with sync.ClusterDefinition(*where).connect() as cluster:
+        session = cluster.create_session()
+        session.put(key, {"a": 1})
+        assert session.get(key).bins == {"a": 1}
+        assert set(session.info("build")) == {"build"}
+        assert set(cluster.nodes()[0].info("build")) == {"build"}
+        assert isinstance(session, sync.Session)
+        assert session.behavior is cluster.create_session(session.behavior).behavior
+        assert isinstance(session.session_for(Behavior.DEFAULT), sync.Session)
+    with pytest.raises(ClientClosedError):
+        session.get(key)
+
+
+def test_settings_are_chained(where):
+    for module in (aerolane, sync):
+        definition = module.ClusterDefinition(hosts=[Host(*where), Host.of("127.0.0.1", 1)])
+        chained = (
+            definition.app_id("tests")
+            .preferring_racks(1, 2)
+            .using_services_alternate(False)
+            .force_single_node(False)
+            .fail_if_not_connected(True)
+            .ip_map({"10.0.0.1": "127.0.0.1"})
+        )
+        assert chained is definition
+        assert isinstance(chained, module.ClusterDefinition)
+        assert definition.with_native_credentials("u", "p").auth_mode == aerolane.AuthMode.INTERNAL
+        assert definition.with_external_insecure_credentials("u", "p").auth_mode == aerolane.AuthMode.EXTERNAL_INSECURE
+        with pytest.raises(TypeError):
+            definition.app_id(3)
+        with pytest.raises((TypeError, ValueError)):
+            definition.preferring_racks("a")
+        with pytest.raises(InvalidArgumentError, match="together"):
+            definition.with_tls_config(client_cert_file="/nowhere")
+    definition.cluster_name("another").with_native_credentials("u", "p")
+
+
+def test_wrong_cluster_name(where):
+    with pytest.raises(aerolane.AerospikeError, match="another"):
+        sync.ClusterDefinition(*where).cluster_name("another").connect()
+
+
+def test_definitions_are_checked():
+    for module in (aerolane, sync):
+        for arguments in (
+            {},
+            {"hosts": []},
+            {"hostname": "a", "hosts": [Host("a", 1)]},
+            {"hostname": ""},
+            {"port": 3000},
+        ):
+            with pytest.raises(InvalidArgumentError):
+                module.ClusterDefinition(**arguments)
+        for port in (0, -1, 65536):
+            with pytest.raises(InvalidArgumentError, match="port"):
+                module.ClusterDefinition("localhost", port)
+        with pytest.raises(TypeError):
+            module.ClusterDefinition("localhost", "3000")
+        with pytest.raises(TypeError):
+            module.ClusterDefinition(hosts=["localhost"])
+    with pytest.raises(TypeError):
+        Client(None)
+    with pytest.raises(TypeError):
+        SyncClient("localhost", 5)
+
+
+def test_nobody_there():
+    with pytest.raises(aerolane.ConnectionError, match=r"127\.0\.0\.1:1"):
+        sync.ClusterDefinition("127.0.0.1", 1).connect()
+    with pytest.raises(aerolane.ConnectionError), SyncClient("127.0.0.1:1"):
+        pass
+
+    async def enter():
+        async with Client("127.0.0.1:1"):
+            pass
+
+    async def define():
+        await ClusterDefinition("127.0.0.1", 1).connect()
+
+    for failing in (enter, define):
+        with pytest.raises(aerolane.ConnectionError, match=r"127\.0\.0\.1:1"):
+            asyncio.run(failing())
+
+
+def test_alternate_addresses_by_environment(monkeypatch, where):
+    monkeypatch.setenv("AEROSPIKE_USE_SERVICES_ALTERNATE", "true")
+    ClusterDefinition(*where)
+
+
+async def test_many(seeds, set_name):
+    data = DataSet.of("test", set_name)
+    async with Client(seeds) as client:
+        session = client.create_session()
+        keys = data.ids(*range(10))
+        assert await session.put_many(keys[:5], {"n": 1}) == [None] * 5
+        results = await session.get_many(keys)
+        assert [result.bins for result in results[:5]] == [{"n": 1}] * 5
+        assert all(isinstance(result, RecordNotFoundError) for result in results[5:])
+        assert [result.bins for result in await session.get_many(keys[:2], bins=[])] == [{}, {}]
+        assert await session.get_many([]) == []
+        with pytest.raises(TypeError, match=r"keys\[1\]"):
+            session.get_many([keys[0], "x"])
+        with pytest.raises(TypeError):
+            session.get_many(keys[0])
+        with pytest.raises(InvalidArgumentError):
+            session.put_many(keys, {})
+
+
+async def test_rest_of_a_session(seeds, set_name):
+    data = DataSet.of("test", set_name)
+    async with Client(seeds) as client:
+        session = client.create_session()
+        await session.put(data.id(1), {"a": 1})
+        assert await session.is_namespace_sc("test") is False
+        with pytest.raises(InvalidNamespaceError):
+            await session.is_namespace_sc("nowhere")
+        assert set(await session.info("build")) == {"build"}
+        await session.truncate(data)
+        with pytest.raises(RecordNotFoundError):
+            await session.get(data.id(1))
+        with pytest.raises(TypeError):
+            session.truncate(set_name)
+        with pytest.raises(TypeError):
+            session.get("k")
+        with pytest.raises(TypeError):
+            client.create_session("default")
+
+
+def test_rest_of_a_sync_session(seeds, set_name):
+    data = DataSet.of("test", set_name)
+    with SyncClient(seeds) as client:
+        session = client.create_session()
+        session.put(data.id(1), {"a": 1})
+        assert session.is_namespace_sc("test") is False
+        with pytest.raises(InvalidNamespaceError):
+            session.is_namespace_sc("nowhere")
+        session.truncate(data)
+        with pytest.raises(RecordNotFoundError):
+            session.get(data.id(1))
+
+
+def test_data_sets():
+    data = DataSet.of("test", "users")
+    assert (data.namespace, data.set_name) == ("test", "users")
+    assert data.id("a") == Key("test", "users", "a")
+    assert data.id(7) == Key("test", "users", 7)
+    assert data.id(b"x") == Key("test", "users", b"x")
+    assert data.ids("a", 7) == data.ids(["a", 7]) == [data.id("a"), data.id(7)]
+    assert data.ids() == []
+    digest = data.id("a").digest
+    assert data.id_from_digest(digest) == data.id("a")
+    assert data.id_from_digest(bytes.fromhex(digest)) == data.id("a")
+    assert data.ids_from_digests(digest, digest) == [data.id("a")] * 2
+    assert data.id_for_object(7) == data.id(7)
+    assert data.id_for_object(1.5) == data.id("1.5")
+    assert data == DataSet("test", "users") != DataSet("test")
+    assert hash(data) == hash(DataSet("test", "users"))
+    assert pickle.loads(pickle.dumps(data)) == data
+    assert DataSet.of("test").set_name is None
+    for namespace, set_name in (("", "s"), ("n" * 32, "s"), ("n", "s" * 64)):
+        with pytest.raises(InvalidArgumentError):
+            DataSet.of(namespace, set_name)
+    with pytest.raises(TypeError):
+        DataSet.of(1)
+    for bad in (None, 1.5, [1]):
+        with pytest.raises(TypeError):
+            data.id(bad)
+    with pytest.raises(TypeError):
+        data.id_for_object(None)
+    with pytest.raises((TypeError, ValueError)):
+        data.id_from_digest("00")
+
+
+def test_hosts():
+    assert Host.parse_hosts("one:3100, two,[::1]:4,::2", 3000) == [
+        Host("one", 3100),
+        Host("two", 3000),
+        Host("::1", 4),
+        Host("::2", 3000),
+    ]
+    assert Host("a", 1, "tls").tls_name == "tls"
+    assert Host.of("a", 1).port == 1
+    for bad in ("", ",", "a:b", "a:0", "[::1", "[::1]x", "a:99999"):
+        with pytest.raises(InvalidArgumentError):
+            Host.parse_hosts(bad, 3000)
