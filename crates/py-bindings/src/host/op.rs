@@ -788,6 +788,19 @@ unsafe extern "C" fn blocking_set(object: *mut ffi::PyObject, value: *mut ffi::P
     0
 }
 
+/// `_cancel_message`: gather asks for it.
+unsafe extern "C" fn cancel_message(object: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
+    attached(ptr::null_mut(), |py| {
+        // SAFETY: an object of our type.
+        let op = unsafe { op_of(object) };
+        if !op.is_mine() {
+            return Err(not_mine());
+        }
+        let message = if op.status.get() == Status::Cancelled { op.outcome_ref() } else { ptr::null_mut() };
+        Ok(if message.is_null() { py.None().into_ptr() } else { message })
+    })
+}
+
 unsafe extern "C" fn repr(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
     attached(ptr::null_mut(), |py| {
         // SAFETY: an object of our type.
@@ -903,6 +916,13 @@ fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
             name: c"_asyncio_future_blocking".as_ptr(),
             get: Some(blocking_get),
             set: Some(blocking_set),
+            doc: ptr::null(),
+            closure: ptr::null_mut(),
+        },
+        ffi::PyGetSetDef {
+            name: c"_cancel_message".as_ptr(),
+            get: Some(cancel_message),
+            set: None,
             doc: ptr::null(),
             closure: ptr::null_mut(),
         },

@@ -1,0 +1,273 @@
+"""Event loops that come and go: their lanes do, too."""
+
+import asyncio
+import gc
+import os
+import threading
+import weakref
+
+import pytest
+from aerolane import Key, native
+from aerolane.exceptions import AerospikeError, ClientClosedError
+from conftest import LOOPS
+
+pytestmark = pytest.mark.parametrize("factory", LOOPS.values(), ids=LOOPS.keys())
+
+
+@pytest.fixture
+def keys(client, set_name):
+    keys = [Key("test", set_name, i) for i in range(32)]
+    for i, key in enumerate(keys):
+        client.put_blocking(key, {"i": i})
+    return keys
+
+
+def run(factory, main):
+    async def bounded():
+        async with asyncio.timeout(30):
+            return await main
+
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(bounded())
+
+
+async def read(client, keys):
+    records = await asyncio.gather(*(client.get(k) for k in keys))
+    assert [r.bins["i"] for r in records] == list(range(len(keys)))
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_one_loop_after_the_other(client, keys, factory):
+    for _ in range(5):
+        run(factory, read(client, keys))
+
+
+def test_sockets_are_closed_with_their_loop(client, keys, factory):
+    run(factory, read(client, keys))
+    gc.collect()
+    before = descriptors()
+    for _ in range(20):
+        run(factory, read(client, keys))
+        gc.collect()
+        assert descriptors() <= before + 2
+
+
+def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory, cluster):
+    client = connect()
+    run(factory, read(client, keys))
+    gc.collect()
+    before = descriptors()
+    with cluster.inject("delay", 0.3, on="read"):
+        for _ in range(3):
+            event_loop = factory()
+            alive = weakref.ref(event_loop)
+            ops = []
+
+            async def start(ops):
+                ops.extend(client.get(k) for k in keys)
+                for op in ops:
+                    op.add_done_callback(lambda op: None)
+                await asyncio.sleep(0.02)
+
+            event_loop.run_until_complete(start(ops))
+            event_loop.close()
+            assert all(op.done() for op in ops)
+            assert isinstance(ops[0].exception(), RuntimeError)
+            del ops, event_loop
+            gc.collect()
+            assert alive() is None, "the loop leaks"
+            assert descriptors() <= before + 2
+    run(factory, read(client, keys))
+
+
+def test_two_loops_share_a_client(client, keys, factory):
+    failures = []
+
+    def body():
+        try:
+            for _ in range(3):
+                run(factory, read(client, keys))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=body) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not failures and not any(t.is_alive() for t in threads)
+
+
+def test_a_loop_that_moves_to_another_thread(client, keys, factory):
+    event_loop = factory()
+    event_loop.run_until_complete(read(client, keys))
+    failures = []
+
+    def body():
+        try:
+            event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 10))
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join(30)
+    event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 10))
+    event_loop.close()
+    assert not failures
+
+
+def test_run_coroutine_threadsafe(client, keys, factory):
+    event_loop = factory()
+    thread = threading.Thread(target=event_loop.run_forever)
+    thread.start()
+    try:
+        futures = [asyncio.run_coroutine_threadsafe(client.get(k), event_loop) for k in keys]
+        assert [f.result(10).bins["i"] for f in futures] == list(range(32))
+        made = asyncio.run_coroutine_threadsafe(started(client, keys[0]), event_loop).result(10)
+        for use in (made.done, made.result, made.exception, made.cancelled, made.cancel, lambda: made.send(None)):
+            with pytest.raises(RuntimeError, match="another thread"):
+                use()
+        assert "another thread" in repr(made)
+        made.close()
+    finally:
+        event_loop.call_soon_threadsafe(event_loop.stop)
+        thread.join()
+        event_loop.close()
+
+
+async def started(client, key):
+    op = client.get(key)
+    op.add_done_callback(lambda op: None)
+    return _Box(op)
+
+
+class _Box:
+    """Keeps an operation from being awaited where it is returned."""
+
+    def __init__(self, op):
+        self.op = op
+
+    def __getattr__(self, name):
+        return getattr(self.op, name)
+
+    def __repr__(self):
+        return repr(self.op)
+
+
+def test_awaited_on_another_loop(client, keys, factory):
+    first, second = factory(), factory()
+    try:
+        box = first.run_until_complete(started(client, keys[0]))
+
+        async def other():
+            return await box.op
+
+        with pytest.raises((RuntimeError, ValueError), match="loop"):
+            second.run_until_complete(other())
+        with pytest.raises((RuntimeError, ValueError), match="loop"):
+            second.run_until_complete(other_gather(box))
+    finally:
+        first.close()
+        second.close()
+
+
+async def other_gather(box):
+    return await asyncio.gather(box.op)
+
+
+def test_closed_with_operations_in_flight(connect, keys, factory, cluster):
+    client = connect()
+
+    async def main():
+        await read(client, keys)
+        with cluster.inject("delay", 0.5, on="read"):
+            ops = [client.get(k) for k in keys]
+            await asyncio.sleep(0.02)
+            await asyncio.get_running_loop().run_in_executor(None, client.close_blocking)
+            results = await asyncio.gather(*ops, return_exceptions=True)
+        assert all(isinstance(r, ClientClosedError) for r in results), results
+        with pytest.raises(ClientClosedError):
+            await client.get(keys[0])
+
+    run(factory, main())
+    with pytest.raises(ClientClosedError):
+        run(factory, later(client, keys[0]))
+
+
+async def later(client, key):
+    return await client.get(key)
+
+
+def test_closed_inside_of_a_woken_task(connect, keys, factory):
+    client = connect()
+
+    async def closer():
+        await client.get(keys[0])
+        client.close_blocking()
+
+    async def main():
+        tasks = [asyncio.create_task(later(client, k)) for k in keys]
+        tasks.append(asyncio.create_task(closer()))
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert results[-1] is None
+        for i, result in enumerate(results[:-1]):
+            assert isinstance(result, AerospikeError) or result.bins["i"] == i
+
+    run(factory, main())
+
+
+def test_collected_while_in_use(seeds, keys, factory):
+    gc.collect()
+    before = descriptors()
+
+    async def main():
+        for _ in range(5):
+            client = native.new_client_blocking(native.ClientPolicy(), seeds)
+            ops = [client.get(k) for k in keys]
+            del client
+            gc.collect()
+            results = await asyncio.gather(*ops)
+            assert [r.bins["i"] for r in results] == list(range(32))
+            del ops, results
+        await asyncio.sleep(0.3)
+        gc.collect()
+        return descriptors()
+
+    run(factory, main())
+    gc.collect()
+    assert descriptors() <= before + 3
+
+
+def test_debug_mode(client, keys, factory, caplog):
+    async def main():
+        asyncio.get_running_loop().set_debug(True)
+        await read(client, keys)
+        await asyncio.create_task(client.get(keys[0]))
+        async with asyncio.timeout(5):
+            await client.get(keys[1])
+
+    run(factory, main())
+    assert not [r for r in caplog.records if "exception" in r.getMessage().lower()]
+
+
+def test_a_loop_that_does_not_watch_sockets(client, keys, factory):
+    class Blind(asyncio.SelectorEventLoop):
+        def add_reader(self, fd, callback, *args):
+            raise NotImplementedError
+
+    event_loop = Blind()
+    try:
+        with pytest.raises(RuntimeError, match="add_reader"):
+            event_loop.run_until_complete(later(client, keys[0]))
+    finally:
+        event_loop.close()
+
+
+def test_trio(client, keys, factory):
+    trio = pytest.importorskip("trio")
+    with pytest.raises(RuntimeError, match="asyncio"):
+        trio.run(later, client, keys[0])
