@@ -142,6 +142,7 @@ async def test_storm(client, keys, cluster, fault):
     """Tasks read under random cancels and timeouts. Every answer that comes must be that of the key asked for."""
     rng = random.Random(f"storm {fault}")
     answered = cancelled = failed = 0
+    stop = False
 
     async def reader(number):
         nonlocal answered, cancelled, failed
@@ -160,7 +161,7 @@ async def test_storm(client, keys, cluster, fault):
 
     async def canceller():
         nonlocal cancelled
-        while True:
+        while not stop:
             task = asyncio.create_task(reader(rng.random()))
             await asyncio.sleep(rng.random() * 0.01)
             task.cancel()
@@ -174,8 +175,8 @@ async def test_storm(client, keys, cluster, fault):
         cluster.inject(fault, settings.pop("value", None), **settings)
     storm = asyncio.create_task(canceller())
     await asyncio.gather(*(reader(n) for n in range(32)))
-    storm.cancel()
-    await asyncio.wait([storm])
+    stop = True
+    await storm
     cluster.clear_faults()
     assert answered > 0 and cancelled > 0
     if fault is None:

@@ -61,7 +61,7 @@ def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory,
     gc.collect()
     before = descriptors()
     with cluster.inject("delay", 0.3, on="read"):
-        for _ in range(3):
+        for _ in range(6):
             event_loop = factory()
             alive = weakref.ref(event_loop)
             ops = []
@@ -79,7 +79,8 @@ def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory,
             del ops, event_loop
             gc.collect()
             assert alive() is None, "the loop leaks"
-            assert descriptors() <= before + 2
+    # Some ten for each loop, if they leaked.
+    assert descriptors() <= before + 8
     run(factory, read(client, keys))
 
 

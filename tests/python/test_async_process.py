@@ -1,0 +1,195 @@
+"""The end of the interpreter, and forks, with operations in flight. In processes of their own."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+START = """
+import asyncio, gc, os, sys, threading, warnings
+from aerolane import Key, native
+KIND = sys.argv[2]
+if KIND == "uvloop":
+    import uvloop
+    new_loop = uvloop.new_event_loop
+else:
+    new_loop = asyncio.SelectorEventLoop
+client = native.new_client_blocking(native.ClientPolicy(), sys.argv[1])
+keys = [Key("test", "async_process", i) for i in range(32)]
+for i, key in enumerate(keys):
+    client.put_blocking(key, {"i": i})
+
+async def read():
+    records = await asyncio.gather(*(client.get(k) for k in keys))
+    assert [r.bins["i"] for r in records] == list(range(32))
+
+def run(main):
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(main)
+"""
+
+
+@pytest.fixture(params=["selector", "uvloop"])
+def script(request, seeds):
+    """`script(code)`: runs it behind START, gives what it printed. It must end well, in time, and without a word."""
+    if request.param == "uvloop":
+        pytest.importorskip("uvloop")
+
+    def run(code, *options):
+        text = START + textwrap.dedent(code)
+        command = [sys.executable, "-X", "faulthandler", *options, "-c", text, seeds, request.param]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (done.returncode, done.stderr)
+        return done
+
+    return run
+
+
+def test_end_without_close(script):
+    done = script("run(read())\nprint('fine')")
+    assert (done.stdout, done.stderr) == ("fine\n", "")
+
+
+def test_end_with_operations_in_flight(script):
+    done = script(
+        """
+        event_loop = new_loop()
+        ops = []
+        async def start():
+            await read()
+            ops.extend(client.get(k) for k in keys)
+            for op in ops:
+                op.add_done_callback(print)
+        event_loop.run_until_complete(start())
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n"
+
+
+def test_end_inside_of_a_task(script):
+    done = script(
+        """
+        async def main():
+            await read()
+            ops = [asyncio.ensure_future(client.get(k)) for k in keys]
+            tasks = [asyncio.create_task(read()) for _ in range(4)]
+            await asyncio.sleep(0)
+            print("fine")
+            sys.exit(0)
+        run(main())
+        """
+    )
+    assert done.stdout == "fine\n"
+
+
+def test_end_with_operations_that_were_never_started(script):
+    done = script("kept = [client.get(k) for k in keys]\nprint('fine')")
+    assert done.stdout == "fine\n"
+
+
+def test_end_while_another_thread_runs_a_loop(script):
+    done = script(
+        """
+        def body():
+            async def forever():
+                while True:
+                    await read()
+            run(forever())
+        threading.Thread(target=body, daemon=True).start()
+        run(read())
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n"
+
+
+def test_development_mode_is_clean(script):
+    done = script(
+        """
+        run(read())
+        async def twice():
+            await read()
+            await asyncio.create_task(client.get(keys[0]))
+        run(twice())
+        client.close_blocking()
+        del client
+        gc.collect()
+        print("fine")
+        """,
+        "-X",
+        "dev",
+        "-W",
+        "error",
+    )
+    assert (done.stdout, done.stderr) == ("fine\n", "")
+
+
+def test_fork_in_a_coroutine(script):
+    done = script(
+        """
+        async def main():
+            await read()
+            ops = [client.get(k) for k in keys]
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    client.get_blocking(keys[0])
+                    os._exit(3)
+                except Exception as error:
+                    if "forked" not in str(error):
+                        os._exit(4)
+                try:
+                    client.get(keys[0])
+                    os._exit(5)
+                except Exception as error:
+                    os._exit(0 if "forked" in str(error) else 6)
+            records = await asyncio.gather(*ops)
+            assert [r.bins["i"] for r in records] == list(range(32))
+            for _ in range(20):
+                await read()
+            _, status = await asyncio.get_running_loop().run_in_executor(None, os.waitpid, pid, 0)
+            assert os.waitstatus_to_exitcode(status) == 0, status
+            await read()
+        warnings.simplefilter("ignore", DeprecationWarning)
+        run(main())
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n"
+
+
+def test_multiprocessing(script):
+    done = script(
+        """
+        import multiprocessing
+        warnings.simplefilter("ignore", DeprecationWarning)
+        seeds = sys.argv[1]
+
+        def child():
+            global client
+            try:
+                client.get_blocking(keys[0])
+                sys.exit(3)
+            except Exception as error:
+                assert "forked" in str(error), error
+            client = None
+            gc.collect()
+            client = native.new_client_blocking(native.ClientPolicy(), seeds)
+            run(read())
+
+        async def main():
+            await read()
+            children = [multiprocessing.get_context("fork").Process(target=child) for _ in range(3)]
+            for process in children:
+                process.start()
+            while any(process.is_alive() for process in children):
+                await read()
+            assert [process.exitcode for process in children] == [0, 0, 0]
+            await read()
+        run(main())
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n", done.stderr
