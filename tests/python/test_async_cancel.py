@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import pytest
+
 from aerolane import Key
 from aerolane.exceptions import AerospikeError
 

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 
 import pytest
+
 from aerolane import Key
 
 name = contextvars.ContextVar("name", default="nobody")

@@ -9,6 +9,7 @@ import sys
 import warnings
 
 import pytest
+
 from aerolane import Key
 from aerolane.exceptions import RecordNotFoundError
 

@@ -60,7 +60,7 @@ def test_end_with_operations_in_flight(script):
             await read()
             ops.extend(client.get(k) for k in keys)
             for op in ops:
-                op.add_done_callback(print)
+                op.add_done_callback(lambda op: None)
         event_loop.run_until_complete(start())
         print("fine")
         """

@@ -6,8 +6,9 @@ import threading
 import time
 
 import pytest
-from aerolane import Key, native
 from conftest import LOOPS
+
+from aerolane import Key, native
 
 
 @pytest.mark.parametrize("factory", LOOPS.values(), ids=LOOPS.keys())
