@@ -128,13 +128,13 @@ async def test_cancelled_task_that_was_answered_already(client, keys):
 
 
 FAULTS = {
-    "delay": dict(value=0.02, on=["read", "write"], probability=0.2),
-    "answer-delay": dict(value=0.02, on=["read", "write"], probability=0.2),
-    "split": dict(on=["read", "write"], probability=0.3),
-    "drop-before": dict(on=["read", "write"], probability=0.02),
-    "drop-after": dict(on=["read", "write"], probability=0.02),
-    "truncate": dict(value=10, on=["read", "write"], probability=0.02),
-    "stall": dict(on=["read", "write"], probability=0.005),
+    "delay": {"value": 0.02, "on": ["read", "write"], "probability": 0.2},
+    "answer-delay": {"value": 0.02, "on": ["read", "write"], "probability": 0.2},
+    "split": {"on": ["read", "write"], "probability": 0.3},
+    "drop-before": {"on": ["read", "write"], "probability": 0.02},
+    "drop-after": {"on": ["read", "write"], "probability": 0.02},
+    "truncate": {"value": 10, "on": ["read", "write"], "probability": 0.02},
+    "stall": {"on": ["read", "write"], "probability": 0.005},
 }
 
 

@@ -1,6 +1,7 @@
 """What operations leave behind: nothing."""
 
 import asyncio
+import contextlib
 import gc
 import sys
 
@@ -21,10 +22,8 @@ async def churn(client, keys, missing, policy, count):
             if n % 8 == 0:
                 await client.put(keys[0], {"i": 0})
                 op = client.get(missing)
-                try:
+                with contextlib.suppress(RecordNotFoundError):
                     await op
-                except RecordNotFoundError:
-                    pass
                 client.get(keys[1]).cancel()
 
     await asyncio.gather(*(worker(n) for n in range(64)))
