@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -227,7 +228,11 @@ def test_truncate(calls, client, set_name):
     for key in keys:
         client.put_blocking(key, {"a": 1})
     assert calls.truncate("test", set_name) is None
-    assert not any(client.exists_blocking(key) for key in keys)
+    # A server may need a moment until it has heard of it.
+    deadline = time.monotonic() + 5
+    while any(client.batch_exists_blocking(keys)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert client.batch_exists_blocking(keys) == [False] * 5
     with pytest.raises(ValueError, match="before_nanos"):
         calls.truncate("test", set_name, -1)
     with pytest.raises(ValueError, match="namespace"):

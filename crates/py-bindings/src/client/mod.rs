@@ -55,10 +55,6 @@ impl Client {
     pub(crate) fn new(core: Arc<ClientCore>, seeds: Box<str>) -> Self {
         Self { core, seeds }
     }
-
-    pub(crate) fn core(&self) -> &Arc<ClientCore> {
-        &self.core
-    }
 }
 
 twins! { Client {
