@@ -1,7 +1,7 @@
 """Many threads and event loops at once on what users share, whole clusters and faulty ones.
 
-Every answer is checked against its key: values say which key they belong to, so that a mix-up of answers shows. Runs for
-AEROLANE_STRESS_SECONDS (default 4) in all. Meant for both kinds of Python, above all for that without the GIL.
+Every answer is checked against its key: values say which key they belong to, so that a mix-up of answers shows. Runs
+for AEROLANE_STRESS_SECONDS (default 4) in all. Meant for both kinds of Python, above all for that without the GIL.
 """
 
 import asyncio
