@@ -7,7 +7,7 @@
 
 use crate::bytes::Cursor;
 use crate::digest::{DIGEST_SIZE, Digest};
-use crate::message::{Fields, Op, Ops, count, read_field, read_op, write_field, write_op, write_raw_op};
+use crate::message::{Fields, Op, Ops, count, encode_op, read_field, read_op, write_field, write_raw_op};
 use crate::particle::Particle;
 use crate::{WireError, WireErrorKind, WireResult};
 
@@ -268,6 +268,20 @@ impl RowWriter<'_> {
         self.n_fields += 1;
     }
 
+    /// Appends `count` fields that stand in `fields` as they are to be sent (size, type, value).
+    #[inline]
+    pub fn encoded_fields(&mut self, fields: &[u8], count: u32) {
+        self.out.extend_from_slice(fields);
+        self.n_fields += count;
+    }
+
+    /// Appends `count` operations that stand in `ops` as [`encode_op`](crate::message::encode_op) has written them.
+    #[inline]
+    pub fn encoded_ops(&mut self, ops: &[u8], count: u32) {
+        self.out.extend_from_slice(ops);
+        self.n_ops += count;
+    }
+
     /// Appends an operation. Fails if the bin name has more than 255 bytes.
     #[inline]
     pub fn op(&mut self, kind: u8, name: &[u8], value: Particle<'_>) -> WireResult<()> {
@@ -287,7 +301,7 @@ impl RowWriter<'_> {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.n_ops += 1;
-        write_op(self.out, kind, particle_type, name, write)
+        encode_op(self.out, kind, particle_type, name, write)
     }
 
     /// Appends an operation as it was received.

@@ -522,7 +522,14 @@ impl<'b> MessageWriter<'b> {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.n_ops += 1;
-        write_op(self.out, kind, particle_type, name, write)
+        encode_op(self.out, kind, particle_type, name, write)
+    }
+
+    /// Appends `count` operations that stand in `ops` as [`encode_op`] has written them.
+    #[inline]
+    pub fn encoded_ops(&mut self, ops: &[u8], count: u32) {
+        self.out.extend_from_slice(ops);
+        self.n_ops += count;
     }
 
     /// Appends an operation as it was received.
@@ -557,8 +564,9 @@ pub(crate) fn write_field(out: &mut Vec<u8>, kind: u8, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Appends an operation: size, type, particle type, version, name length, name, value.
-pub(crate) fn write_op<E: From<WireError>>(
+/// Appends an operation: size, type, particle type, version, name length, name, value (which `write` appends). Fails if
+/// the bin name has more than 255 bytes; then truncate the buffer.
+pub fn encode_op<E: From<WireError>>(
     out: &mut Vec<u8>,
     kind: u8,
     particle_type: u8,
@@ -582,7 +590,7 @@ pub(crate) fn write_raw_op(out: &mut Vec<u8>, op: &Op<'_>) -> WireResult<()> {
         return Err(WireError::invalid("bit 0 of an operation's flags byte goes with an update time", 0));
     }
     let start = out.len();
-    write_op(out, op.kind, op.particle_type, op.name, |out| {
+    encode_op(out, op.kind, op.particle_type, op.name, |out| {
         if let Some(time) = op.update_time {
             out.extend_from_slice(time);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane_wire::WireResult;
-use aerolane_wire::message::{Message, MessageReader, field, info3};
+use aerolane_wire::message::{Message, MessageReader, field, info3, pass_message};
 use aerospike_core::{Key, Record, ResultCode};
 
 use crate::command::decode::{self, Names, Want, bad, failure};
@@ -74,9 +74,12 @@ impl Answers {
                 continue;
             }
             let place = self.mark(reader.header().transaction_ttl, node)?;
-            let mut answer = RowAnswer { reader, bytes, names: &mut names, node };
+            let mut answer = RowAnswer { reader, bytes, names: &mut names, node, size: None };
             each(place, &mut answer)?;
-            at += answer.reader.finish().map_err(no_message)?;
+            at += match answer.size {
+                Some(size) => size,
+                None => answer.reader.finish().map_err(no_message)?,
+            };
         }
         Ok(Progress::More)
     }
@@ -109,6 +112,8 @@ pub struct RowAnswer<'a, 'f> {
     bytes: &'a [u8],
     names: &'f mut Names<'a>,
     node: &'f Arc<str>,
+    /// Of the message, once it has been passed over.
+    size: Option<usize>,
 }
 
 impl RowAnswer<'_, '_> {
@@ -130,6 +135,21 @@ impl RowAnswer<'_, '_> {
                 self.failure().map(Some)
             }
         }
+    }
+
+    /// The row's message as it came, of a row that succeeded; of one that failed, the error. Only the sizes in the
+    /// message are checked.
+    ///
+    /// The outer error means that the answer cannot be understood.
+    #[inline]
+    pub(crate) fn message(&mut self) -> Result<std::result::Result<&[u8], Error>> {
+        if self.reader.header().result_code != 0 {
+            return self.failure().map(Err);
+        }
+        let (size, _) = pass_message(self.bytes)
+            .map_err(|e| bad(format!("a row of a batch answer is no message: {e}"), self.node))?;
+        self.size = Some(size);
+        Ok(Ok(&self.bytes[..size]))
     }
 
     #[inline]

@@ -8,7 +8,9 @@ use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags};
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3, info4, op};
 use aerolane_wire::particle::particle_type;
 use aerospike_core::expressions::Expression;
-use aerospike_core::{BatchPolicy, Bin, Bins, CommitLevel, Key, ReadModeAp};
+use aerospike_core::{
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin, Bins, CommitLevel, Key, ReadModeAp,
+};
 
 use super::{BatchKind, BatchOperation};
 use crate::command::encode::{self as single, scalar_of};
@@ -28,6 +30,27 @@ pub fn encode(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    frame_of_rows(policy, timeout_ms, out, |batch| {
+        let mut previous = None;
+        for (place, &row) in rows.iter().enumerate() {
+            let Some(operation) = operations.get(row as usize) else {
+                return Err(Error::client_error(format!("there is no batch row {row}")));
+            };
+            add_row(batch, place as u32, policy, operation, previous).map_err(|e| name_row(row, e))?;
+            previous = Some(operation);
+        }
+        Ok(())
+    })
+}
+
+/// Appends one frame with the rows that `write` writes.
+#[inline]
+pub(crate) fn frame_of_rows(
+    policy: &BatchPolicy,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut BatchWriter<'_>) -> Result<()>,
+) -> Result<()> {
     let base = &policy.base_policy;
     frame(out, base, |out| {
         let mut writer = MessageWriter::frame(out, &single::read_header(base, info1::BATCH, 0, timeout_ms));
@@ -36,16 +59,9 @@ pub fn encode(
         }
         writer.field_with(field::BATCH, |out| {
             let mut batch = BatchWriter::begin(out, batch_flags(policy));
-            let mut previous = None;
-            for (place, &row) in rows.iter().enumerate() {
-                let Some(operation) = operations.get(row as usize) else {
-                    return Err(Error::client_error(format!("there is no batch row {row}")));
-                };
-                add_row(&mut batch, place as u32, policy, operation, previous).map_err(|e| name_row(row, e))?;
-                previous = Some(operation);
-            }
+            write(&mut batch)?;
             batch.finish();
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         writer.finish().map_err(single::too_big)
     })
@@ -121,7 +137,7 @@ enum Body<'a> {
 
 impl<'a> Row<'a> {
     fn of(policy: &'a BatchPolicy, operation: &'a BatchOperation) -> Result<Self> {
-        let (mut row, info4) = match operation.kind() {
+        let mut row = match operation.kind() {
             BatchKind::Read { policy: read, bins } => {
                 check::bins(bins)?;
                 let (info1, body) = match bins {
@@ -129,55 +145,38 @@ impl<'a> Row<'a> {
                     Bins::Some(names) if !names.is_empty() => (0, Body::Names(names)),
                     Bins::None | Bins::Some(_) => (info1::NO_BIN_DATA, Body::Empty),
                 };
-                (Self::read(policy, info1, read, body), 0)
+                Self::read(policy, info1, read, body)
             }
             BatchKind::ReadOps { policy: read, ops } => {
                 let flags = read_flags(ops)?;
                 let body = if ops.is_empty() { Body::Empty } else { Body::Operations(ops) };
-                (Self::read(policy, flags, read, body), 0)
+                Self::read(policy, flags, read, body)
             }
             BatchKind::Write { policy: write, ops } => {
-                let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS;
-                let mut info3 = 0;
-                let generation = single::generation(write.generation_policy, write.generation, &mut info2);
-                single::exists_action(write.record_exists_action, &mut info2, &mut info3);
-                info2 |= durable(write.durable_delete);
-                info3 |= commit(write.commit_level);
-                let ttl = write.expiration.into();
-                let header = RowHeader::write(write_flags(ops)?, info2, info3, generation as u16, ttl);
+                let header = write_header(policy, write, write_flags(ops)?);
                 let filter = write.filter_expression.as_ref();
-                let row = Self { header, filter, send_key: write.send_key, body: Body::Operations(ops) };
-                (row, on_locking(write.on_locking_only))
+                Self { header, filter, send_key: write.send_key, body: Body::Operations(ops) }
             }
             BatchKind::Delete { policy: delete } => {
-                let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS | info2::DELETE;
-                let generation = single::generation(delete.generation_policy, delete.generation, &mut info2);
-                info2 |= durable(delete.durable_delete);
-                let header = RowHeader::write(0, info2, commit(delete.commit_level), generation as u16, 0);
+                let header = delete_header(policy, delete);
                 let filter = delete.filter_expression.as_ref();
-                (Self { header, filter, send_key: delete.send_key, body: Body::Empty }, 0)
+                Self { header, filter, send_key: delete.send_key, body: Body::Empty }
             }
             BatchKind::Udf(udf) => {
                 let apply = &udf.policy;
                 let info2 = info2::WRITE | durable(apply.durable_delete);
-                let header = RowHeader::write(0, info2, commit(apply.commit_level), 0, apply.expiration.into());
+                let header = RowHeader::write(0, info2, commit(apply.commit_level), 0, apply.expiration.into())
+                    .with_info4(on_locking(apply.on_locking_only) | single::verbosity(&policy.base_policy));
                 let filter = apply.filter_expression.as_ref();
-                let row = Self { header, filter, send_key: apply.send_key, body: Body::Udf(udf) };
-                (row, on_locking(apply.on_locking_only))
+                Self { header, filter, send_key: apply.send_key, body: Body::Udf(udf) }
             }
         };
         row.filter = row.filter.or(policy.base_policy.filter_expression.as_ref());
-        row.header = row.header.with_info4(info4 | single::verbosity(&policy.base_policy));
         Ok(row)
     }
 
-    fn read(parent: &BatchPolicy, what: u8, read: &'a aerospike_core::BatchReadPolicy, body: Body<'a>) -> Self {
-        let mut info1 = info1::READ | what;
-        if parent.base_policy.read_mode_ap == ReadModeAp::All {
-            info1 |= info1::READ_MODE_AP_ALL;
-        }
-        let info3 = single::sc_mode(parent.base_policy.read_mode_sc);
-        let header = RowHeader::read(info1, info3, read.read_touch_ttl.into());
+    fn read(parent: &BatchPolicy, what: u8, read: &'a BatchReadPolicy, body: Body<'a>) -> Self {
+        let header = read_header(parent, read, what);
         Self { header, filter: read.filter_expression.as_ref(), send_key: false, body }
     }
 
@@ -210,6 +209,37 @@ impl<'a> Row<'a> {
             }
         }
     }
+}
+
+/// The header of a row that reads; `what`: the bits that say what.
+pub(crate) fn read_header(policy: &BatchPolicy, read: &BatchReadPolicy, what: u8) -> RowHeader {
+    let base = &policy.base_policy;
+    let mut info1 = info1::READ | what;
+    if base.read_mode_ap == ReadModeAp::All {
+        info1 |= info1::READ_MODE_AP_ALL;
+    }
+    RowHeader::read(info1, single::sc_mode(base.read_mode_sc), read.read_touch_ttl.into())
+        .with_info4(single::verbosity(base))
+}
+
+/// The header of a row that writes; `info1`: what it also reads.
+pub(crate) fn write_header(policy: &BatchPolicy, write: &BatchWritePolicy, info1: u8) -> RowHeader {
+    let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS;
+    let mut info3 = commit(write.commit_level);
+    let generation = single::generation(write.generation_policy, write.generation, &mut info2);
+    single::exists_action(write.record_exists_action, &mut info2, &mut info3);
+    info2 |= durable(write.durable_delete);
+    RowHeader::write(info1, info2, info3, generation as u16, write.expiration.into())
+        .with_info4(on_locking(write.on_locking_only) | single::verbosity(&policy.base_policy))
+}
+
+/// The header of a row that deletes.
+pub(crate) fn delete_header(policy: &BatchPolicy, delete: &BatchDeletePolicy) -> RowHeader {
+    let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS | info2::DELETE;
+    let generation = single::generation(delete.generation_policy, delete.generation, &mut info2);
+    info2 |= durable(delete.durable_delete);
+    RowHeader::write(0, info2, commit(delete.commit_level), generation as u16, 0)
+        .with_info4(single::verbosity(&policy.base_policy))
 }
 
 /// Read bits of a row with operations that only read.

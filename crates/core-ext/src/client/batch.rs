@@ -8,10 +8,13 @@ mod course;
 mod delegate;
 mod on_lane;
 mod on_pools;
+mod raw_rows;
+mod rows;
 
 pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;
 pub(super) use on_pools::run as on_pools;
+pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
 
 use aerospike_core::BatchPolicy;
 
@@ -61,7 +64,7 @@ macro_rules! async_batch_methods {
                 let result = self.core_call(call).await;
                 return delegated.finish(result);
             }
-            let nobody = None::<fn(usize, &BatchRecord) -> std::future::Ready<bool>>;
+            let nobody = None::<fn(usize, &[BatchOperation]) -> std::future::Ready<bool>>;
             let $client = self;
             on_lane(&$client.shared.cluster, $lane, policy, rows, nobody).await
         }
@@ -89,6 +92,7 @@ macro_rules! async_batch_methods {
                 return result;
             }
             let $client = self;
+            let on_row = |index: usize, rows: &[BatchOperation]| on_row(index, rows[index].batch_record());
             on_lane(&$client.shared.cluster, $lane, policy, rows, Some(on_row)).await
         }
     };

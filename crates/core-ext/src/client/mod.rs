@@ -18,6 +18,7 @@ mod stats;
 mod sync;
 
 pub use asynchronous::Client;
+pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
 pub use stats::{ClientStats, ConnectionStats, NodeStats};

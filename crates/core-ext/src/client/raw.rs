@@ -12,10 +12,11 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aerospike_core::{BasePolicy, ToHosts};
+use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempts, Next};
+use super::batch::{RawBatch, RawKey, on_lane, on_pools};
 use super::execute::wait;
 use super::sync::SyncClient;
 use crate::clock;
@@ -202,6 +203,49 @@ impl RawClient {
                 Next::GiveUp(error) => return Err(error),
             }
         }
+    }
+
+    /// Carries out a batch on this thread; see [`SyncClient::batch`]. `interrupted` is asked as in
+    /// [`call_interruptible`](Self::call_interruptible), if there is one.
+    ///
+    /// # Errors
+    /// As [`SyncClient::batch`]; `Interrupted` once `interrupted` has said true: rows that were answered before keep
+    /// their outcomes.
+    pub fn batch_blocking<K: RawKey>(
+        &self,
+        policy: &BatchPolicy,
+        rows: &mut RawBatch<K>,
+        interrupted: Option<&dyn Fn() -> bool>,
+    ) -> Result<()> {
+        let Shared { cluster, pools, .. } = &*self.shared;
+        let interrupt = interrupted.map_or_else(Interrupt::default, Interrupt::by);
+        on_pools(cluster, pools, policy, rows, interrupt, None)
+    }
+
+    /// Carries out a batch on the control plane's runtime, which it must be spawned on; see [`Client::batch`]. The rows
+    /// come back with their outcomes, whatever the result.
+    pub async fn batch<K>(&self, policy: Arc<BatchPolicy>, mut rows: RawBatch<K>) -> (RawBatch<K>, Result<()>)
+    where
+        K: RawKey + Send + Sync + 'static,
+    {
+        if policy.base_policy.use_compression {
+            // Lanes do not inflate answers of several frames.
+            let client = self.clone();
+            let blocking = tokio::task::spawn_blocking(move || {
+                let result = client.batch_blocking(&policy, &mut rows, None);
+                (rows, result)
+            });
+            return match blocking.await {
+                Ok(done) => done,
+                Err(error) => (RawBatch::with_capacity(0), Err(Error::client_error(format!("a batch ended: {error}")))),
+            };
+        }
+        let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
+        let result = match self.shared.lanes.mine() {
+            Ok(lane) => on_lane(&self.shared.cluster, &lane, &policy, &mut rows, nobody).await,
+            Err(error) => Err(error),
+        };
+        (rows, result)
     }
 
     /// Where the first attempt of a call goes. `None`: something stands in the way (an unknown namespace, a node that

@@ -93,7 +93,7 @@ impl SyncClient {
             let result = self.core_call(self.core().batch(policy, delegated.core_rows()));
             return delegated.finish(result);
         }
-        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, None)
+        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, Interrupt::default(), None)
     }
 
     /// [`batch`](Self::batch) that tells `on_row` of each row (its place in `rows`, its outcome) as the answers arrive,
@@ -109,7 +109,8 @@ impl SyncClient {
             let heard = rows.iter().enumerate().all(|(index, row)| on_row(index, row.batch_record()));
             return if heard { result } else { Ok(()) };
         }
-        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, Some(&mut on_row))
+        let mut on_row = |index: usize, rows: &[BatchOperation]| on_row(index, rows[index].batch_record());
+        on_pools(&self.shared.cluster, &self.shared.pools, policy, rows, Interrupt::default(), Some(&mut on_row))
     }
 
     /// Reads the records that a statement selects: a scan without a filter, a query with one.

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use aerospike_core::{BatchPolicy, ResultCode};
 
-use crate::batch::{self, Answers, BatchOperation, Progress};
+use super::rows::{Rows, Target};
+use crate::batch::{Answers, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,10 +14,10 @@ use crate::lane::{Class, Failure, FailureKind};
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
 /// One batch call.
-pub(super) struct Course<'a> {
+pub(super) struct Course<'a, R: ?Sized> {
     cluster: &'a Cluster,
     policy: &'a BatchPolicy,
-    rows: &'a mut [BatchOperation],
+    rows: &'a mut R,
     /// The first failure of a whole request.
     first_error: Option<Error>,
     /// Rows that got their outcome and that nobody was told of yet; `None` when nobody wants to be told.
@@ -72,6 +73,14 @@ impl Group<'_> {
         self.attempts.lost(&self.node, failure, now)
     }
 
+    /// The caller was interrupted: before the group's attempt, or after its request was sent.
+    pub(super) fn interrupted(&mut self, sent: bool, now: Instant) -> Next {
+        if sent {
+            return self.lost(Failure { kind: FailureKind::Interrupted, sent: !self.reads() }, now);
+        }
+        Next::GiveUp(self.attempts.interrupted(now))
+    }
+
     /// The request as a whole was answered with a failure.
     pub(super) fn answered(&mut self, error: Error, now: Instant) -> Next {
         self.history.push(false);
@@ -83,7 +92,7 @@ impl Group<'_> {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a, R: Rows + ?Sized> Course<'a, R> {
     /// Splits the rows by node and encodes the requests.
     ///
     /// # Errors
@@ -91,13 +100,13 @@ impl<'a> Course<'a> {
     pub(super) fn start(
         cluster: &'a Cluster,
         policy: &'a BatchPolicy,
-        rows: &'a mut [BatchOperation],
+        rows: &'a mut R,
         tells: bool,
         now: Instant,
     ) -> Result<(Self, Vec<Group<'a>>)> {
-        rows.iter_mut().for_each(BatchOperation::clear);
+        rows.clear();
         let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
-        let all = 0..course.rows.len() as u32;
+        let all = 0..course.rows.count() as u32;
         let attempts = Attempts::new(cluster, &policy.base_policy, false, now);
         let (mut groups, unroutable) = course.split(all, &attempts, &[]);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
@@ -105,7 +114,7 @@ impl<'a> Course<'a> {
         }
         for group in &mut groups {
             if let Err(error) = course.encode(group) {
-                course.rows.iter_mut().for_each(|row| row.fail(error.clone()));
+                (0..course.rows.count() as u32).for_each(|row| course.rows.fail(row, error.clone()));
                 return Err(error);
             }
         }
@@ -127,15 +136,14 @@ impl<'a> Course<'a> {
         let mut last = 0;
         let mut router = Router { topology: &topology, policy: self.policy, history, spread: spread(), last: None };
         for row in rows {
-            let operation = &mut self.rows[row as usize];
-            let node = match router.node(operation) {
+            let node = match self.rows.target(row, |target| router.node(&target)) {
                 Ok(node) => node,
                 Err(error) => {
                     let code = match error.kind() {
                         ErrorKind::InvalidNamespace => ResultCode::InvalidNamespace,
                         _ => ResultCode::PartitionUnavailable,
                     };
-                    operation.fail(Error::server_bare(code).with_cause(error.clone()));
+                    self.rows.fail(row, Error::server_bare(code).with_cause(error.clone()));
                     push(&mut self.news, row);
                     first_error.get_or_insert(error);
                     continue;
@@ -159,8 +167,8 @@ impl<'a> Course<'a> {
             groups[last].rows.push(row);
         }
         for group in &mut groups {
-            group.attempts.set_writes(group.rows.iter().any(|row| self.rows[*row as usize].has_write()));
-            group.alone = group.rows.len() == 1 && batch::fits_single(&self.rows[group.rows[0] as usize]);
+            group.attempts.set_writes(group.rows.iter().any(|row| self.rows.has_write(*row)));
+            group.alone = group.rows.len() == 1 && self.rows.fits_single(group.rows[0]);
         }
         (groups, first_error)
     }
@@ -169,40 +177,34 @@ impl<'a> Course<'a> {
         let timeout_ms = group.attempts.server_timeout_ms();
         group.request.clear();
         if group.alone {
-            let row = &self.rows[group.rows[0] as usize];
-            return batch::encode_single(self.policy, row, timeout_ms, &mut group.request);
+            return self.rows.encode_single(self.policy, group.rows[0], timeout_ms, &mut group.request);
         }
         // What rows like the one before take, and some more for the first.
         group.request.reserve(512 + group.rows.len() * 25);
-        batch::encode(self.policy, self.rows, &group.rows, timeout_ms, &mut group.request)
+        self.rows.encode(self.policy, &group.rows, timeout_ms, &mut group.request)
     }
 
     /// Takes in the body of a frame of the answer to a group. The inner failure is one of the whole request.
     pub(super) fn answer(&mut self, group: &Group<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
         let node = group.node.label();
         let sent = group.attempts.sent_with_this();
-        let results = self.policy.base_policy.populate_positional_results;
-        let (rows, news) = (&mut *self.rows, &mut self.news);
+        let (policy, rows, news) = (self.policy, &mut *self.rows, &mut self.news);
         if !group.alone {
             return answers.frame(body, node, |place, answer| {
                 // `Answers` has checked the place.
                 let row = group.rows[place as usize];
-                rows[row as usize].answer(answer, results, sent)?;
+                rows.answer(policy, row, answer, sent)?;
                 push(news, row);
                 Ok(())
             });
         }
-        let place = group.rows[0];
-        let row = &mut rows[place as usize];
-        match batch::decode_single(self.policy, row, body, node)? {
-            // Some codes are worth a retry: the attempts decide.
-            Err(error) => Ok(Progress::Done(Some(error))),
-            Ok(record) => {
-                row.succeed(record);
-                push(news, place);
-                Ok(Progress::Done(None))
-            }
+        let row = group.rows[0];
+        let failed = rows.answer_single(policy, row, body, node)?;
+        if failed.is_none() {
+            push(news, row);
         }
+        // Some codes are worth a retry: the attempts decide.
+        Ok(Progress::Done(failed))
     }
 
     /// What comes after a failed attempt.
@@ -218,9 +220,8 @@ impl<'a> Course<'a> {
     /// The group's unanswered rows fail.
     fn give_up(&mut self, group: &Group<'_>, error: Error) {
         for &row in &group.rows {
-            let operation = &mut self.rows[row as usize];
-            if operation.is_pending() {
-                operation.stamp_unanswered(&error);
+            if self.rows.is_pending(row) {
+                self.rows.stamp_unanswered(row, &error);
                 push(&mut self.news, row);
             }
         }
@@ -233,7 +234,7 @@ impl<'a> Course<'a> {
     /// The groups for the next attempt of a group's unanswered rows, encoded.
     pub(super) fn reroute(&mut self, group: Group<'a>) -> Vec<Group<'a>> {
         let Group { mut rows, attempts, history, request, .. } = group;
-        rows.retain(|row| self.rows[*row as usize].is_pending());
+        rows.retain(|row| self.rows.is_pending(*row));
         let (mut groups, unroutable) = self.split(rows.into_iter(), &attempts, &history);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             self.first_error.get_or_insert(error);
@@ -252,10 +253,10 @@ impl<'a> Course<'a> {
         groups
     }
 
-    /// The next row with an outcome that nobody was told of.
-    pub(super) fn news(&mut self) -> Option<(usize, &BatchOperation)> {
+    /// The place of the next row with an outcome that nobody was told of, and all rows.
+    pub(super) fn news(&mut self) -> Option<(usize, &R)> {
         let row = self.news.as_mut()?.pop()? as usize;
-        Some((row, &self.rows[row]))
+        Some((row, self.rows))
     }
 
     pub(super) fn has_news(&self) -> bool {
@@ -265,7 +266,7 @@ impl<'a> Course<'a> {
     /// Rows that were left without an outcome (the server may leave rows out): to be told of last.
     pub(super) fn tell_rest(&mut self) {
         if let Some(news) = &mut self.news {
-            news.extend((0..self.rows.len() as u32).filter(|row| self.rows[*row as usize].is_pending()));
+            news.extend((0..self.rows.count() as u32).filter(|row| self.rows.is_pending(*row)));
         }
     }
 
@@ -294,14 +295,12 @@ struct Router<'t, 'p> {
 impl<'t> Router<'t, '_> {
     /// The node of a row's next attempt: goes the way of its earlier ones again, which are few.
     #[inline]
-    fn node(&mut self, row: &BatchOperation) -> Result<&'t Arc<NodeInfo>> {
+    fn node(&mut self, row: &Target<'_>) -> Result<&'t Arc<NodeInfo>> {
         let (map, mut route) = match self.last {
-            Some((map, writes, route)) if writes == row.has_write() && map.name() == row.key().namespace() => {
-                (map, route)
-            }
+            Some((map, writes, route)) if writes == row.writes && map.name() == row.namespace => (map, route),
             _ => self.begin(row)?,
         };
-        let partition = aerolane_wire::digest::partition_id(&row.key().digest());
+        let partition = row.partition();
         for &timed_out in self.history {
             // Only for its effect on the route: the node of an earlier attempt may be gone.
             let _ = map.route(partition, &mut route, self.spread);
@@ -311,12 +310,12 @@ impl<'t> Router<'t, '_> {
         self.topology.node(id).ok_or_else(|| Error::invalid_node("the node has left the cluster"))
     }
 
-    fn begin(&mut self, row: &BatchOperation) -> Result<(&'t NamespaceMap, Route)> {
+    fn begin(&mut self, row: &Target<'_>) -> Result<(&'t NamespaceMap, Route)> {
         let base = &self.policy.base_policy;
-        let map = self.topology.namespace(row.key().namespace())?;
-        let writes = row.has_write();
-        let route = if writes { Route::write(base.replica) } else { Route::read(map, base.replica, base.read_mode_sc) };
-        self.last = Some((map, writes, route));
+        let map = self.topology.namespace(row.namespace)?;
+        let route =
+            if row.writes { Route::write(base.replica) } else { Route::read(map, base.replica, base.read_mode_sc) };
+        self.last = Some((map, row.writes, route));
         Ok((map, route))
     }
 }

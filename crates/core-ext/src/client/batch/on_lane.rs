@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use aerospike_core::{BatchPolicy, Concurrency};
 
 use super::course::{Course, Group, Onward};
-use crate::batch::{BatchOperation, BatchRecord, Progress};
+use super::rows::Rows;
+use crate::batch::Progress;
 use crate::client::attempts::Next;
 use crate::client::execute::wait;
 use crate::clock;
@@ -17,16 +18,17 @@ use crate::cluster::Cluster;
 use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
 use crate::error::{Error, Result};
 
-/// Executes a batch. `on_row` is told of each outcome; `false` ends the call.
-pub(in crate::client) async fn run<F, Fut>(
+/// Executes a batch. `on_row` is told of each outcome (a row's place, and all rows); `false` ends the call.
+pub(in crate::client) async fn run<R, F, Fut>(
     cluster: &Cluster,
     lane: &Arc<SharedLane>,
     policy: &BatchPolicy,
-    rows: &mut [BatchOperation],
+    rows: &mut R,
     on_row: Option<F>,
 ) -> Result<()>
 where
-    F: Fn(usize, &BatchRecord) -> Fut,
+    R: Rows + ?Sized,
+    F: Fn(usize, &R) -> Fut,
     Fut: Future<Output = bool>,
 {
     let now = clock::now();
@@ -44,8 +46,8 @@ where
             course.tell_rest();
         }
         if let Some(on_row) = &on_row {
-            while let Some((index, row)) = course.news() {
-                if !on_row(index, row.batch_record()).await {
+            while let Some((index, rows)) = course.news() {
+                if !on_row(index, rows).await {
                     return Ok(());
                 }
             }
@@ -84,7 +86,7 @@ enum Step {
 
 impl<'a> Running<'a, '_> {
     /// Ready when all groups are over (true) or there are news of rows (false).
-    fn poll(&mut self, cx: &mut Context<'_>, course: &mut Course<'a>) -> Poll<bool> {
+    fn poll<R: Rows + ?Sized>(&mut self, cx: &mut Context<'_>, course: &mut Course<'a, R>) -> Poll<bool> {
         let mut index = 0;
         while index < self.groups.len() {
             match self.step(index, cx, course) {
@@ -114,7 +116,7 @@ impl<'a> Running<'a, '_> {
         }
     }
 
-    fn step(&mut self, index: usize, cx: &mut Context<'_>, course: &mut Course<'a>) -> Step {
+    fn step<R: Rows + ?Sized>(&mut self, index: usize, cx: &mut Context<'_>, course: &mut Course<'a, R>) -> Step {
         let (group, state) = &mut self.groups[index];
         loop {
             match state {

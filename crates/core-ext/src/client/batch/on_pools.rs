@@ -5,24 +5,27 @@ use std::time::{Duration, Instant};
 use aerospike_core::{BatchPolicy, Concurrency};
 
 use super::course::{Course, Group, Onward};
-use crate::batch::{BatchOperation, BatchRecord, Progress};
+use super::rows::Rows;
+use crate::batch::Progress;
 use crate::client::attempts::Next;
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::driver::blocking::{Interrupt, Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
+use crate::lane::{Failure, FailureKind};
 
-/// Hears of a row's place and outcome; says whether to go on.
-type OnRow<'r> = &'r mut dyn FnMut(usize, &BatchRecord) -> bool;
+/// Hears of a row's place, and of all rows; says whether to go on.
+type OnRow<'r, R> = &'r mut dyn FnMut(usize, &R) -> bool;
 
 /// Executes a batch. `on_row` is told of each outcome; `false` ends the call.
-pub(in crate::client) fn run(
+pub(in crate::client) fn run<R: Rows + ?Sized>(
     cluster: &Cluster,
     pools: &Pools,
     policy: &BatchPolicy,
-    rows: &mut [BatchOperation],
-    mut on_row: Option<OnRow<'_>>,
+    rows: &mut R,
+    interrupt: Interrupt<'_>,
+    mut on_row: Option<OnRow<'_, R>>,
 ) -> Result<()> {
     let mut now = clock::now();
     let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
@@ -36,10 +39,16 @@ pub(in crate::client) fn run(
             let rest = groups.split_off(at_once.min(groups.len()));
             let sent: Vec<_> = std::mem::replace(&mut groups, rest)
                 .into_iter()
-                .filter_map(|group| send(pools, group, now, &mut course, &mut retries))
+                .filter_map(|group| send(pools, group, (now, interrupt), &mut course, &mut retries))
                 .collect();
             for (group, sent) in sent {
-                receive(group, sent, &mut course, &mut retries);
+                if retries.interrupted {
+                    // Its answer is not waited for: it costs the connection.
+                    drop(sent);
+                    retries.interrupt(&mut course, group, true);
+                    continue;
+                }
+                receive(group, sent, interrupt, &mut course, &mut retries);
                 if !tell(&mut course, &mut on_row) {
                     return Ok(());
                 }
@@ -52,8 +61,14 @@ pub(in crate::client) fn run(
             course.tell_rest();
             return if tell(&mut course, &mut on_row) { course.finish() } else { Ok(()) };
         }
-        if !retries.pause.is_zero() {
-            std::thread::sleep(retries.pause);
+        if !retries.interrupted && !retries.pause.is_zero() {
+            retries.interrupted = interrupt.sleep(retries.pause);
+        }
+        if retries.interrupted {
+            for group in std::mem::take(&mut retries.groups) {
+                retries.interrupt(&mut course, group, false);
+            }
+            continue;
         }
         now = clock::now();
         groups = retries.groups.into_iter().flat_map(|group| course.reroute(group)).collect();
@@ -65,47 +80,70 @@ pub(in crate::client) fn run(
 struct Retries<'a> {
     groups: Vec<Group<'a>>,
     pause: Duration,
+    /// The caller was interrupted, and is not asked again: what is left ends.
+    interrupted: bool,
 }
 
 impl<'a> Retries<'a> {
-    fn take(&mut self, course: &mut Course<'a>, group: Group<'a>, next: Next) {
+    fn take<R: Rows + ?Sized>(&mut self, course: &mut Course<'a, R>, group: Group<'a>, next: Next) {
         if let Onward::Retry(pause, group) = course.onward(group, next) {
             self.pause = self.pause.max(pause);
             self.groups.push(group);
         }
     }
+
+    /// A group's attempt has got no answer.
+    fn lost(&mut self, group: &mut Group<'a>, failure: Failure) -> Next {
+        self.interrupted |= matches!(failure.kind, FailureKind::Interrupted);
+        group.lost(failure, clock::now())
+    }
+
+    /// A group ends because its caller was interrupted.
+    fn interrupt<R: Rows + ?Sized>(&mut self, course: &mut Course<'a, R>, mut group: Group<'a>, sent: bool) {
+        let next = group.interrupted(sent, clock::now());
+        self.take(course, group, next);
+    }
 }
 
-fn send<'a, 'p>(
+fn send<'a, 'p, R: Rows + ?Sized>(
     pools: &'p Pools,
     mut group: Group<'a>,
-    now: Instant,
-    course: &mut Course<'a>,
+    (now, interrupt): (Instant, Interrupt<'_>),
+    course: &mut Course<'a, R>,
     retries: &mut Retries<'a>,
 ) -> Option<(Group<'a>, Sent<'p>)> {
+    if retries.interrupted {
+        retries.interrupt(course, group, false);
+        return None;
+    }
     let next = if let Err(next) = group.begin(now) {
         next
     } else {
         let (request, deadline, reads) = (&group.request, group.deadline, group.reads());
-        let job = Job { request, now, deadline, reads, interrupt: Interrupt::default() };
-        match pools.send(&group.node, group.class(), job) {
+        match pools.send(&group.node, group.class(), Job { request, now, deadline, reads, interrupt }) {
             Ok(sent) => return Some((group, sent)),
             Err(ExchangeError::Encode(error)) => group.refused(error, clock::now()),
             Err(ExchangeError::Full(full)) => {
                 let error = Error::pool_exhausted(full.limit, full.size, full.waiting, group.node.label());
                 group.refused(error, clock::now())
             }
-            Err(ExchangeError::Failed(failure)) => group.lost(failure, clock::now()),
+            Err(ExchangeError::Failed(failure)) => retries.lost(&mut group, failure),
         }
     };
     retries.take(course, group, next);
     None
 }
 
-fn receive<'a>(mut group: Group<'a>, sent: Sent<'_>, course: &mut Course<'a>, retries: &mut Retries<'a>) {
+fn receive<'a, R: Rows + ?Sized>(
+    mut group: Group<'a>,
+    sent: Sent<'_>,
+    interrupt: Interrupt<'_>,
+    course: &mut Course<'a, R>,
+    retries: &mut Retries<'a>,
+) {
     let mut answers = group.answers();
     let mut failed = None;
-    let outcome = sent.receive_parts(|body| match course.answer(&group, &mut answers, body)? {
+    let outcome = sent.receive_parts(interrupt, |body| match course.answer(&group, &mut answers, body)? {
         Progress::More => Ok(false),
         Progress::Done(error) => {
             failed = error;
@@ -115,15 +153,15 @@ fn receive<'a>(mut group: Group<'a>, sent: Sent<'_>, course: &mut Course<'a>, re
     let next = match (outcome, failed) {
         (Ok(Ok(())), None) => return,
         (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, clock::now()),
-        (Err(failure), _) => group.lost(failure, clock::now()),
+        (Err(failure), _) => retries.lost(&mut group, failure),
     };
     retries.take(course, group, next);
 }
 
-fn tell(course: &mut Course<'_>, on_row: &mut Option<OnRow<'_>>) -> bool {
+fn tell<R: Rows + ?Sized>(course: &mut Course<'_, R>, on_row: &mut Option<OnRow<'_, R>>) -> bool {
     let Some(on_row) = on_row else { return true };
-    while let Some((index, row)) = course.news() {
-        if !on_row(index, row.batch_record()) {
+    while let Some((index, rows)) = course.news() {
+        if !on_row(index, rows) {
             return false;
         }
     }

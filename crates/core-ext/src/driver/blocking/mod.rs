@@ -426,11 +426,12 @@ impl Sent<'_> {
     /// An error of `each` ends the connection and is the inner result.
     pub(crate) fn receive_parts<E>(
         mut self,
+        interrupt: Interrupt<'_>,
         mut each: impl FnMut(&[u8]) -> Result<bool, E>,
     ) -> Result<Result<(), E>, Failure> {
         let mut scratch = Vec::new();
         loop {
-            let last = match self.lease.receive(self.now, self.deadline, Interrupt::default()) {
+            let last = match self.lease.receive(self.now, self.deadline, interrupt) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
                     Ok(body) => each(body),
                     Err(error) => return Err(self.undecodable(&error)),

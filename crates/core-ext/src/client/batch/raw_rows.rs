@@ -1,0 +1,450 @@
+//! Rows that the caller has encoded, and whose answers the caller decodes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aerolane_wire::batch::RowHeader;
+use aerolane_wire::digest::Digest;
+use aerolane_wire::message::{Message, MessageWriter, encode_op, field, info1, info2};
+use aerolane_wire::{WireError, WireResult};
+use aerospike_core::expressions::Expression;
+use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
+
+use super::rows::{Rows, Target};
+use crate::batch::{RowAnswer, delete_header, frame_of_rows, read_header, write_header};
+use crate::command::decode::{bad, failure};
+use crate::command::encode::{expression, frame, read_header as message_header, too_big};
+use crate::error::{Error, Result};
+
+/// The key of a raw row.
+pub trait RawKey {
+    /// The name of the namespace.
+    fn namespace(&self) -> &str;
+
+    /// The digest.
+    fn digest(&self) -> &Digest;
+
+    /// Namespace and set as fields of a request (size, type, value), and how many they are.
+    fn names(&self) -> (&[u8], u32);
+
+    /// The user key as a field of a request; empty if it is not known.
+    fn user_key(&self) -> &[u8];
+}
+
+/// Encoded operations.
+#[derive(Debug, Clone, Default)]
+pub struct RawOps {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl RawOps {
+    /// Appends an operation; see [`encode_op`].
+    ///
+    /// # Errors
+    /// That of `write`, or that the bin's name has more than 255 bytes.
+    pub fn push<E: From<WireError>>(
+        &mut self,
+        kind: u8,
+        particle_type: u8,
+        name: &[u8],
+        write: impl FnOnce(&mut Vec<u8>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let start = self.bytes.len();
+        let written = encode_op(&mut self.bytes, kind, particle_type, name, write);
+        match written {
+            Ok(()) => self.count += 1,
+            Err(_) => self.bytes.truncate(start),
+        }
+        written
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// What rows do. Any number of rows can share a shape; those that stand together then take 25 bytes each.
+#[derive(Debug, Clone)]
+pub struct RawShape {
+    header: RowHeader,
+    send_key: bool,
+    /// The expression of the filter, encoded; empty: none.
+    filter: Vec<u8>,
+    ops: RawOps,
+}
+
+impl RawShape {
+    /// Reads. `what`: bits of [`info1`] beside `READ` (`GET_ALL`, `NO_BIN_DATA`, or none with operations that read).
+    ///
+    /// # Errors
+    /// The filter cannot be encoded.
+    pub fn read(batch: &BatchPolicy, row: &BatchReadPolicy, what: u8, ops: RawOps) -> Result<Self> {
+        Self::new(batch, read_header(batch, row, what), row.filter_expression.as_ref(), false, ops)
+    }
+
+    /// Writes. `info1`: what it also reads.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn write(batch: &BatchPolicy, row: &BatchWritePolicy, info1: u8, ops: RawOps) -> Result<Self> {
+        Self::new(batch, write_header(batch, row, info1), row.filter_expression.as_ref(), row.send_key, ops)
+    }
+
+    /// Deletes the record.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn delete(batch: &BatchPolicy, row: &BatchDeletePolicy) -> Result<Self> {
+        let header = delete_header(batch, row);
+        Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())
+    }
+
+    fn new(
+        batch: &BatchPolicy,
+        header: RowHeader,
+        filter: Option<&Expression>,
+        send_key: bool,
+        ops: RawOps,
+    ) -> Result<Self> {
+        let mut bytes = Vec::new();
+        if let Some(filter) = filter.or(batch.base_policy.filter_expression.as_ref()) {
+            expression(filter, &mut bytes)?;
+        }
+        Ok(Self { header, send_key, filter: bytes, ops })
+    }
+
+    /// Whether it can change a record.
+    #[must_use]
+    pub const fn writes(&self) -> bool {
+        self.header.info2 & info2::WRITE != 0
+    }
+}
+
+/// What became of a row.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RawOutcome<'a> {
+    /// Nothing: the server has left the row out.
+    Pending,
+    /// It succeeded with this message.
+    Answered(&'a [u8]),
+    /// It failed.
+    Failed(&'a Error),
+}
+
+#[derive(Debug)]
+enum Outcome {
+    Pending,
+    /// Where the message stands in the answers.
+    Answered {
+        at: u32,
+        len: u32,
+    },
+    Failed(Error),
+}
+
+#[derive(Debug)]
+struct Row<K> {
+    key: K,
+    shape: u32,
+    outcome: Outcome,
+}
+
+/// The rows of a raw batch, each with its outcome after the call.
+pub struct RawBatch<K> {
+    shapes: Vec<RawShape>,
+    rows: Vec<Row<K>>,
+    /// The messages of rows that succeeded.
+    answers: Vec<u8>,
+}
+
+impl<K: RawKey> RawBatch<K> {
+    /// Without rows, with room for so many.
+    #[must_use]
+    pub fn with_capacity(rows: usize) -> Self {
+        Self { shapes: Vec::new(), rows: Vec::with_capacity(rows), answers: Vec::new() }
+    }
+
+    /// What the rows that are added from now on do.
+    pub fn shape(&mut self, shape: RawShape) {
+        self.shapes.push(shape);
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// Without a shape.
+    #[inline]
+    pub fn push(&mut self, key: K) {
+        assert!(!self.shapes.is_empty(), "a row needs a shape");
+        self.rows.push(Row { key, shape: self.shapes.len() as u32 - 1, outcome: Outcome::Pending });
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// A row's outcome.
+    ///
+    /// # Panics
+    /// There is no such row.
+    #[must_use]
+    pub fn outcome(&self, row: usize) -> RawOutcome<'_> {
+        self.rows[row].outcome.of(&self.answers)
+    }
+
+    /// The keys and their outcomes, in order.
+    pub fn drain(&mut self, mut each: impl FnMut(K, RawOutcome<'_>)) {
+        for row in self.rows.drain(..) {
+            each(row.key, row.outcome.of(&self.answers));
+        }
+    }
+
+    fn shape_of(&self, row: u32) -> (&Row<K>, &RawShape) {
+        let row = &self.rows[row as usize];
+        (row, &self.shapes[row.shape as usize])
+    }
+}
+
+impl Outcome {
+    #[inline]
+    fn of<'a>(&'a self, answers: &'a [u8]) -> RawOutcome<'a> {
+        match self {
+            Self::Pending => RawOutcome::Pending,
+            Self::Answered { at, len } => RawOutcome::Answered(&answers[*at as usize..][..*len as usize]),
+            Self::Failed(error) => RawOutcome::Failed(error),
+        }
+    }
+
+    /// Keeps a message.
+    #[inline]
+    fn keep(answers: &mut Vec<u8>, message: &[u8]) -> Result<Self> {
+        let at = answers.len();
+        let (Ok(from), Ok(len)) = (u32::try_from(at), u32::try_from(message.len())) else {
+            return Err(Error::client_error("the answers to one batch have more than 4 GiB"));
+        };
+        answers.extend_from_slice(message);
+        Ok(Self::Answered { at: from, len })
+    }
+}
+
+impl<K: RawKey> Rows for RawBatch<K> {
+    fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    fn target<R>(&self, row: u32, take: impl FnOnce(Target<'_>) -> R) -> R {
+        let (row, shape) = self.shape_of(row);
+        take(Target { namespace: row.key.namespace(), digest: row.key.digest(), writes: shape.writes() })
+    }
+
+    fn has_write(&self, row: u32) -> bool {
+        self.shape_of(row).1.writes()
+    }
+
+    fn is_pending(&self, row: u32) -> bool {
+        matches!(self.rows[row as usize].outcome, Outcome::Pending)
+    }
+
+    fn clear(&mut self) {
+        self.answers.clear();
+        self.rows.iter_mut().for_each(|row| row.outcome = Outcome::Pending);
+    }
+
+    fn fail(&mut self, row: u32, error: Error) {
+        self.rows[row as usize].outcome = Outcome::Failed(error);
+    }
+
+    fn stamp_unanswered(&mut self, row: u32, cause: &Error) {
+        let error = cause.clone();
+        let error = if self.has_write(row) { error } else { error.force_in_doubt(false) };
+        self.fail(row, error);
+    }
+
+    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        frame_of_rows(policy, timeout_ms, out, |batch| {
+            // Shape and names of the row before, if others may repeat it.
+            let mut last = None;
+            for (place, &row) in rows.iter().enumerate() {
+                let (row, shape) = self.shape_of(row);
+                let names = row.key.names();
+                let same = (row.shape, names);
+                if last == Some(same) {
+                    batch.repeat(place as u32, row.key.digest())?;
+                    continue;
+                }
+                let user_key = if shape.send_key { row.key.user_key() } else { &[] };
+                batch.row(place as u32, row.key.digest(), &shape.header, |writer| {
+                    writer.encoded_fields(names.0, names.1);
+                    if !shape.filter.is_empty() {
+                        writer.field(field::FILTER, &shape.filter);
+                    }
+                    writer.encoded_fields(user_key, u32::from(!user_key.is_empty()));
+                    writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
+                    WireResult::Ok(())
+                })?;
+                last = user_key.is_empty().then_some(same);
+            }
+            Ok(())
+        })
+    }
+
+    fn answer(&mut self, _policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()> {
+        let outcome = match answer.message()? {
+            Ok(message) => Outcome::keep(&mut self.answers, message)?,
+            Err(error) => Outcome::Failed(error.set_in_doubt(self.has_write(row), sent)),
+        };
+        self.rows[row as usize].outcome = outcome;
+        Ok(())
+    }
+
+    fn fits_single(&self, _row: u32) -> bool {
+        true
+    }
+
+    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        let (row, shape) = self.shape_of(row);
+        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, shape.header);
+        frame(out, base, |out| {
+            let mut header = message_header(base, 0, 0, timeout_ms);
+            header.info1 |= info1;
+            header.info2 = info2;
+            // Of a plain command that reads all bins, the server does not take it.
+            if info1 & info1::GET_ALL != 0 {
+                header.info2 &= !info2::RESPOND_ALL_OPS;
+            }
+            (header.info3, header.info4) = (info3, info4);
+            (header.generation, header.record_ttl) = (u32::from(generation), ttl);
+            let mut writer = MessageWriter::frame(out, &header);
+            let (names, count) = row.key.names();
+            writer.encoded_fields(names, count);
+            writer.field(field::DIGEST, row.key.digest());
+            if shape.send_key && !row.key.user_key().is_empty() {
+                writer.encoded_fields(row.key.user_key(), 1);
+            }
+            if !shape.filter.is_empty() {
+                writer.field(field::FILTER, &shape.filter);
+            }
+            writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
+            writer.finish().map_err(too_big)
+        })
+    }
+
+    fn answer_single(
+        &mut self,
+        _policy: &BatchPolicy,
+        row: u32,
+        body: &[u8],
+        node: &Arc<str>,
+    ) -> Result<Option<Error>> {
+        let message = Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))?;
+        if message.header.result_code != 0 {
+            return Ok(Some(failure(&message, node)));
+        }
+        self.rows[row as usize].outcome = Outcome::keep(&mut self.answers, body)?;
+        Ok(None)
+    }
+}
+
+impl<K> fmt::Debug for RawBatch<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawBatch({} rows, {} bytes of answers)", self.rows.len(), self.answers.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aerolane_wire::digest::digest;
+    use aerolane_wire::particle::particle_type;
+    use aerospike_core::{Bins, Key, Value, as_bin};
+
+    use super::*;
+    use crate::batch::{BatchOperation, encode};
+    use crate::operations;
+
+    struct Encoded {
+        namespace: &'static str,
+        digest: Digest,
+        names: Vec<u8>,
+        user_key: Vec<u8>,
+    }
+
+    impl RawKey for Encoded {
+        fn namespace(&self) -> &str {
+            self.namespace
+        }
+
+        fn digest(&self) -> &Digest {
+            &self.digest
+        }
+
+        fn names(&self) -> (&[u8], u32) {
+            (&self.names, 2)
+        }
+
+        fn user_key(&self) -> &[u8] {
+            &self.user_key
+        }
+    }
+
+    fn key(id: i64) -> Encoded {
+        let names = [&[0, 0, 0, 5, field::NAMESPACE][..], b"test", &[0, 0, 0, 2, field::SET], b"s"].concat();
+        let user_key = [&[0, 0, 0, 10, field::KEY, particle_type::INTEGER][..], &id.to_be_bytes()].concat();
+        Encoded { namespace: "test", digest: digest(b"s", particle_type::INTEGER, &id.to_be_bytes()), names, user_key }
+    }
+
+    #[test]
+    fn requests_are_those_of_plain_rows() {
+        let batch = BatchPolicy::default();
+        let write = BatchWritePolicy { send_key: true, generation: 3, ..BatchWritePolicy::default() };
+        let (read, delete) = (BatchReadPolicy::default(), BatchDeletePolicy::default());
+        let mut raw = RawBatch::with_capacity(0);
+        let mut plain = Vec::new();
+        let plain_key = |id| Key::new("test", "s", Value::Int(id)).unwrap();
+        raw.shape(RawShape::read(&batch, &read, info1::GET_ALL, RawOps::default()).unwrap());
+        for id in 0..3 {
+            raw.push(key(id));
+            plain.push(BatchOperation::read(&read, plain_key(id), Bins::All));
+        }
+        for id in 3..5 {
+            let mut ops = RawOps::default();
+            let value = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&7_i64.to_be_bytes());
+                Ok::<_, WireError>(())
+            };
+            ops.push(aerolane_wire::message::op::WRITE, particle_type::INTEGER, b"a", value).unwrap();
+            raw.shape(RawShape::write(&batch, &write, 0, ops).unwrap());
+            raw.push(key(id));
+            plain.push(BatchOperation::write(&write, plain_key(id), [operations::put(&as_bin!("a", 7))]));
+        }
+        raw.shape(RawShape::delete(&batch, &delete).unwrap());
+        for id in 5..7 {
+            raw.push(key(id));
+            plain.push(BatchOperation::delete(&delete, plain_key(id)));
+        }
+        let (mut expected, mut request) = (Vec::new(), Vec::new());
+        for rows in [&[0_u32, 1, 2, 3, 4, 5, 6][..], &[6, 4, 2, 0, 1]] {
+            encode(&batch, &plain, rows, 1000, &mut expected).unwrap();
+            raw.encode(&batch, rows, 1000, &mut request).unwrap();
+            assert_eq!(request, expected);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The rows of a batch, as far as its course has to know them.
+
+use std::sync::Arc;
+
+use aerolane_wire::digest::{Digest, partition_id};
+use aerospike_core::BatchPolicy;
+
+use crate::batch::{self, BatchOperation, RowAnswer};
+use crate::error::{Error, Result};
+
+/// Where a row goes.
+pub(in crate::client) struct Target<'r> {
+    pub(super) namespace: &'r str,
+    pub(super) digest: &'r Digest,
+    pub(super) writes: bool,
+}
+
+/// The rows of one call, each with its outcome. Rows are named by their places.
+pub(in crate::client) trait Rows {
+    fn count(&self) -> usize;
+
+    /// Where a row goes; `take` is given it.
+    fn target<R>(&self, row: u32, take: impl FnOnce(Target<'_>) -> R) -> R;
+
+    fn has_write(&self, row: u32) -> bool;
+
+    /// Whether a row has no outcome yet.
+    fn is_pending(&self, row: u32) -> bool;
+
+    /// All rows back to pending.
+    fn clear(&mut self);
+
+    /// A row has failed by itself.
+    fn fail(&mut self, row: u32, error: Error);
+
+    /// The request with this row failed; not called for rows with an outcome. Reads are never in doubt.
+    fn stamp_unanswered(&mut self, row: u32, cause: &Error);
+
+    /// Appends one frame with these rows; the wire's index of a row is its place in `rows`.
+    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Takes in a row's answer. `sent` counts the requests that held the row, for "in doubt".
+    fn answer(&mut self, policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()>;
+
+    /// Whether a row that is alone on its node can go as a plain command.
+    fn fits_single(&self, row: u32) -> bool;
+
+    /// Appends the frame of that command.
+    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Takes in the answer to that command. The inner failure is the server's: the row is pending then.
+    fn answer_single(&mut self, policy: &BatchPolicy, row: u32, body: &[u8], node: &Arc<str>) -> Result<Option<Error>>;
+}
+
+impl Target<'_> {
+    pub(super) fn partition(&self) -> u16 {
+        partition_id(self.digest)
+    }
+}
+
+impl Rows for [BatchOperation] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn target<R>(&self, row: u32, take: impl FnOnce(Target<'_>) -> R) -> R {
+        let row = &self[row as usize];
+        let key = row.key();
+        take(Target { namespace: key.namespace(), digest: &key.digest(), writes: row.has_write() })
+    }
+
+    #[inline]
+    fn has_write(&self, row: u32) -> bool {
+        self[row as usize].has_write()
+    }
+
+    #[inline]
+    fn is_pending(&self, row: u32) -> bool {
+        self[row as usize].is_pending()
+    }
+
+    fn clear(&mut self) {
+        self.iter_mut().for_each(BatchOperation::clear);
+    }
+
+    fn fail(&mut self, row: u32, error: Error) {
+        self[row as usize].fail(error);
+    }
+
+    fn stamp_unanswered(&mut self, row: u32, cause: &Error) {
+        self[row as usize].stamp_unanswered(cause);
+    }
+
+    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        batch::encode(policy, self, rows, timeout_ms, out)
+    }
+
+    #[inline]
+    fn answer(&mut self, policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()> {
+        self[row as usize].answer(answer, policy.base_policy.populate_positional_results, sent)
+    }
+
+    fn fits_single(&self, row: u32) -> bool {
+        batch::fits_single(&self[row as usize])
+    }
+
+    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        batch::encode_single(policy, &self[row as usize], timeout_ms, out)
+    }
+
+    fn answer_single(&mut self, policy: &BatchPolicy, row: u32, body: &[u8], node: &Arc<str>) -> Result<Option<Error>> {
+        let row = &mut self[row as usize];
+        match batch::decode_single(policy, row, body, node)? {
+            Err(error) => Ok(Some(error)),
+            Ok(record) => {
+                row.succeed(record);
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Batches whose rows the caller encodes: the same cases as `tests/python/test_batch.py`.
+
+mod common;
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
+use aerolane::command::decode;
+use aerolane::{
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, ClientConfig, Error, ErrorKind, ResultCode,
+    Value,
+};
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane_wire::digest::{Digest, digest};
+use aerolane_wire::message::{field, info1, op};
+use aerolane_wire::particle::particle_type;
+use common::{Target, policy};
+
+/// A key with its fields.
+#[derive(Clone)]
+struct Encoded {
+    namespace: String,
+    digest: Digest,
+    names: Vec<u8>,
+}
+
+impl Encoded {
+    fn new(namespace: &str, set: &str, id: i64) -> Self {
+        let mut names = Vec::new();
+        for (kind, name) in [(field::NAMESPACE, namespace), (field::SET, set)] {
+            names.extend_from_slice(&(name.len() as u32 + 1).to_be_bytes());
+            names.push(kind);
+            names.extend_from_slice(name.as_bytes());
+        }
+        let digest = digest(set.as_bytes(), particle_type::INTEGER, &id.to_be_bytes());
+        Self { namespace: namespace.to_owned(), digest, names }
+    }
+}
+
+impl RawKey for Encoded {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    fn names(&self) -> (&[u8], u32) {
+        (&self.names, 2)
+    }
+
+    fn user_key(&self) -> &[u8] {
+        &[]
+    }
+}
+
+fn client(target: &Target) -> RawClient {
+    RawClient::connect_blocking(&ClientConfig::from(policy()), target.seeds()).unwrap()
+}
+
+fn key(target: &Target, id: i64) -> Encoded {
+    Encoded::new(target.namespace(), target.set(), id)
+}
+
+fn within(ms: u32, retries: usize) -> BatchPolicy {
+    let mut policy = BatchPolicy::default();
+    policy.base_policy.total_timeout = ms;
+    policy.base_policy.max_retries = retries;
+    policy
+}
+
+fn ops(kind: u8, value: i64) -> RawOps {
+    let mut ops = RawOps::default();
+    ops.push(kind, particle_type::INTEGER, b"v", |out| {
+        out.extend_from_slice(&value.to_be_bytes());
+        Ok::<_, aerolane_wire::WireError>(())
+    })
+    .unwrap();
+    ops
+}
+
+fn reading() -> RawShape {
+    RawShape::read(&BatchPolicy::default(), &BatchReadPolicy::default(), info1::GET_ALL, RawOps::default()).unwrap()
+}
+
+fn writing(kind: u8, value: i64) -> RawShape {
+    RawShape::write(&BatchPolicy::default(), &BatchWritePolicy::default(), 0, ops(kind, value)).unwrap()
+}
+
+fn reads(keys: impl IntoIterator<Item = Encoded>) -> RawBatch<Encoded> {
+    let mut rows = RawBatch::with_capacity(0);
+    rows.shape(reading());
+    keys.into_iter().for_each(|key| rows.push(key));
+    rows
+}
+
+fn writes(target: &Target, ids: impl IntoIterator<Item = i64>) -> RawBatch<Encoded> {
+    let mut rows = RawBatch::with_capacity(0);
+    for id in ids {
+        rows.shape(writing(op::WRITE, id));
+        rows.push(key(target, id));
+    }
+    rows
+}
+
+fn value(outcome: &RawOutcome<'_>) -> Option<Value> {
+    let RawOutcome::Answered(message) = outcome else { return None };
+    let want = decode::Want { bins: true, results: false, nil_bins: false };
+    Some(decode::record(message, want, &Arc::from("test")).unwrap().bins["v"].clone())
+}
+
+fn code(outcome: &RawOutcome<'_>) -> Option<ResultCode> {
+    match outcome {
+        RawOutcome::Failed(error) => error.server_result_code(),
+        _ => None,
+    }
+}
+
+fn fill(client: &RawClient, target: &Target, count: i64) {
+    let mut rows = writes(target, 0..count);
+    client.batch_blocking(&within(10_000, 0), &mut rows, None).unwrap();
+    assert!((0..rows.len()).all(|row| matches!(rows.outcome(row), RawOutcome::Answered(_))));
+}
+
+/// Runs a batch on the control plane's runtime.
+fn spawned(client: &RawClient, policy: BatchPolicy, rows: RawBatch<Encoded>) -> (RawBatch<Encoded>, Result<(), Error>) {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let other = client.clone();
+    client.spawn(async move {
+        let _ = sender.send(other.batch(Arc::new(policy), rows).await);
+    });
+    receiver.recv_timeout(Duration::from_secs(20)).unwrap()
+}
+
+type Run = fn(&RawClient, BatchPolicy, RawBatch<Encoded>) -> (RawBatch<Encoded>, Result<(), Error>);
+
+/// Both ways to run a batch.
+fn ways() -> [Run; 2] {
+    let here: Run = |client, policy, mut rows| {
+        let result = client.batch_blocking(&policy, &mut rows, None);
+        (rows, result)
+    };
+    [here, spawned]
+}
+
+#[test]
+fn rows_of_all_kinds() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 300);
+    for run in ways() {
+        let (rows, result) = run(&client, within(5000, 2), reads([]));
+        assert!(result.is_ok() && rows.is_empty());
+
+        // In another order, with records that are not there and a key twice.
+        let mut ids: Vec<i64> = (0..320).rev().collect();
+        ids.extend([7, 7]);
+        let (rows, result) = run(&client, within(5000, 2), reads(ids.iter().map(|id| key(&target, *id))));
+        result.unwrap();
+        for (row, id) in ids.iter().enumerate() {
+            let outcome = rows.outcome(row);
+            if *id < 300 {
+                assert_eq!(value(&outcome), Some(Value::Int(*id)));
+            } else {
+                assert_eq!(code(&outcome), Some(ResultCode::KeyNotFoundError));
+            }
+        }
+
+        // Shapes that take turns, and one row alone (a plain command).
+        let mut rows = RawBatch::with_capacity(4);
+        for id in 0..4 {
+            rows.shape(if id % 2 == 0 { reading() } else { writing(op::APPEND, 1) });
+            rows.push(key(&target, id));
+        }
+        rows.shape(RawShape::delete(&BatchPolicy::default(), &BatchDeletePolicy::default()).unwrap());
+        rows.push(key(&target, 9999));
+        let (rows, result) = run(&client, within(5000, 0), rows);
+        result.unwrap();
+        assert_eq!(value(&rows.outcome(0)), Some(Value::Int(0)));
+        assert_eq!(code(&rows.outcome(1)), Some(ResultCode::BinTypeError));
+        assert_eq!(value(&rows.outcome(2)), Some(Value::Int(2)));
+        assert_eq!(code(&rows.outcome(4)), Some(ResultCode::KeyNotFoundError));
+        for (id, found) in [(5, true), (9999, false)] {
+            let (rows, result) = run(&client, within(5000, 0), reads([key(&target, id)]));
+            assert_eq!(result.is_ok() && value(&rows.outcome(0)) == Some(Value::Int(id)), found);
+            assert_eq!(code(&rows.outcome(0)) == Some(ResultCode::KeyNotFoundError), !found);
+        }
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_routed_fail_alone() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 20);
+    for run in ways() {
+        let nowhere = Encoded::new("no-such-ns", "s", 1);
+        let (rows, result) = run(&client, within(5000, 0), reads([key(&target, 1), nowhere.clone(), key(&target, 2)]));
+        result.unwrap();
+        assert_eq!(value(&rows.outcome(0)), Some(Value::Int(1)));
+        assert_eq!(code(&rows.outcome(1)), Some(ResultCode::InvalidNamespace));
+        assert_eq!(value(&rows.outcome(2)), Some(Value::Int(2)));
+        let (rows, result) = run(&client, within(5000, 0), reads([nowhere]));
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::InvalidNamespace));
+        assert_eq!(code(&rows.outcome(0)), Some(ResultCode::InvalidNamespace));
+    }
+}
+
+#[test]
+fn five_thousand_rows() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 5000);
+    for run in ways() {
+        let (mut rows, result) = run(&client, within(10_000, 2), reads((0..5000).map(|id| key(&target, id))));
+        result.unwrap();
+        let mut next = 0;
+        rows.drain(|key_of, outcome| {
+            assert_eq!(key_of.digest, key(&target, next).digest);
+            assert_eq!(value(&outcome), Some(Value::Int(next)));
+            next += 1;
+        });
+        assert!(next == 5000 && rows.is_empty());
+    }
+}
+
+#[test]
+fn a_node_is_lost_during_a_batch() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 300);
+    let node = target.faults().nodes()[0].id;
+    // Its requests never get an answer, and then it is gone: reads go on elsewhere.
+    target.faults().set_fault(Some(node), &FaultRule::new(FaultAction::Stall)).unwrap();
+    let stopped = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            stopped.store(true, Ordering::SeqCst);
+            target.faults().stop_node(node).unwrap();
+        });
+        let (rows, result) = spawned(&client, within(15_000, 10), reads((0..300).map(|id| key(&target, id))));
+        result.unwrap();
+        assert!(stopped.load(Ordering::SeqCst), "the batch has waited for the node");
+        for row in 0..300 {
+            assert_eq!(value(&rows.outcome(row)), Some(Value::Int(row as i64)));
+        }
+    });
+    let mut rows = reads((0..300).map(|id| key(&target, id)));
+    client.batch_blocking(&within(15_000, 10), &mut rows, None).unwrap();
+    assert!((0..300).all(|row| value(&rows.outcome(row)) == Some(Value::Int(row as i64))));
+}
+
+#[test]
+fn writes_without_an_answer_are_in_doubt_and_others_keep_theirs() {
+    for run in ways() {
+        let target = Target::embedded(3);
+        let client = client(&target);
+        fill(&client, &target, 90);
+        let node = target.faults().nodes()[0].id;
+        let rule = FaultRule::new(FaultAction::Stall).on(RequestKind::Batch);
+        target.faults().set_fault(Some(node), &rule).unwrap();
+        let begun = Instant::now();
+        let (rows, result) = run(&client, within(400, 0), writes(&target, 0..90));
+        let error = result.unwrap_err();
+        assert!(error.is_client_timeout() && error.in_doubt(), "{error:?}");
+        assert!((400..3000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+        let (mut lost, mut written) = (0, 0);
+        for row in 0..rows.len() {
+            match rows.outcome(row) {
+                RawOutcome::Answered(_) => written += 1,
+                RawOutcome::Failed(error) => {
+                    assert!(error.in_doubt() && error.is_client_timeout(), "{error:?}");
+                    lost += 1;
+                }
+                _ => panic!("row {row} is pending"),
+            }
+        }
+        assert!(lost > 0 && written > 0 && lost + written == 90, "{lost} lost, {written} written");
+        // Reads never are.
+        let (rows, result) = run(&client, within(400, 0), reads((0..90).map(|id| key(&target, id))));
+        assert!(!result.unwrap_err().in_doubt());
+        for row in 0..rows.len() {
+            assert!(!matches!(rows.outcome(row), RawOutcome::Failed(error) if error.in_doubt()));
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_batch_ends_soon_and_asks_once() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 90);
+    let never = || -> bool { panic!("asked without need") };
+    let mut rows = reads((0..90).map(|id| key(&target, id)));
+    client.batch_blocking(&within(0, 0), &mut rows, Some(&never)).unwrap();
+    // Two of three nodes do not answer.
+    let nodes = target.faults().nodes();
+    for node in &nodes[..2] {
+        target.faults().set_fault(Some(node.id), &FaultRule::new(FaultAction::Stall)).unwrap();
+    }
+    let asked = Cell::new(0);
+    let yes = || {
+        asked.set(asked.get() + 1);
+        true
+    };
+    let begun = Instant::now();
+    let mut rows = writes(&target, 0..90);
+    let error = client.batch_blocking(&within(0, 5), &mut rows, Some(&yes)).unwrap_err();
+    assert!(error.in_doubt() && error.to_string().contains("interrupted"), "{error}");
+    assert_eq!(asked.get(), 1);
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    target.faults().clear_faults();
+    let (rows, result) = spawned(&client, within(5000, 2), reads((0..90).map(|id| key(&target, id))));
+    result.unwrap();
+    assert!((0..90).all(|row| value(&rows.outcome(row)) == Some(Value::Int(row as i64))));
+}
