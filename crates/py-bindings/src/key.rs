@@ -127,6 +127,17 @@ impl Key {
         if self.kind == NO_USER_KEY { (fields, count) } else { (&self.fields, count + 1) }
     }
 
+    /// Namespace and set as fields of a request, and how many they are.
+    #[inline]
+    pub(crate) fn names(&self) -> (&[u8], u32) {
+        (&self.fields[..self.fields_len() - DIGEST_FIELD], if self.set_len == 0 { 1 } else { 2 })
+    }
+
+    /// The user key as a field of a request; empty if it is not known.
+    pub(crate) fn user_key_field(&self) -> &[u8] {
+        if self.kind == NO_USER_KEY { &[] } else { &self.fields[self.fields_len()..] }
+    }
+
     #[inline]
     fn fields_len(&self) -> usize {
         let set = if self.set_len == 0 { 0 } else { FIELD_HEADER + usize::from(self.set_len) };

@@ -4,6 +4,7 @@
 //! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
 //!
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`batch`]: many records at a time
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions

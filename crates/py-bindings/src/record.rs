@@ -28,25 +28,28 @@ pub(crate) struct Record {
     /// Whether this is the answer to an `operate`.
     operate: bool,
     /// The message; at least its header is there.
-    body: SmallBytes<88>,
+    body: Body,
 }
 
+/// A message: the body of an answer.
+pub(crate) type Body = SmallBytes<88>;
+
 /// A Python object that is made when it is first asked for.
-struct Once(AtomicPtr<ffi::PyObject>);
+pub(crate) struct Once(AtomicPtr<ffi::PyObject>);
 
 impl Once {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+    pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let object = self.0.load(Ordering::Acquire);
         // SAFETY: null, or an object to which `self` holds a reference until it is dropped.
         unsafe { Bound::from_borrowed_ptr_or_opt(py, object) }
     }
 
     /// Of several threads that make one at the same time, the first one's stays.
-    fn set<'py>(&self, py: Python<'py>, object: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    pub(crate) fn set<'py>(&self, py: Python<'py>, object: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
         let pointer = object.as_ptr();
         match self.0.compare_exchange(ptr::null_mut(), pointer, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
@@ -79,11 +82,17 @@ impl Record {
     }
 
     fn with(key: Option<Py<Key>>, body: &[u8], operate: bool) -> PyResult<Self> {
+        Self::of(key, Body::concat([body]), operate)
+    }
+
+    /// [`new`](Self::new), with the bytes as they are kept.
+    #[inline]
+    pub(crate) fn of(key: Option<Py<Key>>, body: Body, operate: bool) -> PyResult<Self> {
         if body.len() < MESSAGE_HEADER_SIZE {
             let error = WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len());
             return Err(Python::attach(|py| errors::malformed(py, &error)));
         }
-        Ok(Self { key, bins: Once::new(), results: Once::new(), operate, body: SmallBytes::concat([body]) })
+        Ok(Self { key, bins: Once::new(), results: Once::new(), operate, body })
     }
 
     fn header(&self) -> MessageHeader {

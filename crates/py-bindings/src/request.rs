@@ -276,18 +276,26 @@ fn bin_op(
     name: &Bound<'_, PyString>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    let name = checked_name(name)?;
+    writer
+        .op_with(kind, particle_type::NIL, name.as_bytes(), bin_value(name, value))
+        .map_err(|refused| refused.into_py(value.py(), &format!("bin '{name}'")))
+}
+
+/// Writes the value of an operation on the bin `name`, and its particle type in front of that.
+#[inline]
+pub(crate) fn bin_value<'a>(
+    name: &'a str,
+    value: &'a Bound<'_, PyAny>,
+) -> impl FnOnce(&mut Vec<u8>) -> Result<(), Refused> {
     /// Behind the particle type: flags, length of the name.
     const BEHIND_TYPE: usize = 2;
-    let name = checked_name(name)?;
-    let write = |out: &mut Vec<u8>| {
+    move |out| {
         let at = out.len() - name.len() - BEHIND_TYPE - 1;
         // The value is looked at once; only then its type is known.
         out[at] = value::encode_value(value, out)?;
-        Ok::<_, Refused>(())
-    };
-    writer
-        .op_with(kind, particle_type::NIL, name.as_bytes(), write)
-        .map_err(|refused| refused.into_py(value.py(), &format!("bin '{name}'")))
+        Ok(())
+    }
 }
 
 #[inline]
@@ -296,7 +304,7 @@ fn finish(writer: MessageWriter<'_>) -> PyResult<()> {
 }
 
 /// An exception, where `From<Refused>` is asked for.
-struct Failed(PyErr);
+pub(crate) struct Failed(pub(crate) PyErr);
 
 impl From<PyErr> for Failed {
     fn from(error: PyErr) -> Self {
@@ -311,7 +319,7 @@ impl From<Refused> for Failed {
 }
 
 #[cold]
-fn wrong_name(name: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn wrong_name(name: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("a bin name is a str, not {}", name.get_type()))
 }
 

@@ -1,11 +1,17 @@
 //! Short byte strings without an allocation of their own.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Bytes that stand inside the object that holds them, if there are at most `N`.
+#[derive(Clone)]
 pub(crate) enum SmallBytes<const N: usize> {
-    Inline { len: u8, bytes: [u8; N] },
-    Heap(Box<[u8]>),
+    Inline {
+        len: u8,
+        bytes: [u8; N],
+    },
+    /// Shared by clones.
+    Heap(Arc<[u8]>),
 }
 
 impl<const N: usize> SmallBytes<N> {
@@ -17,7 +23,10 @@ impl<const N: usize> SmallBytes<N> {
         let () = Self::LEN_FITS;
         let len: usize = parts.iter().map(|part| part.len()).sum();
         if len > N {
-            return Self::Heap(parts.concat().into());
+            return Self::Heap(match &parts[..] {
+                [one] => Arc::from(*one),
+                parts => parts.concat().into(),
+            });
         }
         let mut bytes = [0; N];
         let mut at = 0;

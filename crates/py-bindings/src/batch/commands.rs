@@ -1,229 +1,240 @@
-//! What the batch methods of the client carry out.
+//! The batch calls of the native client.
 
 use std::sync::Arc;
 
-use aerolane::{BatchOperation, Bins, Error};
-use aerospike_core::BatchPolicy as CorePolicy;
+use aerolane::client::{RawOutcome, RawShape};
+use aerospike_core::{BatchPolicy as CoreBatch, ResultCode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::ops::{Does, Row};
 use super::record::BatchRecord;
-use super::rows::{BatchWriteOp, Row, projection, row_of};
-use crate::client::check_open;
+use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
+use super::run::Batch;
+use super::shape;
 use crate::client::twin::Twin;
 use crate::core::ClientCore;
-use crate::key::Key;
+use crate::errors;
 use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
-use crate::session::keys;
-use crate::{errors, host};
+use crate::record::Record;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
-/// What the rows become.
-#[derive(Clone, Copy)]
-enum Becomes {
-    /// `BatchRecord`s.
-    Records,
-    /// Bools.
-    Exists,
-    /// `Record`s without bins, `None` for those that do not exist.
-    Headers,
-}
-
-/// A batch, ready to be carried out.
-pub(crate) struct Batch {
-    policy: Arc<CorePolicy>,
-    keys: Vec<(Py<Key>, bool)>,
-    rows: Vec<BatchOperation>,
-    becomes: Becomes,
-}
-
-impl Batch {
-    fn new(policy: Option<&Bound<'_, BatchPolicy>>, rows: Vec<Row>, becomes: Becomes) -> Self {
-        let writes = rows.iter().any(|row| row.operation.has_write());
-        let policy = match policy {
-            // Without a policy, writes are not repeated.
-            None if writes => Arc::new(CorePolicy::write_default()),
-            policy => BatchPolicy::in_force(policy),
-        };
-        let (keys, rows) = rows.into_iter().map(|row| ((row.key, row.operate), row.operation)).unzip();
-        Self { policy, keys, rows, becomes }
+/// The policy in force for rows that write: by default one without retries.
+fn for_writes(policy: Option<&Bound<'_, BatchPolicy>>) -> Arc<CoreBatch> {
+    match policy {
+        Some(_) => BatchPolicy::in_force(policy),
+        None => Arc::new(CoreBatch::write_default()),
     }
+}
 
-    fn finish(
-        py: Python<'_>,
-        keys: &[(Py<Key>, bool)],
-        mut rows: Vec<BatchOperation>,
-        failed: Option<&Error>,
-        becomes: Becomes,
-    ) -> PyResult<Py<PyAny>> {
-        // A failure of the whole is raised when no row has an outcome of its own. Else each row says what became of it.
-        if let Some(error) = failed
-            && !rows.iter().any(|row| row.record().is_some() || row.error().is_some_and(|e| e.result_code() > 0))
-        {
-            return Err(errors::to_py(py, error));
+fn raised(py: Python<'_>) -> impl Fn(aerolane::Error) -> PyErr {
+    move |error| errors::to_py(py, &error)
+}
+
+/// Rows of one shape.
+fn alike(keys: Object<'_, '_>, shape: RawShape) -> PyResult<Rows> {
+    check_keys(keys)?;
+    let mut rows = Rows::with_capacity(room(keys));
+    rows.shape(shape);
+    each_item(keys, |place, item| {
+        rows.push(key(place, item, false)?);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// Rows with something of its own for each: items of `others`, as many as there are keys. Items in a row that are one
+/// object make one shape.
+fn each_with(
+    (keys, others, name): (Object<'_, '_>, Object<'_, '_>, &str),
+    operate: bool,
+    shape: impl Fn(usize, Object<'_, '_>) -> PyResult<RawShape>,
+) -> PyResult<Rows> {
+    check_keys(keys)?;
+    let mut list: Vec<RowKey> = Vec::with_capacity(room(keys));
+    each_item(keys, |place, item| {
+        list.push(key(place, item, operate)?);
+        Ok(())
+    })?;
+    let (mut rows, count) = (Rows::with_capacity(list.len()), list.len());
+    let mut list = list.into_iter();
+    let (mut before, mut others_seen): (Option<Bound<'_, PyAny>>, usize) = (None, 0);
+    each_item(others, |place, item| {
+        others_seen += 1;
+        let Some(key) = list.next() else { return Ok(()) };
+        if !before.as_ref().is_some_and(|before| before.is(&item)) {
+            rows.shape(shape(place, &item)?);
+            before = Some(item);
         }
-        let list = PyList::empty(py);
-        for ((key, operate), row) in keys.iter().zip(&mut rows) {
-            match becomes {
-                Becomes::Records => list.append(BatchRecord::new(py, key, row, *operate)?)?,
-                Becomes::Exists => list.append(found(py, row)?)?,
-                Becomes::Headers if found(py, row)? => {
-                    let record =
-                        row.record().map(|record| super::convert::record(py, key.clone_ref(py), record, false));
-                    list.append(record.transpose()?)?;
-                }
-                Becomes::Headers => list.append(py.None())?,
-            }
-        }
-        Ok(list.into_any().unbind())
+        rows.push(key);
+        Ok(())
+    })?;
+    if others_seen != count {
+        let text = format!("keys and {name} must have the same length, they have {count} and {others_seen}");
+        return Err(PyValueError::new_err(text));
     }
+    Ok(rows)
 }
 
-/// Whether the row's record exists. Raises the row's error for anything else than yes and no.
-fn found(py: Python<'_>, row: &BatchOperation) -> PyResult<bool> {
-    match row.error() {
-        None => Ok(row.record().is_some()),
-        Some(error) if error.is_not_found() => Ok(false),
-        Some(error) => Err(errors::to_py(py, error)),
-    }
+fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Twin {
+    let convert = |py: Python<'_>, rows: Rows| Ok(BatchRecord::list(py, rows)?.into_any().unbind());
+    Batch { policy, rows, convert }
 }
 
-impl Twin for Batch {
-    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        check_open(py, core)?;
-        let Self { policy, keys, mut rows, becomes } = self;
-        let client = core.raw.asynchronous();
-        let future = async move {
-            let result = if rows.is_empty() { Ok(()) } else { client.batch(&policy, &mut rows).await };
-            Ok((rows, result.err()))
-        };
-        host::spawn(py, core, future, move |py, (rows, failed)| Self::finish(py, &keys, rows, failed.as_ref(), becomes))
-    }
-
-    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        core.check(py)?;
-        let Self { policy, keys, mut rows, becomes } = self;
-        let result = py.detach(|| if rows.is_empty() { Ok(()) } else { core.raw.sync().batch(&policy, &mut rows) });
-        Self::finish(py, &keys, rows, result.err().as_ref(), becomes)
-    }
-}
-
-/// # Errors
-/// The lists are not of the same length.
-fn same_length(keys: usize, others: usize, name: &str) -> PyResult<()> {
-    if keys == others {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!("keys and {name} must have the same length, they have {keys} and {others}")))
-}
-
-fn list<'py>(object: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    object.try_iter()?.collect()
-}
-
-fn reads(all: Object<'_, '_>, bins: &Bins, policy: Option<&Bound<'_, BatchReadPolicy>>) -> PyResult<Vec<Row>> {
-    let policy = BatchReadPolicy::in_force(policy);
-    let rows = keys(all)?.into_iter().map(|key| {
-        let operation = BatchOperation::read(&policy, super::convert::key(key.get()), bins.clone());
-        Row { key: key.unbind(), operation, operate: false }
-    });
-    Ok(rows.collect())
-}
-
-/// Reads records.
+/// Reads bins of many records.
 pub(crate) fn read(
-    _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
+    py: Python<'_>,
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
     bins: Option<Object<'_, '_>>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    read_policy: Option<&Bound<'_, BatchReadPolicy>>,
-) -> PyResult<Batch> {
-    Ok(Batch::new(policy, reads(all, &projection(bins)?, read_policy)?, Becomes::Records))
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchReadPolicy>>,
+) -> PyResult<impl Twin> {
+    let (policy, (what, ops)) = (BatchPolicy::in_force(batch), shape::bins_to_read(bins)?);
+    let shape = RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(py))?;
+    Ok(list(policy, alike(keys, shape)?))
 }
 
-/// Looks which records exist.
+/// Sets bins of many records, each its own.
+pub(crate) fn write(
+    py: Python<'_>,
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    bins: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchWritePolicy>>,
+) -> PyResult<impl Twin> {
+    let (policy, row) = (for_writes(batch), BatchWritePolicy::in_force(row));
+    let shape = |place, bins: Object<'_, '_>| {
+        let ops = shape::bins_to_write(bins, &|| format!("bins_list[{place}]"))?;
+        RawShape::write(&policy, &row, 0, ops).map_err(raised(py))
+    };
+    let rows = each_with((keys, bins, "bins_list"), false, shape)?;
+    Ok(list(policy, rows))
+}
+
+/// Carries out operations on many records, each its own.
+pub(crate) fn operate(
+    py: Python<'_>,
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    operations: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchWritePolicy>>,
+) -> PyResult<impl Twin> {
+    let (policy, row) = (for_writes(batch), BatchWritePolicy::in_force(row));
+    let shape = |_, operations: Object<'_, '_>| {
+        let ((what, ops), writes) = shape::operations(operations)?;
+        let shape = if writes {
+            RawShape::write(&policy, &row, what, ops)
+        } else {
+            RawShape::read(&policy, &aerospike_core::BatchReadPolicy::default(), what, ops)
+        };
+        shape.map_err(raised(py))
+    };
+    let rows = each_with((keys, operations, "operations_list"), true, shape)?;
+    Ok(list(policy, rows))
+}
+
+/// Deletes many records.
+pub(crate) fn delete(
+    py: Python<'_>,
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchDeletePolicy>>,
+) -> PyResult<impl Twin> {
+    let policy = for_writes(batch);
+    let shape = RawShape::delete(&policy, &BatchDeletePolicy::in_force(row)).map_err(raised(py))?;
+    Ok(list(policy, alike(keys, shape)?))
+}
+
+/// A batch that reads headers.
+fn read_headers<C>(
+    keys: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchReadPolicy>>,
+    convert: C,
+) -> PyResult<Batch<C>> {
+    let (policy, (what, ops)) = (BatchPolicy::in_force(batch), shape::header());
+    let shape = RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(keys.py()))?;
+    Ok(Batch { rows: alike(keys, shape)?, policy, convert })
+}
+
+/// Whether each record exists.
 pub(crate) fn exists(
     _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    read_policy: Option<&Bound<'_, BatchReadPolicy>>,
-) -> PyResult<Batch> {
-    Ok(Batch::new(policy, reads(all, &Bins::None, read_policy)?, Becomes::Exists))
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchReadPolicy>>,
+) -> PyResult<impl Twin> {
+    read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
+        let found = found(py, rows, |_, message| Ok(message.is_some()))?;
+        Ok(PyList::new(py, found)?.into_any().unbind())
+    })
 }
 
-/// Reads generations and expirations.
+/// Generation and expiration of each record that exists.
 pub(crate) fn headers(
     _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    read_policy: Option<&Bound<'_, BatchReadPolicy>>,
-) -> PyResult<Batch> {
-    Ok(Batch::new(policy, reads(all, &Bins::None, read_policy)?, Becomes::Headers))
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchReadPolicy>>,
+) -> PyResult<impl Twin> {
+    read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
+        let found = found(py, rows, |key, message| {
+            message.map(|message| Py::new(py, Record::new(key.key, message, false)?)).transpose()
+        })?;
+        Ok(PyList::new(py, found)?.into_any().unbind())
+    })
 }
 
-/// Writes bins, those of the same place in `bins_list` to each key.
-pub(crate) fn write(
-    _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
-    bins_list: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    write_policy: Option<&Bound<'_, BatchWritePolicy>>,
-) -> PyResult<Batch> {
-    let (keys, bins) = (keys(all)?, list(bins_list)?);
-    same_length(keys.len(), bins.len(), "bins_list")?;
-    let row_policy = BatchWritePolicy::in_force(write_policy);
-    let rows =
-        keys.iter().zip(&bins).enumerate().map(|(index, (key, bins))| {
-            BatchWriteOp::row_of_bins(key, bins, &row_policy, &format!("bins_list[{index}]"))
-        });
-    Ok(Batch::new(policy, rows.collect::<PyResult<_>>()?, Becomes::Records))
-}
-
-/// Carries out operations, those of the same place in `operations_list` on each key.
-pub(crate) fn operate(
-    _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
-    operations_list: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    write_policy: Option<&Bound<'_, BatchWritePolicy>>,
-) -> PyResult<Batch> {
-    let (keys, operations) = (keys(all)?, list(operations_list)?);
-    same_length(keys.len(), operations.len(), "operations_list")?;
-    let row_policy = BatchWritePolicy::in_force(write_policy);
-    let rows = keys.iter().zip(&operations).map(|(key, operations)| BatchWriteOp::row(key, operations, &row_policy));
-    Ok(Batch::new(policy, rows.collect::<PyResult<_>>()?, Becomes::Records))
-}
-
-/// Deletes records.
-pub(crate) fn delete(
-    _py: Python<'_>,
-    _core: &Arc<ClientCore>,
-    all: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-    delete_policy: Option<&Bound<'_, BatchDeletePolicy>>,
-) -> PyResult<Batch> {
-    let row_policy = BatchDeletePolicy::in_force(delete_policy);
-    let rows = keys(all)?.into_iter().map(|key| {
-        let operation = BatchOperation::delete(&row_policy, super::convert::key(key.get()));
-        Row { key: key.unbind(), operation, operate: false }
+/// What `each` makes of the rows: of their messages, or `None` for records that do not exist. The first row that has
+/// failed otherwise fails all.
+fn found<T>(
+    py: Python<'_>,
+    mut rows: Rows,
+    mut each: impl FnMut(RowKey, Option<&[u8]>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let mut list = Vec::with_capacity(rows.len());
+    let mut failed: Option<PyErr> = None;
+    rows.drain(|key, outcome| {
+        let made = match outcome {
+            RawOutcome::Answered(message) => each(key, Some(message)),
+            RawOutcome::Failed(error) if error.matches(&[ResultCode::KeyNotFoundError]) => each(key, None),
+            RawOutcome::Failed(error) => Err(errors::to_py(py, error)),
+            _ => Err(errors::to_py(py, &aerolane::Error::bad_response("the server left a row of the batch out"))),
+        };
+        match made {
+            Ok(made) => list.push(made),
+            Err(error) => drop(failed.get_or_insert(error)),
+        }
     });
-    Ok(Batch::new(policy, rows.collect(), Becomes::Records))
+    failed.map_or(Ok(list), Err)
 }
 
-/// Carries out rows of all kinds.
+/// Rows of all kinds.
 pub(crate) fn mixed(
-    _py: Python<'_>,
-    _core: &Arc<ClientCore>,
+    py: Python<'_>,
+    _core: &ClientCore,
     ops: Object<'_, '_>,
-    policy: Option<&Bound<'_, BatchPolicy>>,
-) -> PyResult<Batch> {
-    let rows = list(ops)?.iter().enumerate().map(|(index, row)| row_of(row, index)).collect::<PyResult<_>>()?;
-    Ok(Batch::new(policy, rows, Becomes::Records))
+    batch: Option<&Bound<'_, BatchPolicy>>,
+) -> PyResult<impl Twin> {
+    let mut list: Vec<(RowKey, Does)> = Vec::with_capacity(room(ops));
+    each_item(ops, |place, item| {
+        list.push(Row::of(place, &item)?);
+        Ok(())
+    })?;
+    let policy =
+        if list.iter().any(|(_, does)| does.writes()) { for_writes(batch) } else { BatchPolicy::in_force(batch) };
+    let mut rows = Rows::with_capacity(list.len());
+    for (key, does) in list {
+        rows.shape(does.shape(&policy).map_err(raised(py))?);
+        rows.push(key);
+    }
+    Ok(self::list(policy, rows))
 }

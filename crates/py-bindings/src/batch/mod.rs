@@ -1,20 +1,21 @@
-//! Batches: many records in one call.
+//! Batches: keys and operations of Python straight into the requests of each node, answers straight into Python objects.
 //!
-//! * [`convert`]: rows between Python and the Rust client
-//! * [`record`]: `BatchRecord`
-//! * [`rows`]: the rows of `Client.batch`
-//! * [`commands`]: what the client's methods carry out
+//! * [`shape`]: what rows do, encoded with the GIL; rows that do the same share it
+//! * [`rows`]: keys as rows; requests are written out of them without the GIL
+//! * [`run`]: a batch, carried out on the calling thread or on the control plane's runtime
+//! * [`record`]: the outcome of a row
+//! * [`commands`], [`ops`]: the calls, and the rows of `Client.batch`
 
 pub(crate) mod commands;
-mod convert;
+mod ops;
 mod record;
 mod rows;
+mod run;
+mod shape;
 
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<record::BatchRecord>()?;
-    module.add_class::<rows::BatchReadOp>()?;
-    module.add_class::<rows::BatchWriteOp>()?;
-    module.add_class::<rows::BatchDeleteOp>()
+    ops::register(module)
 }

@@ -1,33 +1,67 @@
-//! `BatchRecord`: a key and what became of it.
+//! The outcome of a row of a batch.
 
-use aerolane::{BatchOperation, Error};
+use aerolane::Error;
+use aerolane::client::RawOutcome;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyList;
 
-use super::convert;
+use super::rows::{RowKey, Rows};
 use crate::errors;
 use crate::key::Key;
-use crate::record::Record;
+use crate::record::{Body, Once, Record};
 
-/// A row of a batch: a key and what became of it.
+/// A key and what became of its row.
 ///
-/// A row that failed has no `record` (or, of a UDF, one with the reason); `result_code` says why, and `error` is the
-/// exception that a call for this record alone would have raised.
+/// A row has a `record` when it succeeded (without bins for writes and deletes that return nothing), an `error` when it
+/// failed, and neither when the server left it out. A missing or filtered-out record is a failed row; the batch itself
+/// succeeds all the same. The record is made when it is first asked for. Each row has its own copy of the answer:
+/// whoever keeps one row keeps no other.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct BatchRecord {
     key: Py<Key>,
-    record: Option<Py<Record>>,
-    error: Option<Error>,
-    in_doubt: bool,
+    /// The record or the exception.
+    made: Once,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Pending,
+    Answered { body: Body, operate: bool },
+    Failed(Error),
 }
 
 impl BatchRecord {
-    pub(super) fn new(py: Python<'_>, key: &Py<Key>, row: &mut BatchOperation, operate: bool) -> PyResult<Self> {
-        let record = match row.record() {
-            Some(record) => Some(Py::new(py, convert::record(py, key.clone_ref(py), record, operate)?)?),
-            None => None,
+    #[inline]
+    fn new(RowKey { key, operate }: RowKey, outcome: &RawOutcome<'_>) -> Self {
+        let outcome = match outcome {
+            RawOutcome::Answered(message) => Outcome::Answered { body: Body::concat([message]), operate },
+            RawOutcome::Failed(error) => Outcome::Failed((*error).clone()),
+            _ => Outcome::Pending,
         };
-        Ok(Self { key: key.clone_ref(py), record, error: row.error().cloned(), in_doubt: row.in_doubt() })
+        Self { key, made: Once::new(), outcome }
+    }
+
+    /// The list of a batch's rows.
+    pub(super) fn list(py: Python<'_>, mut rows: Rows) -> PyResult<Bound<'_, PyList>> {
+        let mut records = Vec::with_capacity(rows.len());
+        let mut failed = None;
+        rows.drain(|key, outcome| match Bound::new(py, Self::new(key, &outcome)) {
+            Ok(record) => records.push(record),
+            Err(error) => failed = Some(error),
+        });
+        match failed {
+            None => PyList::new(py, records),
+            Some(error) => Err(error),
+        }
+    }
+
+    fn failure(&self) -> Option<&Error> {
+        if let Outcome::Failed(error) = &self.outcome { Some(error) } else { None }
+    }
+
+    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.error(py).map(|error| error.getattr(name)).transpose()
     }
 }
 
@@ -39,55 +73,77 @@ impl BatchRecord {
         self.key.clone_ref(py)
     }
 
-    /// The `Record` of a row that succeeded (without bins where an operation gives none), else `None`.
+    /// The record of a row that succeeded, else `None`.
     #[getter]
-    fn record(&self, py: Python<'_>) -> Option<Py<Record>> {
-        self.record.as_ref().map(|record| record.clone_ref(py))
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Outcome::Answered { body, operate } = &self.outcome else { return Ok(None) };
+        if let Some(record) = self.made.get(py) {
+            return Ok(Some(record));
+        }
+        let record = Record::of(Some(self.key.clone_ref(py)), body.clone(), *operate)?;
+        Ok(Some(self.made.set(py, Bound::new(py, record)?.into_any())))
     }
 
-    /// A `ResultCode`; `None` for a row that the server left out.
-    #[getter]
-    fn result_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let code = match (&self.error, &self.record) {
-            (Some(error), _) => error.result_code(),
-            (None, Some(_)) => 0,
-            (None, None) => return Ok(None),
-        };
-        let class = CLASS
-            .get_or_try_init(py, || Ok::<_, PyErr>(py.import("aerolane._aerolane")?.getattr("ResultCode")?.unbind()))?;
-        class.bind(py).call1((code,)).map(Some)
-    }
-
-    /// Whether the write may have been applied although the row failed. Never for reads.
-    #[getter]
-    fn in_doubt(&self) -> bool {
-        self.in_doubt
-    }
-
-    /// The exception of a row that failed, else `None`.
+    /// The exception that the row stands for, not raised; `None` if it did not fail.
     #[getter]
     fn error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.error.as_ref().map(|error| errors::to_py(py, error).into_value(py).into_bound(py).into_any())
+        let error = self.failure()?;
+        if let Some(exception) = self.made.get(py) {
+            return Some(exception);
+        }
+        let exception = errors::to_py(py, error).into_value(py).into_bound(py).into_any();
+        Some(self.made.set(py, exception))
     }
 
-    /// The server's subcode of the failure, or `None`.
+    /// The row's `ResultCode`: `OK`, or that of its error; `None` if the server left the row out.
     #[getter]
-    fn sub_code(&self) -> Option<u32> {
-        self.error.as_ref().map(Error::sub_code).filter(|code| *code != 0)
+    fn result_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        static OK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        match &self.outcome {
+            Outcome::Pending => Ok(None),
+            Outcome::Answered { .. } => {
+                let ok = OK.get_or_try_init(py, || errors::result_code(py, 0).map(Bound::unbind))?;
+                Ok(Some(ok.bind(py).clone()))
+            }
+            Outcome::Failed(error) => errors::result_code(py, error.result_code()).map(Some),
+        }
     }
 
-    /// The text that the server attached to the failure, or `None`.
+    /// Whether the write may have been applied although the row failed. Never true for reads.
+    #[getter]
+    fn in_doubt(&self) -> bool {
+        self.failure().is_some_and(Error::in_doubt)
+    }
+
+    /// The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given.
+    #[getter]
+    fn sub_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attribute(py, "sub_code")
+    }
+
+    /// The server's text about the failure, when it was asked for and given.
     #[getter]
     fn server_message(&self) -> Option<&str> {
-        self.error.as_ref().and_then(Error::server_message)
+        self.failure().and_then(Error::server_message)
+    }
+
+    /// Where in an expression the failure was, when it was asked for and given: a dict.
+    #[getter]
+    fn exp_trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.attribute(py, "exp_trace")
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let code = match self.result_code(py)? {
-            Some(code) => code.getattr("name")?.to_string(),
-            None => "None".into(),
-        };
-        Ok(format!("BatchRecord({}, {code})", self.key.bind(py).repr()?))
+        let key = self.key.bind(py).repr()?;
+        Ok(match &self.outcome {
+            Outcome::Pending => format!("BatchRecord(key={key}, result_code=None)"),
+            Outcome::Answered { .. } => {
+                let record = self.record(py)?.map(|record| record.repr()).transpose()?;
+                format!("BatchRecord(key={key}, record={})", record.map_or_else(String::new, |text| text.to_string()))
+            }
+            Outcome::Failed(error) => {
+                format!("BatchRecord(key={key}, result_code={}, in_doubt={})", error.result_code(), error.in_doubt())
+            }
+        })
     }
 }

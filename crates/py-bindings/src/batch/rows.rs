@@ -1,152 +1,83 @@
-//! The rows of `Client.batch`.
+//! Keys of Python as rows of a batch.
 
-use aerolane::{BatchOperation, Bins};
+use aerolane::client::{RawBatch, RawKey};
+use aerolane_wire::digest::Digest;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::convert;
-use crate::errors;
 use crate::key::Key;
-use crate::operation::Operations;
-use crate::policy::{BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy};
-use crate::request::bin_names;
 
-/// A row, ready for the Rust client, and how its record is to be read.
-pub(super) struct Row {
+/// A key object: its bytes are read without the GIL.
+pub(crate) struct RowKey {
     pub(super) key: Py<Key>,
-    pub(super) operation: BatchOperation,
+    /// The row's record is an answer to `operate`.
     pub(super) operate: bool,
 }
 
-impl Row {
-    fn copy(&self, py: Python<'_>) -> Self {
-        Self { key: self.key.clone_ref(py), operation: self.operation.clone(), operate: self.operate }
+impl RawKey for RowKey {
+    #[inline]
+    fn namespace(&self) -> &str {
+        self.key.get().namespace()
+    }
+
+    #[inline]
+    fn digest(&self) -> &Digest {
+        self.key.get().digest()
+    }
+
+    #[inline]
+    fn names(&self) -> (&[u8], u32) {
+        self.key.get().names()
+    }
+
+    fn user_key(&self) -> &[u8] {
+        self.key.get().user_key_field()
     }
 }
 
-/// Bins of a projection: `None`: all; none: generation and expiration only.
-pub(super) fn projection(bins: Option<&Bound<'_, PyAny>>) -> PyResult<Bins> {
-    let Some(bins) = bins else { return Ok(Bins::All) };
-    let names = bin_names(bins)?;
-    if names.is_empty() {
-        return Ok(Bins::None);
+pub(super) type Rows = RawBatch<RowKey>;
+
+/// The items of a sequence, each one given to `each` with its place.
+pub(super) fn each_item<'py>(
+    items: &Bound<'py, PyAny>,
+    mut each: impl FnMut(usize, Bound<'py, PyAny>) -> PyResult<()>,
+) -> PyResult<()> {
+    if let Ok(list) = items.cast_exact::<PyList>() {
+        return list.iter().enumerate().try_for_each(|(place, item)| each(place, item));
     }
-    Ok(Bins::Some(names.iter().map(|name| Ok(name.to_cow()?.into_owned())).collect::<PyResult<_>>()?))
+    if let Ok(tuple) = items.cast_exact::<PyTuple>() {
+        return tuple.iter().enumerate().try_for_each(|(place, item)| each(place, item));
+    }
+    items.try_iter()?.enumerate().try_for_each(|(place, item)| each(place, item?))
 }
 
-/// A row that reads: `bins` (`None`: all; a list of names), or `operations` that read.
-#[pyclass(frozen, module = "aerolane.native")]
-pub(super) struct BatchReadOp(Row);
-
-#[pymethods]
-impl BatchReadOp {
-    #[new]
-    #[pyo3(signature = (key, bins=None, operations=None, policy=None))]
-    fn new(
-        key: &Bound<'_, Key>,
-        bins: Option<&Bound<'_, PyAny>>,
-        operations: Option<&Bound<'_, PyAny>>,
-        policy: Option<&Bound<'_, BatchReadPolicy>>,
-    ) -> PyResult<Self> {
-        let py = key.py();
-        let policy = BatchReadPolicy::in_force(policy);
-        let core_key = convert::key(key.get());
-        let operation = match (bins, operations) {
-            (Some(_), Some(_)) => return Err(errors::invalid_argument(py, "give bins or operations, not both")),
-            (bins, None) => BatchOperation::read(&policy, core_key, projection(bins)?),
-            (None, Some(operations)) => {
-                let operations = Operations::of(operations)?;
-                if operations.write() {
-                    return Err(errors::invalid_argument(py, "a BatchReadOp has an operation that writes"));
-                }
-                BatchOperation::read_ops(&policy, core_key, convert::operations(py, &operations)?)
-            }
-        };
-        Ok(Self(Row { key: key.clone().unbind(), operation, operate: operations.is_some() }))
+/// Refuses what is a sequence but certainly not one of keys.
+pub(super) fn check_keys(keys: &Bound<'_, PyAny>) -> PyResult<()> {
+    if keys.is_instance_of::<PyString>() || keys.is_instance_of::<Key>() {
+        let kind = keys.get_type();
+        return Err(PyTypeError::new_err(format!("keys must be a list of Key, not {}", kind.name()?)));
     }
+    Ok(())
 }
 
-/// A row that writes: `bins`, a dict of values by name, or `operations` of which at least one writes.
-#[pyclass(frozen, module = "aerolane.native")]
-pub(super) struct BatchWriteOp(Row);
+/// How many items there may be, to make room for them.
+pub(super) fn room(items: &Bound<'_, PyAny>) -> usize {
+    /// Whatever an object says about its length.
+    const MOST: usize = 1 << 16;
+    items.len().unwrap_or(0).min(MOST)
+}
 
-impl BatchWriteOp {
-    pub(super) fn row(
-        key: &Bound<'_, Key>,
-        operations: &Bound<'_, PyAny>,
-        policy: &aerospike_core::BatchWritePolicy,
-    ) -> PyResult<Row> {
-        let py = key.py();
-        let operations = Operations::of(operations)?;
-        let ops = convert::operations(py, &operations)?;
-        let core_key = convert::key(key.get());
-        let operation = if operations.write() {
-            BatchOperation::write(policy, core_key, ops)
-        } else {
-            BatchOperation::read_ops(&aerospike_core::BatchReadPolicy::default(), core_key, ops)
-        };
-        Ok(Row { key: key.clone().unbind(), operation, operate: true })
-    }
-
-    pub(super) fn row_of_bins(
-        key: &Bound<'_, Key>,
-        bins: &Bound<'_, PyAny>,
-        policy: &aerospike_core::BatchWritePolicy,
-        what: &str,
-    ) -> PyResult<Row> {
-        let operation = BatchOperation::write(policy, convert::key(key.get()), convert::bins(bins, what)?);
-        Ok(Row { key: key.clone().unbind(), operation, operate: false })
+/// A key of a sequence.
+#[inline]
+pub(super) fn key(place: usize, item: Bound<'_, PyAny>, operate: bool) -> PyResult<RowKey> {
+    match item.cast_into::<Key>() {
+        Ok(key) => Ok(RowKey { key: key.unbind(), operate }),
+        Err(error) => Err(no_key(place, &error.into_inner())),
     }
 }
 
-#[pymethods]
-impl BatchWriteOp {
-    #[new]
-    #[pyo3(signature = (key, operations=None, policy=None, *, bins=None))]
-    fn new(
-        key: &Bound<'_, Key>,
-        operations: Option<&Bound<'_, PyAny>>,
-        policy: Option<&Bound<'_, BatchWritePolicy>>,
-        bins: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let policy = BatchWritePolicy::in_force(policy);
-        match (operations, bins) {
-            (Some(operations), None) => Self::row(key, operations, &policy).map(Self),
-            (None, Some(bins)) => Self::row_of_bins(key, bins, &policy, "bins").map(Self),
-            _ => Err(errors::invalid_argument(key.py(), "give operations or bins, one of both")),
-        }
-    }
-}
-
-/// A row that deletes its record.
-#[pyclass(frozen, module = "aerolane.native")]
-pub(super) struct BatchDeleteOp(Row);
-
-#[pymethods]
-impl BatchDeleteOp {
-    #[new]
-    #[pyo3(signature = (key, policy=None))]
-    fn new(key: &Bound<'_, Key>, policy: Option<&Bound<'_, BatchDeletePolicy>>) -> Self {
-        let policy = BatchDeletePolicy::in_force(policy);
-        let operation = BatchOperation::delete(&policy, convert::key(key.get()));
-        Self(Row { key: key.clone().unbind(), operation, operate: false })
-    }
-}
-
-/// The row in a Python object.
-pub(super) fn row_of(object: &Bound<'_, PyAny>, index: usize) -> PyResult<Row> {
-    let py = object.py();
-    if let Ok(read) = object.cast::<BatchReadOp>() {
-        return Ok(read.get().0.copy(py));
-    }
-    if let Ok(write) = object.cast::<BatchWriteOp>() {
-        return Ok(write.get().0.copy(py));
-    }
-    if let Ok(delete) = object.cast::<BatchDeleteOp>() {
-        return Ok(delete.get().0.copy(py));
-    }
-    let kind = object.get_type();
-    Err(pyo3::exceptions::PyTypeError::new_err(format!(
-        "ops[{index}] must be a BatchReadOp, a BatchWriteOp or a BatchDeleteOp, not {}",
-        kind.name()?
-    )))
+#[cold]
+fn no_key(place: usize, item: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("keys[{place}] must be a Key, not {}", item.get_type()))
 }

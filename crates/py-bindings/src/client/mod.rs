@@ -247,7 +247,9 @@ twins! { Client {
     /// Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`, in the
     /// order of the keys; a record that does not exist has the result code of that.
     ///
-    /// Raises when the whole fails and no row has an outcome; else each row says what became of it.
+    /// When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have that
+    /// error. It is raised when no row was answered by the server at all; then the exception has the rows as its
+    /// `batch_records`.
     batch_read, batch_read_blocking
         (keys, bins=None, *, batch_policy=None, read_policy=None)
         (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,

@@ -20,6 +20,7 @@ use pyo3::types::PyDict;
 
 use classes::{Classes, Family};
 use native::NativeError;
+pub(crate) use native::result_code;
 
 /// The exception for an error of the client.
 pub(crate) fn to_py(py: Python<'_>, error: &Error) -> PyErr {

@@ -50,7 +50,7 @@ impl NativeError {
 }
 
 /// The `ResultCode` of a number; the number itself when no code can have it.
-fn result_code(py: Python<'_>, code: i32) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn result_code(py: Python<'_>, code: i32) -> PyResult<Bound<'_, PyAny>> {
     let number = code.into_pyobject(py)?.into_any();
     Ok(Classes::get(py)?.result_code.bind(py).call1((&number,)).unwrap_or(number))
 }

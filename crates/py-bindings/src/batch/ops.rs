@@ -1,0 +1,168 @@
+//! The rows of `Client.batch`.
+
+use std::sync::Arc;
+
+use aerolane::client::{RawOps, RawShape};
+use aerospike_core as core;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::rows::RowKey;
+use super::shape;
+use crate::errors;
+use crate::key::Key;
+use crate::policy::{BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy};
+
+/// What one row does.
+#[derive(Clone)]
+pub(super) enum Does {
+    Read { what: u8, ops: RawOps, policy: Arc<core::BatchReadPolicy> },
+    Write { what: u8, ops: RawOps, policy: Arc<core::BatchWritePolicy> },
+    Delete { policy: Arc<core::BatchDeletePolicy> },
+}
+
+/// A row, encoded when it is made: what changes afterwards changes nothing.
+pub(super) struct Row {
+    key: Py<Key>,
+    does: Does,
+    /// Its record is an answer to `operate`.
+    operate: bool,
+}
+
+impl Row {
+    /// The row of an item of a sequence.
+    pub(super) fn of(place: usize, item: &Bound<'_, PyAny>) -> PyResult<(RowKey, Does)> {
+        let row = if let Ok(read) = item.cast::<BatchReadOp>() {
+            &read.get().0
+        } else if let Ok(write) = item.cast::<BatchWriteOp>() {
+            &write.get().0
+        } else if let Ok(delete) = item.cast::<BatchDeleteOp>() {
+            &delete.get().0
+        } else {
+            let kind = item.get_type();
+            let text = format!("ops[{place}] is no BatchReadOp, BatchWriteOp or BatchDeleteOp but of type {kind}");
+            return Err(PyTypeError::new_err(text));
+        };
+        Ok((RowKey { key: row.key.clone_ref(item.py()), operate: row.operate }, row.does.clone()))
+    }
+}
+
+impl Does {
+    pub(super) fn writes(&self) -> bool {
+        !matches!(self, Self::Read { .. })
+    }
+
+    pub(super) fn shape(self, batch: &core::BatchPolicy) -> aerolane::Result<RawShape> {
+        match self {
+            Self::Read { what, ops, policy } => RawShape::read(batch, &policy, what, ops),
+            Self::Write { what, ops, policy } => RawShape::write(batch, &policy, what, ops),
+            Self::Delete { policy } => RawShape::delete(batch, &policy),
+        }
+    }
+}
+
+/// A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or what `operations` say (none
+/// of them may write).
+///
+/// Raises `ValueError` for `bins` and `operations` together and for operations that write, otherwise as `get` and
+/// `operate` do.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(super) struct BatchReadOp(Row);
+
+/// A row of `Client.batch` that writes: sets `bins`, or does what `operations` say (at least one of them must write).
+///
+/// Raises `ValueError` unless exactly one of the two is given and for operations that do not write, otherwise as `put`
+/// and `operate` do.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(super) struct BatchWriteOp(Row);
+
+/// A row of `Client.batch` that deletes its record.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(super) struct BatchDeleteOp(Row);
+
+#[pymethods]
+impl BatchReadOp {
+    #[new]
+    #[pyo3(signature = (key, bins=None, operations=None, policy=None))]
+    fn new(
+        py: Python<'_>,
+        key: Py<Key>,
+        bins: Option<&Bound<'_, PyAny>>,
+        operations: Option<&Bound<'_, PyAny>>,
+        policy: Option<&Bound<'_, BatchReadPolicy>>,
+    ) -> PyResult<Self> {
+        let (what, ops) = match operations {
+            None => shape::bins_to_read(bins)?,
+            Some(_) if bins.is_some() => {
+                return Err(errors::invalid_argument(py, "a row that reads takes bins or operations, not both"));
+            }
+            Some(operations) => match shape::operations(operations)? {
+                (reads, false) => reads,
+                (_, true) => {
+                    return Err(errors::invalid_argument(py, "a row that reads has an operation that writes"));
+                }
+            },
+        };
+        let policy = BatchReadPolicy::in_force(policy);
+        Ok(Self(Row { key, does: Does::Read { what, ops, policy }, operate: operations.is_some() }))
+    }
+
+    /// The key.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<Key> {
+        self.0.key.clone_ref(py)
+    }
+}
+
+#[pymethods]
+impl BatchWriteOp {
+    #[new]
+    #[pyo3(signature = (key, operations=None, policy=None, *, bins=None))]
+    fn new(
+        py: Python<'_>,
+        key: Py<Key>,
+        operations: Option<&Bound<'_, PyAny>>,
+        policy: Option<&Bound<'_, BatchWritePolicy>>,
+        bins: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (what, ops) = match (operations, bins) {
+            (None, Some(bins)) => (0, shape::bins_to_write(bins, &|| "bins".to_owned())?),
+            (Some(operations), None) => match shape::operations(operations)? {
+                (reads, true) => reads,
+                (_, false) => {
+                    return Err(errors::invalid_argument(py, "a row that writes has no operation that writes"));
+                }
+            },
+            _ => return Err(errors::invalid_argument(py, "a row that writes takes bins or operations, one of them")),
+        };
+        let policy = BatchWritePolicy::in_force(policy);
+        Ok(Self(Row { key, does: Does::Write { what, ops, policy }, operate: operations.is_some() }))
+    }
+
+    /// The key.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<Key> {
+        self.0.key.clone_ref(py)
+    }
+}
+
+#[pymethods]
+impl BatchDeleteOp {
+    #[new]
+    #[pyo3(signature = (key, policy=None))]
+    fn new(key: Py<Key>, policy: Option<&Bound<'_, BatchDeletePolicy>>) -> Self {
+        Self(Row { key, does: Does::Delete { policy: BatchDeletePolicy::in_force(policy) }, operate: false })
+    }
+
+    /// The key.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<Key> {
+        self.0.key.clone_ref(py)
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<BatchReadOp>()?;
+    module.add_class::<BatchWriteOp>()?;
+    module.add_class::<BatchDeleteOp>()
+}
