@@ -251,9 +251,9 @@ def test_a_batch_answered_with_a_failure(new_cluster, connect, run, keys):
         run(client, "batch_read", keys)
     assert caught.value.result_code == 22
     assert {row.result_code for row in caught.value.batch_records} == {ResultCode(22)}
-    with cluster.inject("garbage", b"\x02\x03\0\0\0\0\0\x10" + b"\xff" * 16, on="batch", times=1):
-        with pytest.raises(AerospikeError):
-            run(client, "batch_read", keys, batch_policy=BatchPolicy(max_retries=0))
+    garbage = b"\x02\x03\0\0\0\0\0\x10" + b"\xff" * 16
+    with cluster.inject("garbage", garbage, on="batch", times=1), pytest.raises(AerospikeError):
+        run(client, "batch_read", keys, batch_policy=BatchPolicy(max_retries=0))
     assert all(row.record for row in run(client, "batch_read", keys))
 
 

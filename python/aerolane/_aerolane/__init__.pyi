@@ -5,6 +5,10 @@ from typing import TypedDict
 from ._awaitable import Awaitable as Awaitable
 from ._awaitable import AwaitableContext as AwaitableContext
 from ._base_policy import BasePolicy as BasePolicy
+from ._batch import BatchDeleteOp as BatchDeleteOp
+from ._batch import BatchReadOp as BatchReadOp
+from ._batch import BatchRecord as BatchRecord
+from ._batch import BatchWriteOp as BatchWriteOp
 from ._behavior import Behavior as Behavior
 from ._behavior import Settings as Settings
 from ._behavior import get_all_behaviors as get_all_behaviors

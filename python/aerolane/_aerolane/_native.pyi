@@ -1,16 +1,17 @@
 """The native client."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, final
 
 from ._awaitable import Awaitable
-from ._call_policies import ReadPolicy, WritePolicy
+from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchWriteOp
+from ._call_policies import BatchPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._enums import RecordExistsAction
 from ._expiration import Expiration
-from ._step_policies import AdminPolicy
+from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._values import Key, Operation, Record
 
 @final
@@ -201,6 +202,108 @@ class NativeClient:
         filter_expression: None = None,
         txn: None = None,
     ) -> Record: ...
+    def batch_read(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_read_blocking(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> list[BatchRecord]: ...
+    def batch_write(
+        self,
+        keys: Iterable[Key],
+        bins_list: Iterable[Mapping[str, Any]],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        write_policy: BatchWritePolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_write_blocking(
+        self,
+        keys: Iterable[Key],
+        bins_list: Iterable[Mapping[str, Any]],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        write_policy: BatchWritePolicy | None = None,
+    ) -> list[BatchRecord]: ...
+    def batch_operate(
+        self,
+        keys: Iterable[Key],
+        operations_list: Iterable[Sequence[Operation]],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        write_policy: BatchWritePolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_operate_blocking(
+        self,
+        keys: Iterable[Key],
+        operations_list: Iterable[Sequence[Operation]],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        write_policy: BatchWritePolicy | None = None,
+    ) -> list[BatchRecord]: ...
+    def batch_delete(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        delete_policy: BatchDeletePolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_delete_blocking(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        delete_policy: BatchDeletePolicy | None = None,
+    ) -> list[BatchRecord]: ...
+    def batch_exists(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> Awaitable[list[bool]]: ...
+    def batch_exists_blocking(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> list[bool]: ...
+    def batch_get_header(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> Awaitable[list[Record | None]]: ...
+    def batch_get_header_blocking(
+        self,
+        keys: Iterable[Key],
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+    ) -> list[Record | None]: ...
+    def batch(
+        self,
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp],
+        *,
+        batch_policy: BatchPolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_blocking(
+        self,
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp],
+        *,
+        batch_policy: BatchPolicy | None = None,
+    ) -> list[BatchRecord]: ...
     def info(self, command: str) -> Awaitable[dict[str, str]]: ...
     def info_blocking(self, command: str) -> dict[str, str]: ...
     def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]: ...

@@ -131,6 +131,7 @@ pub(crate) fn operate(
             RawShape::write(&policy, &row, what, ops)
         } else {
             RawShape::read(&policy, &aerospike_core::BatchReadPolicy::default(), what, ops)
+                .map(RawShape::answering_each)
         };
         shape.map_err(raised(py))
     };

@@ -16,7 +16,7 @@ use crate::policy::{BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy};
 /// What one row does.
 #[derive(Clone)]
 pub(super) enum Does {
-    Read { what: u8, ops: RawOps, policy: Arc<core::BatchReadPolicy> },
+    Read { what: u8, ops: RawOps, policy: Arc<core::BatchReadPolicy>, operate: bool },
     Write { what: u8, ops: RawOps, policy: Arc<core::BatchWritePolicy> },
     Delete { policy: Arc<core::BatchDeletePolicy> },
 }
@@ -54,7 +54,10 @@ impl Does {
 
     pub(super) fn shape(self, batch: &core::BatchPolicy) -> aerolane::Result<RawShape> {
         match self {
-            Self::Read { what, ops, policy } => RawShape::read(batch, &policy, what, ops),
+            Self::Read { what, ops, policy, operate } => {
+                let shape = RawShape::read(batch, &policy, what, ops)?;
+                Ok(if operate { shape.answering_each() } else { shape })
+            }
             Self::Write { what, ops, policy } => RawShape::write(batch, &policy, what, ops),
             Self::Delete { policy } => RawShape::delete(batch, &policy),
         }
@@ -104,7 +107,8 @@ impl BatchReadOp {
             },
         };
         let policy = BatchReadPolicy::in_force(policy);
-        Ok(Self(Row { key, does: Does::Read { what, ops, policy }, operate: operations.is_some() }))
+        let operate = operations.is_some();
+        Ok(Self(Row { key, does: Does::Read { what, ops, policy, operate }, operate }))
     }
 
     /// The key.

@@ -91,6 +91,16 @@ impl RawShape {
         Self::new(batch, read_header(batch, row, what), row.filter_expression.as_ref(), false, ops)
     }
 
+    /// Lets each operation answer, so that results line up with operations: a bin that is not there answers with nil.
+    /// Rows that write always do. Of no effect together with `GET_ALL`, which the server does not take with it.
+    #[must_use]
+    pub const fn answering_each(mut self) -> Self {
+        if self.header.info1 & info1::GET_ALL == 0 {
+            self.header.info2 |= info2::RESPOND_ALL_OPS;
+        }
+        self
+    }
+
     /// Writes. `info1`: what it also reads.
     ///
     /// # Errors
