@@ -142,7 +142,10 @@ impl BatchRecord {
                 format!("BatchRecord(key={key}, record={})", record.map_or_else(String::new, |text| text.to_string()))
             }
             Outcome::Failed(error) => {
-                format!("BatchRecord(key={key}, result_code={}, in_doubt={})", error.result_code(), error.in_doubt())
+                let code = errors::result_code(py, error.result_code())?;
+                let in_doubt = if error.in_doubt() { ", in doubt" } else { "" };
+                // A code without a name is its number.
+                format!("BatchRecord(key={key}, {}{in_doubt})", code.getattr("name").unwrap_or(code))
             }
         })
     }
