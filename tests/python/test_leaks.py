@@ -1,0 +1,170 @@
+"""Calls keep nothing: neither what they were given nor what they made."""
+
+import asyncio
+import contextlib
+import gc
+import sys
+
+import pytest
+
+import aerolane
+from aerolane import native
+
+CALLS = 10_000
+# What counters of other threads and caches may add, far below one reference per call.
+SLACK = 100
+
+
+def key_and_bins(set_name):
+    return aerolane.Key("test", set_name, "leaks"), {"a": 1, "b": "text", "c": [1, {"d": b"bytes"}]}
+
+
+class Watch:
+    """Reference counts of objects, before and after."""
+
+    def __init__(self, *objects):
+        self.objects = objects
+        self.before = self.counts()
+
+    def counts(self):
+        gc.collect()
+        return [sys.getrefcount(item) for item in self.objects]
+
+    def check(self):
+        grown = [after - before for before, after in zip(self.before, self.counts(), strict=True)]
+        assert all(abs(growth) < SLACK for growth in grown), f"references after {CALLS} calls: {grown}"
+
+
+def calls_of(client, key, bins):
+    """Each call by name, with the objects that it is given."""
+    reads, writes = native.ReadPolicy(), native.WritePolicy()
+    update_only = native.WritePolicy(record_exists_action=native.RecordExistsAction.UPDATE_ONLY)
+    missing = aerolane.Key("test", key.set_name, "missing")
+    names, numbers, texts = ["a", "b"], {"n": 1}, {"t": "x"}
+    operations = [aerolane.Operation.put("a", 1), aerolane.Operation.get_bin("a")]
+    return {
+        "get": (("get", key), {"policy": reads}),
+        "get of bins": (("get", key, names), {"policy": reads}),
+        "get of a missing record": (("get", missing), {"policy": reads}),
+        "put": (("put", key, bins), {"policy": writes}),
+        "add": (("add", key, numbers), {"policy": writes}),
+        # It fails: a call that fails must not keep anything, either.
+        "append to a missing record": (("append", missing, texts), {"policy": update_only}),
+        "exists": (("exists", key), {"policy": reads}),
+        "touch": (("touch", key), {"policy": writes}),
+        "delete": (("delete", missing), {"policy": writes}),
+        "operate": (("operate", key, operations), {"policy": writes}),
+    }
+
+
+NAMES = list(calls_of(None, aerolane.Key("test", "x", 1), {}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocking_calls_keep_nothing(client, set_name, name):
+    key, bins = key_and_bins(set_name)
+    client.put_blocking(key, bins)
+    (method, *arguments), keywords = calls_of(client, key, bins)[name]
+    call = getattr(client, f"{method}_blocking")
+    watch = Watch(*arguments, *keywords.values(), *bins.values())
+    for _ in range(CALLS):
+        with contextlib.suppress(aerolane.RecordNotFoundError):
+            call(*arguments, **keywords)
+    watch.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_async_calls_keep_nothing(client, set_name, name):
+    key, bins = key_and_bins(set_name)
+    await client.put(key, bins)
+    (method, *arguments), keywords = calls_of(client, key, bins)[name]
+    call = getattr(client, method)
+    watch = Watch(*arguments, *keywords.values(), *bins.values())
+    for _ in range(CALLS // 100):
+        await asyncio.gather(*(call(*arguments, **keywords) for _ in range(100)), return_exceptions=True)
+    watch.check()
+
+
+async def test_cancelled_calls_keep_nothing(client, set_name):
+    key, bins = key_and_bins(set_name)
+    await client.put(key, bins)
+    watch = Watch(key, bins, *bins.values())
+    for _ in range(CALLS // 100):
+        tasks = [asyncio.ensure_future(client.put(key, bins)) for _ in range(50)]
+        tasks += [asyncio.ensure_future(client.get(key)) for _ in range(50)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await client.get(key)
+    watch.check()
+
+
+async def test_many_at_once_keep_nothing(seeds, set_name):
+    keys = [aerolane.Key("test", set_name, number) for number in range(100)]
+    bins = {"a": 1, "b": "text"}
+    async with aerolane.Client(seeds) as client:
+        session = client.create_session()
+        await session.put_many(keys, bins)
+        watch = Watch(keys, bins, *keys)
+        for _ in range(CALLS // 100):
+            await session.put_many(keys, bins)
+            await session.get_many(keys)
+        watch.check()
+
+
+def rss_kib():
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * 4
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_of_blocking_calls_does_not_grow(client, set_name):
+    key, bins = key_and_bins(set_name)
+
+    def work(count):
+        for _ in range(count // 2):
+            client.put_blocking(key, bins)
+            assert client.get_blocking(key).bins["a"] == 1
+        gc.collect()
+        return rss_kib()
+
+    work(20_000)
+    before = work(20_000)
+    grown = work(100_000) - before
+    # 100,000 calls that keep 64 bytes each would be 6 MiB.
+    assert grown < 4096, f"{grown} KiB more after 100,000 calls"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+async def test_memory_of_async_calls_does_not_grow(client, set_name):
+    key, bins = key_and_bins(set_name)
+
+    async def worker(count):
+        for _ in range(count // 2):
+            await client.put(key, bins)
+            assert (await client.get(key)).bins["a"] == 1
+
+    async def work(count):
+        await asyncio.gather(*(worker(count // 32) for _ in range(32)))
+        gc.collect()
+        return rss_kib()
+
+    await work(20_000)
+    before = await work(20_000)
+    grown = await work(200_000) - before
+    assert grown < 4096, f"{grown} KiB more after 200,000 calls"
+
+
+def test_clients_that_were_closed_are_gone(seeds):
+    def connect_and_close(count):
+        for _ in range(count):
+            client = native.new_client_blocking(native.ClientPolicy(), seeds)
+            client.close_blocking()
+        gc.collect()
+        return rss_kib() if sys.platform.startswith("linux") else 0
+
+    connect_and_close(10)
+    before = connect_and_close(10)
+    grown = connect_and_close(40) - before
+    assert grown < 8192, f"{grown} KiB more after 40 clients"
