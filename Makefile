@@ -89,9 +89,11 @@ test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, a
 	$(TESTS)/bin/python tests/python/check_stubs.py
 
 .PHONY: test-peers
-test-peers: $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster
+test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster and beside ours
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
+	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(PEERS)/bin/python $(PYTEST)/test_peers.py
 
 .PHONY: deny
 deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
