@@ -126,6 +126,27 @@ class Versions:
             finally:
                 self.locks[number].release()
 
+    def read_many(self, batch_read, rng):
+        numbers = rng.choices(range(len(self.keys)), k=20)
+        known = [self.known[number] for number in numbers]
+        rows = batch_read([self.keys[number] for number in numbers])
+        for number, version, row in zip(numbers, known, rows, strict=True):
+            check(row.record, number, version)
+
+    def write_many(self, batch_write, rng):
+        numbers = [n for n in rng.sample(range(len(self.keys)), 10) if self.locks[n].acquire(blocking=False)]
+        try:
+            if numbers:
+                written = {number: next(self.tried) for number in numbers}
+                keys = [self.keys[number] for number in numbers]
+                rows = batch_write(keys, [bins_of(*pair) for pair in written.items()])
+                assert all(row.result_code == native.ResultCode.OK for row in rows)
+                for number, version in written.items():
+                    self.known[number] = version
+        finally:
+            for number in numbers:
+                self.locks[number].release()
+
 
 @pytest.fixture
 def versions(client, set_name):
@@ -321,7 +342,7 @@ def test_event_loops_on_threads_share_a_client(client, versions):
     together(*[looping(step)] * 4)
 
 
-def test_sync_and_async_and_many_at_once_on_one_client(client, seeds, versions):
+def test_sync_and_async_and_batches_at_once_on_one_client(client, seeds, versions):
     async def loop(rng):
         async with Client(seeds) as other:
             session = other.create_session(Behavior.DEFAULT)
@@ -338,6 +359,8 @@ def test_sync_and_async_and_many_at_once_on_one_client(client, seeds, versions):
     def step(rng):
         versions.read(client.get_blocking, rng)
         versions.write(client.put_blocking, rng)
+        versions.read_many(client.batch_read_blocking, rng)
+        versions.write_many(client.batch_write_blocking, rng)
 
     together(*[step] * 6, *[looping(loop)] * 2)
 
@@ -391,6 +414,20 @@ def test_answers_belong_to_their_keys_whatever_the_network_does(new_cluster, set
         except AerospikeError as error:
             told.add(type(error).__name__)
 
+    batch = native.BatchPolicy(total_timeout=400, socket_timeout=100, max_retries=3)
+
+    def use_batch(rng):
+        numbers = rng.choices(range(len(keys)), k=20)
+        try:
+            rows = client.batch_read_blocking([keys[number] for number in numbers], batch_policy=batch)
+        except AerospikeError as error:
+            told.add(type(error).__name__)
+            return
+        for number, row in zip(numbers, rows, strict=True):
+            if row.record is not None:
+                check(row.record, number)
+                next(good)
+
     async def one(rng):
         number = rng.randrange(len(keys))
         try:
@@ -413,8 +450,10 @@ def test_answers_belong_to_their_keys_whatever_the_network_does(new_cluster, set
                 if isinstance(outcome, BaseException):
                     assert task in cancelled and isinstance(outcome, asyncio.CancelledError), outcome
 
-    struck = [cluster.inject(action, value, on=["read", "write"], probability=0.05) for action, value in faults]
-    together(*[use] * 6, *[looping(some)] * 2, seconds=max(0.5, SECONDS / TESTS))
+    struck = [
+        cluster.inject(action, value, on=["read", "write", "batch"], probability=0.05) for action, value in faults
+    ]
+    together(*[use] * 6, *[use_batch] * 2, *[looping(some)] * 2, seconds=max(0.5, SECONDS / TESTS))
     assert next(good) > 0 and any(fault.struck for fault in struck)
     cluster.clear_faults()
     # Whole again: nothing of the faults stays behind.
