@@ -18,6 +18,8 @@ from aerolane import Behavior, GeoJSON, Key, RecordNotFoundError, SortedMap, Syn
 # aerospike-native would put uvloop into this process as it is imported.
 os.environ.setdefault("AEROSPIKE_NO_UVLOOP", "1")
 
+# Theirs, of settings that their other versions need.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 POINT = '{"type": "Point", "coordinates": [1.5, 2.25]}'
 
 
