@@ -22,7 +22,7 @@ from aerolane import AerospikeError, AsyncPool, Behavior, Client, Key, RecordExi
 from aerolane.exceptions import ClientClosedError, RecordNotFoundError
 
 SECONDS = float(os.environ.get("AEROLANE_STRESS_SECONDS", "4"))
-TESTS = 12  # that share those seconds
+TESTS = 14  # that share those seconds
 HANG = 60.0  # Seconds after which a thread that was told to end is taken for hung.
 WORDS = ["", "x", "word" * 10, "long" * 300, "é漢😀" * 20]
 
@@ -292,6 +292,52 @@ def test_bins_that_other_threads_change_while_they_are_sent(client, set_name):
     changes = [change_list, change_map, change_blob, change_bins]
     together(*[send] * 4, *changes, seconds=max(0.5, SECONDS / TESTS))
     assert outcomes["written"]
+
+
+def test_lists_of_keys_that_other_threads_change_while_they_are_sent(client, seeds, versions):
+    """Either an error says so, or each row belongs to the key that it names."""
+    keys, bins = list(versions.keys), ["number"]
+    numbers = {key: number for number, key in enumerate(versions.keys)}
+    answered = itertools.count()
+
+    def change(rng):
+        keys.append(rng.choice(versions.keys))
+        keys.pop(rng.randrange(len(keys)))
+        if rng.random() < 0.1:
+            keys[:] = rng.sample(versions.keys, rng.randrange(1, 40))
+
+    def change_bins(rng):
+        bins[:] = ["number", "version", "text", "list"][: rng.randrange(1, 5)]
+
+    def check_rows(rows):
+        for row in rows:
+            assert row.record.bins["number"] == row.record.bin("number") == numbers[row.key]
+        next(answered)
+
+    def read(rng):
+        try:
+            rows = client.batch_read_blocking(keys, bins)
+        except ValueError as error:
+            assert "changed" in str(error), error
+        else:
+            check_rows(rows)
+
+    async def read_async(rng):
+        async with Client(seeds) as other:
+            session = other.create_session(Behavior.DEFAULT)
+            for _ in range(10):
+                try:
+                    rows = await client.batch_read(keys, bins)
+                    records = await session.get_many(keys, bins)
+                except ValueError as error:
+                    assert "changed" in str(error), error
+                else:
+                    check_rows(rows)
+                    for record in records:
+                        assert record.bins["number"] == numbers[record.key]
+
+    together(*[read] * 4, looping(read_async), change, change_bins)
+    assert next(answered) > 0
 
 
 def test_records_that_threads_decode_at_once(client, key):
