@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
 use aerolane::command::decode;
+use aerolane::expressions::{int_bin, int_val, lt};
 use aerolane::{
     BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, ClientConfig, Error, ErrorKind, ResultCode,
     Value,
@@ -188,6 +189,29 @@ fn rows_of_all_kinds() {
             let (rows, result) = run(&client, within(5000, 0), reads([key(&target, id)]));
             assert_eq!(result.is_ok() && value(&rows.outcome(0)) == Some(Value::Int(id)), found);
             assert_eq!(code(&rows.outcome(0)) == Some(ResultCode::KeyNotFoundError), !found);
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_filtered_out() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 20);
+    let few = BatchReadPolicy { filter_expression: Some(lt(int_bin("v"), int_val(5))), ..BatchReadPolicy::default() };
+    for run in ways() {
+        let mut rows = RawBatch::with_capacity(0);
+        rows.shape(RawShape::read(&BatchPolicy::default(), &few, info1::GET_ALL, RawOps::default()).unwrap());
+        (0..20).for_each(|id| rows.push(key(&target, id)));
+        let (rows, result) = run(&client, within(5000, 0), rows);
+        result.unwrap();
+        for row in 0..20 {
+            let outcome = rows.outcome(row);
+            match &outcome {
+                RawOutcome::Failed(error) if target.lacks(error) => return,
+                _ if row < 5 => assert_eq!(value(&outcome), Some(Value::Int(row as i64))),
+                _ => assert_eq!(code(&outcome), Some(ResultCode::FilteredOut), "{outcome:?}"),
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aerolane_wire::WireError;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, Op};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, MessageReader, Op};
 use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -112,16 +112,21 @@ impl Record {
     }
 
     fn decode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let message = self.message(py)?;
+        let malformed = |e: WireError| errors::malformed(py, &e);
+        // Each byte is looked at once.
+        let mut reader = MessageReader::new(&self.body).map_err(malformed)?;
         let bins = PyDict::new(py);
         let mut count = 0;
-        for op in message.ops() {
+        while let Some(op) = reader.next_op().map_err(malformed)? {
             if let Some((name, value)) = self.named(py, &op)? {
                 bins.set_item(name, value)?;
                 count += 1;
             }
         }
-        if bins.len() == count { Ok(bins) } else { self.decode_repeated(py, &message) }
+        if reader.finish().map_err(malformed)? < self.body.len() || bins.len() != count {
+            return self.decode_repeated(py, &self.message(py)?);
+        }
+        Ok(bins)
     }
 
     /// With several results of one bin: they make a list.
