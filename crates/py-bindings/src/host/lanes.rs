@@ -43,9 +43,4 @@ impl Lanes {
         let index = lanes.iter().position(|other| other.is(lane))?;
         Some(lanes.swap_remove(index))
     }
-
-    /// All lanes; none is left.
-    pub(crate) fn take(&self) -> Vec<Py<Lane>> {
-        std::mem::take(&mut *self.0.write())
-    }
 }
