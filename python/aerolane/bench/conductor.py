@@ -41,6 +41,7 @@ class Conductor:
         self._stop = stop
         self._ready = threading.Semaphore(0)
         self._parties = parties
+        self._complete = threading.Event()
         self._aborted = threading.Event()
         self._ticker = Ticker(spec, board)
         self._thread = threading.Thread(target=self._lead, name="conductor", daemon=True)
@@ -49,6 +50,11 @@ class Conductor:
     def loop_ready(self) -> None:
         """One of the parties has started its workers."""
         self._ready.release()
+
+    def wait_for_all(self) -> None:
+        """Returns once all parties are ready. Threads that work already would hold up the start of the others, by
+        many seconds where no lock has them take turns and the cores are few."""
+        self._complete.wait()
 
     def abort(self) -> None:
         """Ends everything: a party could not start."""
@@ -65,6 +71,7 @@ class Conductor:
     def _lead(self) -> None:
         for _ in range(self._parties):
             self._ready.acquire()
+        self._complete.set()
         try:
             self._wait(self._spec.warmup, "warm-up", None)
             cpu, totals, begin = CpuTime.now(), self._board.totals(), time.perf_counter_ns()

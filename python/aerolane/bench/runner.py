@@ -201,6 +201,7 @@ class Run:
             start = self._work(calls)
             if self._conductor:
                 self._conductor.loop_ready()
+                self._conductor.wait_for_all()
             start()
         except BaseException as error:
             self._fail(error)
