@@ -70,8 +70,9 @@ pub(crate) struct Signals(OnceLock<PyErr>);
 
 impl Signals {
     /// Runs the handlers of signals that have come; whether one of them has raised.
+    #[allow(clippy::redundant_closure)] // the method itself is not general enough
     pub(crate) fn raised(&self) -> bool {
-        match Python::attach(|py| py.check_signals()) {
+        match Python::attach(|py| Python::check_signals(py)) {
             Ok(()) => false,
             Err(error) => {
                 // It is asked until it says true.

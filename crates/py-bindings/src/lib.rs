@@ -9,7 +9,11 @@
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
-#![allow(missing_docs)] // What Python sees is documented in docstrings; what Rust sees is private.
+#![allow(missing_docs)]
+// What Python sees is documented in docstrings; what Rust sees is private.
+// PyO3 hands arguments over by value, and functions of one macro have one shape.
+#![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
+#![allow(clippy::similar_names)] // `slf` beside `self`, `op` beside `ops`: PyO3's and the database's own words.
 
 mod batch;
 mod behavior;

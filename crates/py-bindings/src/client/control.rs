@@ -28,7 +28,7 @@ fn checked(command: &str) -> PyResult<String> {
     }
 }
 
-fn to_dict<'py>(py: Python<'py>, answers: IndexMap<String, String>) -> PyResult<Bound<'py, PyDict>> {
+fn to_dict(py: Python<'_>, answers: IndexMap<String, String>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in answers {
         dict.set_item(name, value)?;

@@ -141,6 +141,7 @@ impl LocalClient {
         control::info(py, &self.core, command)?.block(py, &self.core)
     }
 
+    #[allow(clippy::unused_self)]
     fn __repr__(&self) -> &'static str {
         "<_LocalClient>"
     }

@@ -24,7 +24,7 @@ where
 
 /// Whether a namespace is in strong-consistency mode, by the partition map; `None`: there is no such namespace.
 pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
-    core.raw.cluster().topology().namespace(namespace).ok().map(|map| map.strong_consistency())
+    core.raw.cluster().topology().namespace(namespace).ok().map(aerolane::topology::NamespaceMap::strong_consistency)
 }
 
 /// What comes with later versions is accepted as `None` only.
@@ -82,37 +82,37 @@ pub(super) fn write<'a>(
     Ok(single::write(encode, key, bins, WritePolicy::in_force(policy)))
 }
 
-pub(super) fn delete<'a>(
+pub(super) fn delete(
     _py: Python<'_>,
     _core: &ClientCore,
-    key: &'a Bound<'_, Key>,
+    key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
     Ok(single::delete(key, WritePolicy::in_force(policy)))
 }
 
-pub(super) fn touch<'a>(
+pub(super) fn touch(
     _py: Python<'_>,
     _core: &ClientCore,
-    key: &'a Bound<'_, Key>,
+    key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
     Ok(single::touch(key, WritePolicy::in_force(policy)))
 }
 
-pub(super) fn exists<'a>(
+pub(super) fn exists(
     _py: Python<'_>,
     _core: &ClientCore,
-    key: &'a Bound<'_, Key>,
+    key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
 ) -> PyResult<impl Twin> {
     Ok(single::exists(key, ReadPolicy::in_force(policy)))
 }
 
-pub(super) fn exists_legacy<'a>(
+pub(super) fn exists_legacy(
     _py: Python<'_>,
     _core: &ClientCore,
-    key: &'a Bound<'_, Key>,
+    key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
 ) -> PyResult<impl Twin> {
     Ok(single::metadata(key, ReadPolicy::in_force(policy)))

@@ -84,11 +84,12 @@ where
 }
 
 /// Ready when a signal handler of Python has raised an exception. Only on Python's main thread it ever is.
+#[allow(clippy::redundant_closure)] // the method itself is not general enough
 async fn interrupted() -> PyErr {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
+        if let Err(error) = Python::attach(|py| Python::check_signals(py)) {
             return error;
         }
     }

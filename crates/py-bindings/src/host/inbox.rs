@@ -11,12 +11,15 @@ use aerolane::Error;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
+/// Makes a result, on the loop's thread.
+pub(super) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
 /// The result of a task.
 pub(super) enum Posted {
     /// The body of a message, or why there is none.
     Answer(Result<Vec<u8>, Error>),
     /// Made on the loop's thread.
-    Made(Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>),
+    Made(Make),
 }
 
 /// Where other threads leave results for a lane.

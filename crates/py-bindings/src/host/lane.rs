@@ -155,13 +155,11 @@ impl Local {
                     self.recycle(entry);
                 }
                 let result = result.unwrap_or_else(|error| error.into_value(py).into_any());
-                match many.finish(py, index, result) {
-                    Some(results) => results,
-                    None => {
-                        *op.work.borrow_mut() = Work::Many(many);
-                        return;
-                    }
-                }
+                let Some(results) = many.finish(py, index, result) else {
+                    *op.work.borrow_mut() = Work::Many(many);
+                    return;
+                };
+                results
             }
             Work::Entry(entry) => {
                 self.recycle(entry);

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::errors;
-use inbox::{Inbox, Posted};
+use inbox::{Inbox, Make, Posted};
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
@@ -106,7 +106,7 @@ struct Reply {
 }
 
 impl Reply {
-    fn send(mut self, result: Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>) {
+    fn send(mut self, result: Make) {
         self.sent = true;
         self.inbox.post(self.id, Posted::Made(result));
     }

@@ -31,12 +31,11 @@ impl Door {
         error_rate_window: Option<u32>,
     ) -> PyResult<Self> {
         let default;
-        let policy = match policy {
-            Some(policy) => policy,
-            None => {
-                default = py.get_type::<ClientPolicy>().call0()?.cast_into::<ClientPolicy>()?;
-                &default
-            }
+        let policy = if let Some(policy) = policy {
+            policy
+        } else {
+            default = py.get_type::<ClientPolicy>().call0()?.cast_into::<ClientPolicy>()?;
+            &default
         };
         let mut config = policy.get().config(py)?;
         if let Some(rate) = max_error_rate {

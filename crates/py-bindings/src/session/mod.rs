@@ -15,8 +15,6 @@ mod session;
 
 use pyo3::prelude::*;
 
-pub(crate) use session::keys;
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::DataSet>()?;
     module.add_class::<host::Host>()?;

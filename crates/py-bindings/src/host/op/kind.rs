@@ -10,6 +10,7 @@ use pyo3::types::PyType;
 
 use super::{Object, TYPE, slots};
 
+const NAME: &CStr = c"aerolane.Awaitable";
 const DOC: &CStr = c"An operation that is under way: await it, or hand it to asyncio as a future or a coroutine.\n\n\
 It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout around \
 it, gives its place up at once; a write that was sent may still be executed.";
@@ -73,7 +74,6 @@ fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
         slot(ffi::Py_tp_doc, DOC.as_ptr() as *mut c_void),
         slot(0, ptr::null_mut()),
     ];
-    const NAME: &CStr = c"aerolane.Awaitable";
     let mut spec = ffi::PyType_Spec {
         name: NAME.as_ptr().cast::<c_char>(),
         basicsize: size_of::<Object>() as c_int,

@@ -98,7 +98,7 @@ pub(super) unsafe extern "C" fn iternext(object: *mut ffi::PyObject) -> *mut ffi
     }
 }
 
-/// Raises StopIteration with a value that is ours to give away.
+/// Raises `StopIteration` with a value that is ours to give away.
 unsafe fn stop(result: *mut ffi::PyObject) {
     // SAFETY: `result` is alive until the end.
     unsafe {
@@ -228,11 +228,7 @@ fn bool_ref(value: bool) -> *mut ffi::PyObject {
 
 /// # Safety
 /// `count` arguments stand at `args`.
-unsafe fn arguments<'py>(
-    py: Python<'py>,
-    args: *const *mut ffi::PyObject,
-    count: ffi::Py_ssize_t,
-) -> Vec<Bound<'py, PyAny>> {
+unsafe fn arguments(py: Python<'_>, args: *const *mut ffi::PyObject, count: ffi::Py_ssize_t) -> Vec<Bound<'_, PyAny>> {
     // SAFETY: as the caller says; borrowed for the call.
     (0..count as usize).map(|i| unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) }).collect()
 }
