@@ -12,7 +12,6 @@ from conftest import LOOPS
 from aerolane import Key, native
 from aerolane.exceptions import RecordNotFoundError
 
-
 # Collections stop all threads, those of the cluster too.
 PATIENT = native.ReadPolicy(total_timeout=60_000, socket_timeout=0)
 
@@ -93,7 +92,11 @@ def test_the_last_reference_is_anothers(client, set_name, factory):
     async def main():
         for _ in range(2):
             for _ in range(100):
-                done, failed, cancelled = client.get(stored, policy=PATIENT), client.get(missing, policy=PATIENT), client.get(stored, policy=PATIENT)
+                done, failed, cancelled = (
+                    client.get(stored, policy=PATIENT),
+                    client.get(missing, policy=PATIENT),
+                    client.get(stored, policy=PATIENT),
+                )
                 await done
                 with pytest.raises(RecordNotFoundError):
                     await failed

@@ -10,8 +10,6 @@ import threading
 import pytest
 from conftest import LOOPS
 
-from aerolane import Key
-
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="call graphs came with Python 3.14")
 async def test_call_graph_of_a_task_that_waits(client, key):
