@@ -275,7 +275,7 @@ impl RowWriter<'_> {
         self.n_fields += count;
     }
 
-    /// Appends `count` operations that stand in `ops` as [`encode_op`](crate::message::encode_op) has written them.
+    /// Appends `count` operations that stand in `ops` as [`encode_op`] has written them.
     #[inline]
     pub fn encoded_ops(&mut self, ops: &[u8], count: u32) {
         self.out.extend_from_slice(ops);
