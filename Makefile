@@ -21,7 +21,9 @@ TESTS_FT := $(CACHE)/tests-free-threaded
 WHEELS := $(TARGET)/wheels
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
 PROFILE ?= fast
-PYTEST := -m pytest -q tests/python
+PYTEST := -m pytest -q
+# Those beside other clients run where these are installed: see test-peers.
+PYTEST_OWN := $(PYTEST) tests/python --ignore tests/python/test_peers.py
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -67,7 +69,7 @@ wheel: $(TOOLS)/.ready ## the Python wheel, and a second one for a free-threaded
 
 .PHONY: test-python
 test-python: test-types ## Python tests, with the GIL and (where such a Python is found) without it
-	$(TESTS)/bin/python $(PYTEST)
+	$(TESTS)/bin/python $(PYTEST_OWN)
 ifneq ($(FREE_THREADED),)
 	$(MAKE) --no-print-directory test-python-free-threaded
 else
@@ -79,7 +81,7 @@ endif
 test-python-free-threaded: $(TESTS_FT)/.ready
 	$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl
 	$(TESTS_FT)/bin/python -Werror -c 'import sys, aerolane; sys.exit(sys._is_gil_enabled() and "aerolane switches the GIL on")'
-	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST)
+	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST_OWN)
 
 .PHONY: test-types
 test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, and stubtest against the compiled module
@@ -93,7 +95,7 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
-	$(PEERS)/bin/python $(PYTEST)/test_peers.py
+	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers.py
 
 .PHONY: deny
 deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
