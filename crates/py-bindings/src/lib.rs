@@ -9,6 +9,7 @@
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
+#![allow(rustdoc::private_intra_doc_links)] // Nothing is public here: these links are for the crate's developers.
 #![allow(missing_docs)]
 // What Python sees is documented in docstrings; what Rust sees is private.
 // PyO3 hands arguments over by value, and functions of one macro have one shape.
