@@ -10,8 +10,8 @@
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
 #![allow(rustdoc::private_intra_doc_links)] // Nothing is public here: these links are for the crate's developers.
-#![allow(missing_docs)]
 // What Python sees is documented in docstrings; what Rust sees is private.
+#![allow(missing_docs)]
 // PyO3 hands arguments over by value, and functions of one macro have one shape.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 #![allow(clippy::similar_names)] // `slf` beside `self`, `op` beside `ops`: PyO3's and the database's own words.
