@@ -9,7 +9,8 @@
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
-#![allow(rustdoc::private_intra_doc_links)] // Nothing is public here: these links are for the crate's developers.
+#![allow(rustdoc::private_intra_doc_links)]
+// Nothing is public here: these links are for the crate's developers.
 // What Python sees is documented in docstrings; what Rust sees is private.
 #![allow(missing_docs)]
 // PyO3 hands arguments over by value, and functions of one macro have one shape.
