@@ -7,10 +7,9 @@ with `--stdin` also when its standard input is closed, so that it does not outli
 import argparse
 import json
 import os
+import select
 import signal
 import sys
-import threading
-from types import FrameType
 
 from aerolane._aerolane import EmbeddedCluster
 
@@ -35,15 +34,29 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(0)
+def _signals() -> int:
+    """A descriptor that becomes readable on SIGINT or SIGTERM, also when one came before anybody waited."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: None)
+    return readable
+
+
+def _wait(signals: int, stdin: bool) -> None:
+    """Returns when a signal has come or, if `stdin`, when standard input has ended."""
+    watched = [signals, 0] if stdin else [signals]
+    while True:
+        ready, _, _ = select.select(watched, [], [])
+        if signals in ready or not os.read(0, 1024):
+            return
 
 
 def main() -> int:
     """Runs the cluster; gives the exit code."""
     arguments = _arguments()
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
+    signals = _signals()
     try:
         cluster = EmbeddedCluster(
             arguments.nodes,
@@ -64,11 +77,7 @@ def main() -> int:
             nodes = [{"id": node.id, "address": node.address} for node in cluster.nodes]
             line = json.dumps({"seeds": cluster.seeds, "pid": os.getpid(), "nodes": nodes})
         print(line, flush=True)
-        if arguments.stdin:
-            while os.read(0, 1024):
-                pass
-        else:
-            threading.Event().wait()
+        _wait(signals, arguments.stdin)
     return 0
 
 
