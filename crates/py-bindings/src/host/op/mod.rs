@@ -234,6 +234,9 @@ impl Op {
     /// Makes the operation one of this thread's. False: another thread was faster.
     fn claim(&self) -> bool {
         let token = thread_token();
+        if self.owner.load(Ordering::Relaxed) == token {
+            return true;
+        }
         match self.owner.compare_exchange(0, token, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => true,
             Err(owner) => owner == token,
@@ -245,7 +248,10 @@ impl Op {
         match self.status.get() {
             Status::Lazy | Status::Pending => None,
             Status::Cancelled => Some(Err(self.cancelled_error(py))),
-            Status::Done => Some(Ok(self.outcome_ref())),
+            Status::Done => {
+                let result = self.outcome_ref();
+                Some(if result.is_null() { Err(not_mine()) } else { Ok(result) })
+            }
             Status::Failed => {
                 // SAFETY: null after the garbage collector has cleared it, or an exception, alive in its cell.
                 let exception = unsafe { Bound::from_owned_ptr_or_opt(py, self.outcome_ref()) };
@@ -267,8 +273,12 @@ impl Op {
         asyncio::cancelled_error(py, message)
     }
 
-    /// A new reference to the outcome.
+    /// A new reference to the outcome. Null if there is none, or if it is another thread's: an operation without a loop
+    /// may have been started there since it was asked whose it is.
     fn outcome_ref(&self) -> *mut ffi::PyObject {
+        if !self.claim() {
+            return ptr::null_mut();
+        }
         let outcome = self.outcome.take();
         let pointer = outcome.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
         self.outcome.set(outcome);

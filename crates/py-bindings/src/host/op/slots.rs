@@ -51,7 +51,7 @@ unsafe fn step(object: *mut ffi::PyObject, result: &mut *mut ffi::PyObject) -> c
     match op.status.get() {
         Status::Done => {
             *result = op.outcome_ref();
-            RETURN
+            if (*result).is_null() { slot(ERROR, |_| Err(not_mine())) } else { RETURN }
         }
         Status::Pending => {
             op.blocking.store(true, Ordering::Relaxed);
@@ -254,7 +254,7 @@ pub(super) unsafe extern "C" fn cancelled(object: *mut ffi::PyObject, _: *mut ff
 pub(super) unsafe extern "C" fn result(object: *mut ffi::PyObject, _: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: an object of our type.
     let op = unsafe { op_of(object) };
-    if op.status.get() == Status::Done && op.is_mine() {
+    if op.status.get() == Status::Done && op.claim() {
         op.awaited.store(true, Ordering::Relaxed);
         return op.outcome_ref();
     }
@@ -313,6 +313,15 @@ pub(super) unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi
     if !op.is_mine() {
         return slot(ptr::null_mut(), |_| Err(not_mine()));
     }
+    if !op.has_loop() {
+        return slot(ptr::null_mut(), |_| {
+            Err(PyRuntimeError::new_err("the operation has no event loop yet: it was called outside of one"))
+        });
+    }
+    // Another thread may have started it since.
+    if !op.claim() {
+        return slot(ptr::null_mut(), |_| Err(not_mine()));
+    }
     match &*op.lane.borrow() {
         Some(lane) => {
             let event_loop = lane.get().event_loop().as_ptr();
@@ -320,9 +329,7 @@ pub(super) unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi
             unsafe { ffi::Py_INCREF(event_loop) };
             event_loop
         }
-        None => slot(ptr::null_mut(), |_| {
-            Err(PyRuntimeError::new_err("the operation has no event loop yet: it was called outside of one"))
-        }),
+        None => slot(ptr::null_mut(), |_| Err(not_mine())),
     }
 }
 
@@ -351,6 +358,9 @@ pub(super) unsafe extern "C" fn add_done_callback(
     }
     if op.status.get() == Status::Lazy && attached(-1, |py| op.start(py, object).map(|()| 0)) != 0 {
         return failed;
+    }
+    if !op.claim() {
+        return slot(failed, |_| Err(not_mine()));
     }
     op.awaited.store(true, Ordering::Relaxed);
     // SAFETY: one positional argument, and at most one named one, are there, alive for the call.
@@ -413,6 +423,9 @@ pub(super) unsafe extern "C" fn remove_done_callback(
         if op.status.get() == Status::Lazy {
             // No callback is taken before it is started.
             return Ok(0_usize.into_pyobject(py)?.into_any().into_ptr());
+        }
+        if !op.claim() {
+            return Err(not_mine());
         }
         // SAFETY: alive for the call.
         let wanted = unsafe { Bound::from_borrowed_ptr(py, callback) };
