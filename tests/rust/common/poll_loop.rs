@@ -71,12 +71,21 @@ impl Loop {
         Self { client, driver, outcomes: Outcomes::default(), waker, watched: BTreeMap::new(), ticks: 0 }
     }
 
-    /// The master of a key.
+    /// The master of a key; waits while the map is not yet rebuilt after the loss of a node.
     pub fn master(&self, key: &Key) -> NodeId {
         let partition = aerolane_wire::digest::partition_id(&key.digest());
-        let topology = self.client.as_ref().unwrap().cluster().topology();
-        let map = topology.namespace(key.namespace()).unwrap();
-        map.route(partition, &mut Route::write(aerolane::Replica::Master), 0).unwrap()
+        let cluster = self.client.as_ref().unwrap().cluster();
+        let last = Instant::now() + Duration::from_secs(30);
+        loop {
+            let topology = cluster.topology();
+            let map = topology.namespace(key.namespace()).unwrap();
+            match map.route(partition, &mut Route::write(aerolane::Replica::Master), 0) {
+                Ok(node) => return node,
+                Err(error) => assert!(Instant::now() < last, "{error}"),
+            }
+            cluster.request_refresh();
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The value that was read by this token.
