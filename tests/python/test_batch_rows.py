@@ -285,9 +285,12 @@ async def test_a_cancelled_batch_and_many_at_once(client, keys):
     fill(client, keys)
     task = asyncio.ensure_future(client.batch_read(keys))
     await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    if task.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        # It was faster than that turn of the loop.
+        assert [row.record.bins["v"] for row in await task] == list(range(200))
     many = await asyncio.gather(*(client.batch_read(keys[n : n + 20]) for n in range(0, 180, 5)))
     for n, rows in zip(range(0, 180, 5), many, strict=True):
         assert [row.record.bins["v"] for row in rows] == list(range(n, n + 20))

@@ -1,6 +1,7 @@
 """The native client: every call in both twins, bad input, states."""
 
 import asyncio
+import signal
 import threading
 import time
 
@@ -431,13 +432,18 @@ def test_interrupted(new_cluster):
     cluster = new_cluster(nodes=1)
     client = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
     key = Key("test", "s", 1)
+    # A process that was started in the background ignores the signal.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     client.put_blocking(key, {"a": 1})
     policy = native.ReadPolicy()
     policy.total_timeout = policy.socket_timeout = 20_000
     cluster.inject("delay", 5.0, on="read")
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        client.get_blocking(key, policy=policy)
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            client.get_blocking(key, policy=policy)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, handler)
     client.close_blocking()
