@@ -7,6 +7,7 @@
 //! * [`message`]: message header, fields and operations of requests and answers
 //! * [`particle`]: bin values as they stand on the wire
 //! * [`msgpack`]: the msgpack dialect of lists, maps and CDT arguments
+//! * [`operation`]: the values of operations on collections, bits, HLLs and strings, and of expressions
 //! * [`batch`]: batch-index requests
 //! * [`info`]: info text
 //! * [`admin`]: LOGIN and AUTHENTICATE
@@ -25,6 +26,7 @@ mod error;
 pub mod info;
 pub mod message;
 pub mod msgpack;
+pub mod operation;
 pub mod particle;
 pub mod proto;
 pub mod result_code;

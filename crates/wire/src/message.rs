@@ -186,6 +186,12 @@ pub mod op {
     pub const HLL_READ: u8 = 15;
     /// Modify a HyperLogLog.
     pub const HLL_MODIFY: u8 = 16;
+    /// Read from a string (server 8.2 and later).
+    pub const STRING_READ: u8 = 17;
+    /// Modify a string (server 8.2 and later).
+    pub const STRING_MODIFY: u8 = 18;
+    /// Read a bin as text (server 8.2 and later).
+    pub const TO_STRING: u8 = 19;
 }
 
 /// The message header. Two of its words mean different things in requests and answers.

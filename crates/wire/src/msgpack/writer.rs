@@ -124,6 +124,21 @@ impl<'b> Writer<'b> {
         self.out.extend_from_slice(payload);
     }
 
+    /// Binary data without particle type: expressions inside contexts.
+    pub fn bin(&mut self, payload: &[u8]) {
+        match u8::try_from(payload.len()) {
+            Ok(len) => self.out.extend_from_slice(&[0xc4, len]),
+            Err(_) => self.sized(payload.len(), 0xc5, 0xc6),
+        }
+        self.out.extend_from_slice(payload);
+    }
+
+    /// Elements that are encoded already.
+    #[inline]
+    pub fn raw(&mut self, elements: &[u8]) {
+        self.out.extend_from_slice(elements);
+    }
+
     /// Header of an unordered list of `len` elements.
     #[inline]
     pub fn list(&mut self, len: usize) {
