@@ -13,12 +13,15 @@
 
 mod admin;
 mod batch;
+mod bits;
 mod clock;
 mod cluster;
 mod code;
 mod exp;
 pub mod faults;
+mod hll;
 mod info;
+mod payload;
 mod record;
 mod scan;
 mod service;

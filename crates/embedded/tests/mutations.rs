@@ -145,7 +145,7 @@ fn security() {
 
 #[test]
 fn expressions_and_collections() {
-    for group in ["exp", "operate", "list", "map"] {
+    for group in ["exp", "operate", "list", "map", "bits", "hll"] {
         survives(group);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bin_set::BinSet;
 use super::particle;
-use super::read::nil_answer;
+use super::read::{nil_answer, value_answer};
 use crate::code;
 use crate::exp::{Context, Expression, Value};
 use aerolane_wire::message::Op;
@@ -47,13 +47,7 @@ pub(super) fn read(op: &Op<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Res
     let (expression, flags) = parts(op.value, flag::EVAL_NO_FAIL)?;
     match expression.evaluate(context) {
         Some(Value::Nil) => nil_answer(op.kind, op.name, out),
-        Some(value) => {
-            let (kind, value) = value.to_particle();
-            out.extend_from_slice(&(4 + op.name.len() as u32 + value.len() as u32).to_be_bytes());
-            out.extend_from_slice(&[op.kind, kind, 0, op.name.len() as u8]);
-            out.extend_from_slice(op.name);
-            out.extend_from_slice(&value);
-        }
+        Some(value) => value_answer(op.kind, op.name, &value, out),
         None if flags & flag::EVAL_NO_FAIL != 0 => nil_answer(op.kind, op.name, out),
         None => return Err(code::NOT_APPLICABLE),
     }

@@ -5,6 +5,7 @@
 //! `operate`.
 
 mod bin_set;
+mod blob_ops;
 mod collection;
 mod compare;
 mod delete;

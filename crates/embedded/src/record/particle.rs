@@ -22,23 +22,12 @@ pub(super) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
         t::BOOL if matches!(value, [0 | 1]) => Ok(Cow::Borrowed(value)),
         // 7 to 12 are the blobs of old language clients, 16 an unused one.
         t::STRING | t::BLOB | 7..=12 | 16 => Ok(Cow::Borrowed(value)),
-        t::HLL if hll_is_sound(value) => Ok(Cow::Borrowed(value)),
+        t::HLL if crate::hll::is_sound(value) => Ok(Cow::Borrowed(value)),
         t::LIST => collection::stored_list(value).ok_or(code::UNKNOWN),
         t::MAP => collection::stored_map(value).ok_or(code::UNKNOWN),
         t::GEOJSON => geo::stored(value).map(Cow::Owned).ok_or(code::GEO_INVALID),
         _ => Err(code::PARAMETER),
     }
-}
-
-/// Flags, index bits, min-hash bits (1 byte each), cached count (8 bytes), registers.
-fn hll_is_sound(value: &[u8]) -> bool {
-    const HEADER: usize = 11;
-    let Some(&[_flags, index_bits, minhash_bits]) = value.first_chunk::<3>() else { return false };
-    if !(4..=16).contains(&index_bits) || !(minhash_bits == 0 || (4..=51).contains(&minhash_bits)) {
-        return false;
-    }
-    let register_bits = (6 + usize::from(minhash_bits)) << index_bits;
-    value.len() == HEADER + register_bits.div_ceil(8)
 }
 
 #[cfg(test)]

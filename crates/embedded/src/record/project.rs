@@ -1,6 +1,7 @@
 //! What a query's operations show of a record.
 
-use super::{expression, filter};
+use super::read::append_answer;
+use super::{blob_ops, expression, filter};
 use crate::code;
 use crate::store::{Namespace, Record};
 use aerolane_wire::message::{Ops, op};
@@ -21,6 +22,12 @@ pub(crate) fn project(
                 Some(bin) => out.extend_from_slice(bin.raw),
                 None => continue,
             },
+            op::BITS_READ | op::HLL_READ => {
+                let bin = record.bin(op.name).map(|bin| (bin.kind, bin.value));
+                let answer = blob_ops::read(&op, bin)?;
+                n_ops += append_answer(op.kind, op.name, answer.as_ref(), false, out);
+                continue;
+            }
             op::EXP_READ => expression::read(&op, &filter::context(namespace, record, now_ms), out)?,
             _ => return Err(code::UNSUPPORTED),
         }

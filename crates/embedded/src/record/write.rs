@@ -2,11 +2,11 @@
 
 use super::bin_set::BinSet;
 use super::expression::{self, Change};
-use super::read::{metadata, nil_answer};
+use super::read::{append_answer, metadata, nil_answer};
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
-use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, filter, particle, ttl};
-use crate::exp::Context;
+use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, particle, ttl};
+use crate::exp::{BinSource, Context};
 use crate::store::{Namespace, Record, RecordParts, SetId};
 use crate::{clock, code};
 use aerolane_wire::digest::partition_id;
@@ -257,9 +257,17 @@ fn operate<'a>(
                 Change::Remove => bins.remove(op.name),
                 Change::Set(kind, value) => bins.set(op.name, kind, Cow::Owned(value)),
             },
-            op::CDT_READ | op::CDT_MODIFY | op::BITS_READ | op::BITS_MODIFY | op::HLL_READ | op::HLL_MODIFY => {
-                return Err(code::UNSUPPORTED);
+            op::BITS_READ | op::HLL_READ => {
+                let answer = blob_ops::read(&op, bins.bin(op.name))?;
+                n_ops += append_answer(op.kind, op.name, answer.as_ref(), respond_all, out);
+                continue;
             }
+            op::BITS_MODIFY | op::HLL_MODIFY => {
+                let answer = blob_ops::modify(&op, bins, scene.max_size)?;
+                n_ops += append_answer(op.kind, op.name, answer.as_ref(), respond_all, out);
+                continue;
+            }
+            op::CDT_READ | op::CDT_MODIFY => return Err(code::UNSUPPORTED),
             _ => return Err(code::PARAMETER),
         }
         if respond_all {

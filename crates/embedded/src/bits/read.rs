@@ -1,0 +1,43 @@
+//! Operations that read bits.
+
+use super::{MAX_BYTES, MAX_INT_BITS, SIGNED, flags, offset, op, place, range, size};
+use crate::code;
+use crate::exp::Value;
+use crate::payload::Payload;
+use aerolane_wire::particle::particle_type;
+use std::borrow::Cow;
+
+/// Carries out a reading operation on a bin. The error is a result code.
+pub(crate) fn read(payload: &[u8], kind: u8, blob: &[u8]) -> Result<Value<'static>, u8> {
+    let mut payload = Payload::open(payload)?;
+    let number = payload.number;
+    let (arguments, max_size) = match number {
+        op::GET | op::COUNT => (2..=2, MAX_BYTES * 8),
+        op::SCAN_LEFT | op::SCAN_RIGHT => (3..=3, MAX_BYTES * 8),
+        op::GET_INT => (2..=3, MAX_INT_BITS),
+        _ => return Err(code::PARAMETER),
+    };
+    payload.takes(arguments)?;
+    let offset = offset(&mut payload, MAX_BYTES * 8)?;
+    let size = size(&mut payload, 1, max_size)?;
+    let wanted = matches!(number, op::SCAN_LEFT | op::SCAN_RIGHT) && payload.bool()?;
+    let flags = flags(&mut payload, SIGNED)?;
+
+    if kind != particle_type::BLOB {
+        return Err(code::BIN_TYPE);
+    }
+    let offset = place(offset, blob.len() * 8)?;
+    if offset + size > blob.len() * 8 {
+        return Err(code::NOT_APPLICABLE);
+    }
+    Ok(match number {
+        op::GET => Value::Blob(Cow::Owned(range::extract(blob, offset, size))),
+        op::COUNT => {
+            let ones: u32 = range::extract(blob, offset, size).iter().map(|byte| byte.count_ones()).sum();
+            Value::Int(i64::from(ones))
+        }
+        op::GET_INT if flags & SIGNED != 0 => Value::Int(range::signed(range::load(blob, offset, size), size)),
+        op::GET_INT => Value::Int(range::load(blob, offset, size) as i64),
+        _ => Value::Int(range::scan(blob, offset, size, wanted, number == op::SCAN_LEFT)),
+    })
+}
