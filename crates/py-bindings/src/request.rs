@@ -4,10 +4,10 @@
 //! is as it was. Flags and fields are those of [`aerolane::command::encode`].
 
 use aerolane::Error;
-use aerolane::command::encode::{expression, read_header, too_big, write_header};
+use aerolane::command::encode::{WriteKind, expression, operate_header, read_header, too_big, write_header};
 use aerolane::command::{check, compress};
 use aerolane_wire::WireError;
-use aerolane_wire::message::{MessageWriter, field, info1, info2, op};
+use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::particle_type;
 use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
 use pyo3::exceptions::PyTypeError;
@@ -31,28 +31,16 @@ pub(crate) fn get(
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
     let base = &policy.base_policy;
-    let Some(names) = bins else {
-        let header = read_header(base, info1::READ | info1::GET_ALL, 0, timeout_ms);
-        return frame(out, base, |out| {
-            let mut writer = MessageWriter::frame(out, &header);
-            key_fields(&mut writer, key, false);
-            filter_field(&mut writer, base)?;
-            finish(writer)
-        });
+    let names = bins.map(bin_names).transpose()?;
+    let how = match names.as_deref() {
+        None => info1::READ | info1::GET_ALL,
+        Some([]) => info1::READ | info1::NO_BIN_DATA,
+        Some(_) => info1::READ,
     };
-    frame(out, base, |out| {
-        let names = bin_names(names)?;
-        let how = if names.is_empty() { info1::READ | info1::NO_BIN_DATA } else { info1::READ };
-        let mut writer = MessageWriter::frame(out, &read_header(base, how, 0, timeout_ms));
-        key_fields(&mut writer, key, false);
-        filter_field(&mut writer, base)?;
-        if names.is_empty() {
-            bare_op(&mut writer, op::READ, "")?;
-        }
-        for name in &names {
-            bare_op(&mut writer, op::READ, checked_name(name)?)?;
-        }
-        finish(writer)
+    message(out, base, &read_header(base, how, 0, timeout_ms), (key, false), |writer| match names.as_deref() {
+        None => Ok(()),
+        Some([]) => bare_op(writer, op::READ, ""),
+        Some(names) => names.iter().try_for_each(|name| bare_op(writer, op::READ, checked_name(name)?)),
     })
 }
 
@@ -74,108 +62,48 @@ pub(crate) fn bin_names<'py>(names: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'p
 /// Asks whether the record exists.
 pub(crate) fn exists(policy: &ReadPolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
     let base = &policy.base_policy;
-    frame(out, base, |out| {
-        let header = read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout_ms);
-        let mut writer = MessageWriter::frame(out, &header);
-        key_fields(&mut writer, key, false);
-        filter_field(&mut writer, base)?;
-        finish(writer)
-    })
+    let header = read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout_ms);
+    message(out, base, &header, (key, false), |_| Ok(()))
 }
 
-/// Sets bins; `None` removes one. `bins` is a dict or another mapping of str to values, with at least one pair.
+/// Writes to bins. `bins` is a dict or another mapping of str to values, with at least one pair; a `put` of `None`
+/// removes the bin.
 ///
 /// Raises `TypeError`, `OverflowError` and `InvalidArgumentError` for what cannot be sent, naming the bin and the place
 /// in its value; the last for no bins, too many, or a name beyond 15 bytes, too.
-pub(crate) fn put(
+pub(crate) fn write(
     policy: &WritePolicy,
     key: &Key,
+    kind: WriteKind,
     bins: &Bound<'_, PyAny>,
-    timeout_ms: u32,
-    out: &mut Vec<u8>,
-) -> PyResult<()> {
-    write(policy, key, bins, op::WRITE, timeout_ms, out)
-}
-
-/// Adds to numbers. As [`put`].
-pub(crate) fn add(
-    policy: &WritePolicy,
-    key: &Key,
-    bins: &Bound<'_, PyAny>,
-    timeout_ms: u32,
-    out: &mut Vec<u8>,
-) -> PyResult<()> {
-    write(policy, key, bins, op::INCR, timeout_ms, out)
-}
-
-/// Appends to strings or blobs. As [`put`].
-pub(crate) fn append(
-    policy: &WritePolicy,
-    key: &Key,
-    bins: &Bound<'_, PyAny>,
-    timeout_ms: u32,
-    out: &mut Vec<u8>,
-) -> PyResult<()> {
-    write(policy, key, bins, op::APPEND, timeout_ms, out)
-}
-
-/// Prepends to strings or blobs. As [`put`].
-pub(crate) fn prepend(
-    policy: &WritePolicy,
-    key: &Key,
-    bins: &Bound<'_, PyAny>,
-    timeout_ms: u32,
-    out: &mut Vec<u8>,
-) -> PyResult<()> {
-    write(policy, key, bins, op::PREPEND, timeout_ms, out)
-}
-
-fn write(
-    policy: &WritePolicy,
-    key: &Key,
-    bins: &Bound<'_, PyAny>,
-    kind: u8,
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
     let py = bins.py();
-    frame(out, &policy.base_policy, |out| {
-        let mut writer = MessageWriter::frame(out, &write_header(policy, 0, info2::WRITE, false, timeout_ms));
-        key_fields(&mut writer, key, policy.send_key);
-        filter_field(&mut writer, &policy.base_policy)?;
+    let header = write_header(policy, 0, info2::WRITE, false, timeout_ms);
+    message(out, &policy.base_policy, &header, (key, policy.send_key), |writer| {
         let count = value::each_pair(bins, |name, value| {
             let name = name.cast::<PyString>().map_err(|_| Failed(wrong_name(name)))?;
-            bin_op(&mut writer, kind, name, value).map_err(Failed)
+            bin_op(writer, kind.op(), name, value).map_err(Failed)
         });
         let count = count.map_err(|Failed(error)| error)?;
         if count == 0 {
             return Err(errors::invalid_argument(py, "there are no bins to write"));
         }
-        check::count(count, "bins").map_err(|e| errors::to_py(py, &e))?;
-        finish(writer)
+        check::count(count, "bins").map_err(|e| errors::to_py(py, &e))
     })
 }
 
 /// Deletes the record.
 pub(crate) fn delete(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
-    frame(out, &policy.base_policy, |out| {
-        let header = write_header(policy, 0, info2::WRITE | info2::DELETE, false, timeout_ms);
-        let mut writer = MessageWriter::frame(out, &header);
-        key_fields(&mut writer, key, false);
-        filter_field(&mut writer, &policy.base_policy)?;
-        finish(writer)
-    })
+    let header = write_header(policy, 0, info2::WRITE | info2::DELETE, false, timeout_ms);
+    message(out, &policy.base_policy, &header, (key, false), |_| Ok(()))
 }
 
 /// Resets the TTL and counts up the generation.
 pub(crate) fn touch(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>) -> PyResult<()> {
-    frame(out, &policy.base_policy, |out| {
-        let mut writer = MessageWriter::frame(out, &write_header(policy, 0, info2::WRITE, false, timeout_ms));
-        key_fields(&mut writer, key, policy.send_key);
-        filter_field(&mut writer, &policy.base_policy)?;
-        bare_op(&mut writer, op::TOUCH, "")?;
-        finish(writer)
-    })
+    let header = write_header(policy, 0, info2::WRITE, false, timeout_ms);
+    message(out, &policy.base_policy, &header, (key, policy.send_key), |writer| bare_op(writer, op::TOUCH, ""))
 }
 
 /// Several operations on one record.
@@ -186,56 +114,43 @@ pub(crate) fn operate(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
-    let (mut first, mut second, mut changes) = (0, 0, false);
+    let (mut reads, mut changes) = (0, false);
     for operation in operations.iter() {
         match operation.what() {
-            What::ReadAll => first |= info1::READ | info1::GET_ALL,
-            What::ReadHeader => first |= info1::READ | info1::NO_BIN_DATA,
-            What::Read => first |= info1::READ,
+            What::ReadAll => reads |= info1::READ | info1::GET_ALL,
+            What::ReadHeader => reads |= info1::READ | info1::NO_BIN_DATA,
+            What::Read => reads |= info1::READ,
             What::Write => changes = true,
         }
     }
-    if changes {
-        second |= info2::WRITE;
-    }
-    // With a write in it every operation must answer, or the results would not line up with the operations. A read of
-    // all bins cannot be combined with that: the server refuses it.
-    if (policy.respond_per_each_op || changes) && first & info1::GET_ALL == 0 {
-        second |= info2::RESPOND_ALL_OPS;
-    }
-    let base = &policy.base_policy;
-    frame(out, base, |out| {
-        let header = if changes {
-            write_header(policy, first, second, true, timeout_ms)
-        } else {
-            read_header(base, first, second, timeout_ms)
-        };
-        let mut writer = MessageWriter::frame(out, &header);
-        key_fields(&mut writer, key, policy.send_key && changes);
-        filter_field(&mut writer, base)?;
-        for operation in operations.iter() {
-            encoded_op(&mut writer, operation)?;
-        }
-        finish(writer)
+    let header = operate_header(policy, reads, changes, timeout_ms);
+    message(out, &policy.base_policy, &header, (key, policy.send_key && changes), |writer| {
+        operations.iter().try_for_each(|operation| encoded_op(writer, operation))
     })
 }
 
-/// Runs `write` behind what is in the buffer; takes everything back on an error, compresses if the policy says so.
+/// Appends a frame with this header and key (and its user key, if it is to be sent), whose operations `ops` writes.
+/// Takes everything back on an error, compresses if the policy says so.
 #[inline]
-fn frame(out: &mut Vec<u8>, policy: &BasePolicy, write: impl FnOnce(&mut Vec<u8>) -> PyResult<()>) -> PyResult<()> {
+fn message(
+    out: &mut Vec<u8>,
+    policy: &BasePolicy,
+    header: &MessageHeader,
+    (key, send_key): (&Key, bool),
+    ops: impl FnOnce(&mut MessageWriter<'_>) -> PyResult<()>,
+) -> PyResult<()> {
     let start = out.len();
-    match write(out) {
-        Ok(()) => {
-            if policy.use_compression {
-                compress::request(out, start, policy.compression_threshold);
-            }
-            Ok(())
-        }
-        Err(error) => {
-            out.truncate(start);
-            Err(error)
-        }
+    let mut writer = MessageWriter::frame(out, header);
+    key_fields(&mut writer, key, send_key);
+    let written = filter_field(&mut writer, policy)
+        .and_then(|()| ops(&mut writer))
+        .and_then(|()| writer.finish().map_err(too_large));
+    match written {
+        Ok(()) if policy.use_compression => compress::request(out, start, policy.compression_threshold),
+        Ok(()) => {}
+        Err(_) => out.truncate(start),
     }
+    written
 }
 
 #[inline]
@@ -296,11 +211,6 @@ pub(crate) fn bin_value<'a>(
         out[at] = value::encode_value(value, out)?;
         Ok(())
     }
-}
-
-#[inline]
-fn finish(writer: MessageWriter<'_>) -> PyResult<()> {
-    writer.finish().map_err(too_large)
 }
 
 /// An exception, where `From<Refused>` is asked for.

@@ -40,7 +40,9 @@ pub enum WriteKind {
 }
 
 impl WriteKind {
-    const fn op(self) -> u8 {
+    /// The operation on the wire.
+    #[must_use]
+    pub const fn op(self) -> u8 {
         match self {
             Self::Put => op::WRITE,
             Self::Add => op::INCR,
@@ -151,15 +153,18 @@ pub fn operate(
     if operations.is_empty() {
         return Err(Error::invalid_argument("there are no operations to carry out"));
     }
-    let flags = OperateFlags::of(operations, policy.respond_per_each_op)?;
+    let (mut reads, mut changes) = (0, false);
+    for operation in operations {
+        match scalar_of(operation)? {
+            Scalar::Get => reads |= info1::READ | info1::GET_ALL,
+            Scalar::GetHeader => reads |= info1::READ | info1::NO_BIN_DATA,
+            Scalar::GetBin(_) => reads |= info1::READ,
+            _ => changes = true,
+        }
+    }
     frame(out, &policy.base_policy, |out| {
-        let header = if flags.writes {
-            write_header(policy, flags.info1, flags.info2, true, timeout_ms)
-        } else {
-            read_header(&policy.base_policy, flags.info1, flags.info2, timeout_ms)
-        };
-        let mut writer = MessageWriter::frame(out, &header);
-        key_fields(&mut writer, key, policy.send_key && flags.writes)?;
+        let mut writer = MessageWriter::frame(out, &operate_header(policy, reads, changes, timeout_ms));
+        key_fields(&mut writer, key, policy.send_key && changes)?;
         filter_field(&mut writer, &policy.base_policy)?;
         for operation in operations {
             scalar_op(&mut writer, scalar_of(operation)?)?;
@@ -168,33 +173,19 @@ pub fn operate(
     })
 }
 
-/// What a list of operations asks for in the header.
-struct OperateFlags {
-    info1: u8,
-    info2: u8,
-    writes: bool,
-}
-
-impl OperateFlags {
-    fn of(operations: &[Operation], respond_all: bool) -> Result<Self> {
-        let mut flags = Self { info1: 0, info2: 0, writes: false };
-        for operation in operations {
-            match scalar_of(operation)? {
-                Scalar::Get => flags.info1 |= info1::READ | info1::GET_ALL,
-                Scalar::GetHeader => flags.info1 |= info1::READ | info1::NO_BIN_DATA,
-                Scalar::GetBin(_) => flags.info1 |= info1::READ,
-                _ => flags.writes = true,
-            }
-        }
-        if flags.writes {
-            flags.info2 |= info2::WRITE;
-        }
-        // With a write in it every operation must answer, or the results would not line up with the operations. A read
-        // of all bins cannot be combined with that: the server refuses it.
-        if (respond_all || flags.writes) && flags.info1 & info1::GET_ALL == 0 {
-            flags.info2 |= info2::RESPOND_ALL_OPS;
-        }
-        Ok(flags)
+/// The header of several operations. `reads`: bits of the first info byte that those which read ask for.
+#[must_use]
+pub fn operate_header(policy: &WritePolicy, reads: u8, writes: bool, timeout_ms: u32) -> MessageHeader {
+    let mut info2 = if writes { info2::WRITE } else { 0 };
+    // With a write in it every operation must answer, or the results would not line up with the operations. A read of
+    // all bins cannot be combined with that: the server refuses it.
+    if (policy.respond_per_each_op || writes) && reads & info1::GET_ALL == 0 {
+        info2 |= info2::RESPOND_ALL_OPS;
+    }
+    if writes {
+        write_header(policy, reads, info2, true, timeout_ms)
+    } else {
+        read_header(&policy.base_policy, reads, info2, timeout_ms)
     }
 }
 

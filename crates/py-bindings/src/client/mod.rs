@@ -20,6 +20,7 @@ mod version;
 
 use std::sync::Arc;
 
+use aerolane::command::encode::WriteKind;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -29,7 +30,6 @@ use crate::key::Key;
 use crate::policy::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, ReadPolicy, WritePolicy,
 };
-use crate::request;
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
 use native::Later;
@@ -195,19 +195,19 @@ twins! { Client {
     add, add_blocking
         (key, bins, *, policy=None)
         (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
-        => native::write [request::add, key, bins, policy];
+        => native::write [WriteKind::Add, key, bins, policy];
 
     /// Appends strings or bytes to bins.
     append, append_blocking
         (key, bins, *, policy=None)
         (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
-        => native::write [request::append, key, bins, policy];
+        => native::write [WriteKind::Append, key, bins, policy];
 
     /// Prepends strings or bytes to bins.
     prepend, prepend_blocking
         (key, bins, *, policy=None)
         (key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>, policy: Option<&Bound<'_, WritePolicy>>)
-        => native::write [request::prepend, key, bins, policy];
+        => native::write [WriteKind::Prepend, key, bins, policy];
 
     /// Deletes a record; gives whether it existed.
     delete, delete_blocking

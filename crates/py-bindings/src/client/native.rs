@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use aerolane::command::encode::WriteKind;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 
-use super::single::{self, Overrides, WriteBins};
+use super::single::{self, Overrides};
 use super::twin::Twin;
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{ReadPolicy, WritePolicy};
-use crate::request;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -68,18 +68,18 @@ pub(super) fn put<'a>(
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
     later.refuse()?;
-    Ok(single::write(request::put, key, bins, WritePolicy::in_force(by_mode(core, key, policy, policy_sc))))
+    Ok(single::write(WriteKind::Put, key, bins, WritePolicy::in_force(by_mode(core, key, policy, policy_sc))))
 }
 
 pub(super) fn write<'a>(
     _py: Python<'_>,
     _core: &ClientCore,
-    encode: WriteBins,
+    kind: WriteKind,
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::write(encode, key, bins, WritePolicy::in_force(policy)))
+    Ok(single::write(kind, key, bins, WritePolicy::in_force(policy)))
 }
 
 pub(super) fn delete(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aerolane::command::encode::WriteKind;
 use aerospike_core::{GenerationPolicy, ReadPolicy as CoreRead, RecordExistsAction, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
@@ -26,19 +27,16 @@ pub(crate) fn get<'a>(
     Single { call, encode: move |out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
 }
 
-/// Encodes one of the commands that take bins: [`request::put`] and its like.
-pub(crate) type WriteBins = fn(&CoreWrite, &Key, &Bound<'_, PyAny>, u32, &mut Vec<u8>) -> PyResult<()>;
-
 /// Writes, adds to, appends to or prepends to bins.
 pub(crate) fn write<'a>(
-    encode: WriteBins,
+    kind: WriteKind,
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| encode(&policy, key.get(), bins, timeout, out) }
+    Single { call, encode: move |out: &mut Vec<u8>| request::write(&policy, key.get(), kind, bins, timeout, out) }
 }
 
 /// Deletes the record; the result says whether there was one.
