@@ -229,6 +229,12 @@ async def test_many(seeds, set_name):
         with pytest.raises(InvalidArgumentError):
             session.put_many(keys, {})
 
+        class Boastful(list):
+            def __len__(self):
+                return 1 << 62
+
+        assert [result.bins for result in await session.get_many(Boastful(keys[:2]))] == [{"n": 1}] * 2
+
 
 async def test_rest_of_a_session(seeds, set_name):
     data = DataSet.of("test", set_name)
@@ -238,6 +244,9 @@ async def test_rest_of_a_session(seeds, set_name):
         assert await session.is_namespace_sc("test") is False
         with pytest.raises(InvalidNamespaceError):
             await session.is_namespace_sc("nowhere")
+        status = await session.namespace_sc_status("test")
+        assert isinstance(status, aerolane.NamespaceScStatus)
+        assert (status.is_sc, status.detail) == tuple(status) == (False, 'the namespace "test" is in AP mode')
         assert set(await session.info("build")) == {"build"}
         # What was written in the same millisecond would stay on a real server.
         await asyncio.sleep(0.05)
@@ -265,6 +274,8 @@ def test_rest_of_a_sync_session(seeds, set_name):
         assert session.is_namespace_sc("test") is False
         with pytest.raises(InvalidNamespaceError):
             session.is_namespace_sc("nowhere")
+        assert not session.namespace_sc_status("test").is_sc
+        assert session.namespace_sc_status("nowhere") == (False, 'the cluster has no namespace "nowhere"')
         # What was written in the same millisecond would stay on a real server.
         time.sleep(0.05)
         session.truncate(data)

@@ -169,8 +169,9 @@ fn text(bytes: &[u8]) -> &str {
     unsafe { std::str::from_utf8_unchecked(bytes) }
 }
 
+/// Refuses names that no key can have.
 #[inline]
-fn check_names(namespace: &str, set: &str) -> PyResult<()> {
+pub(crate) fn check_names(namespace: &str, set: &str) -> PyResult<()> {
     if namespace.is_empty() || namespace.len() > MAX_NAMESPACE || set.len() > MAX_SET {
         return Err(bad_names(namespace, set));
     }

@@ -90,6 +90,7 @@ from ._session import Cluster as Cluster
 from ._session import ClusterDefinition as ClusterDefinition
 from ._session import DataSet as DataSet
 from ._session import Host as Host
+from ._session import NamespaceScStatus as NamespaceScStatus
 from ._session import Node as Node
 from ._session import Session as Session
 from ._session import SyncClient as SyncClient

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, final, overload
+from typing import Any, NamedTuple, Self, final, overload
 
 from ._awaitable import Awaitable, AwaitableContext
 from ._behavior import Behavior
@@ -219,6 +219,10 @@ class SyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> bool: ...
 
+class NamespaceScStatus(NamedTuple):
+    is_sc: bool
+    detail: str
+
 @final
 class Session:
     @property
@@ -232,6 +236,7 @@ class Session:
         self, keys: Sequence[Key], bins: Sequence[str] | None = None
     ) -> Awaitable[list[Record | Exception]]: ...
     def put_many(self, keys: Sequence[Key], bins: Mapping[str, Any]) -> Awaitable[list[Exception | None]]: ...
+    def namespace_sc_status(self, namespace: str) -> asyncio.Future[NamespaceScStatus]: ...
     def is_namespace_sc(self, namespace: str) -> asyncio.Future[bool]: ...
 
 @final
@@ -243,4 +248,5 @@ class SyncSession:
     def put(self, key: Key, bins: Mapping[str, Any]) -> None: ...
     def info(self, command: str) -> dict[str, str]: ...
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
+    def namespace_sc_status(self, namespace: str) -> NamespaceScStatus: ...
     def is_namespace_sc(self, namespace: str) -> bool: ...

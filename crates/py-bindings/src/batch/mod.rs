@@ -9,7 +9,7 @@
 pub(crate) mod commands;
 mod ops;
 mod record;
-mod rows;
+pub(crate) mod rows;
 mod run;
 mod shape;
 

@@ -39,7 +39,7 @@ impl RawKey for RowKey {
 pub(super) type Rows = RawBatch<RowKey>;
 
 /// The items of a sequence, each one given to `each` with its place.
-pub(super) fn each_item<'py>(
+pub(crate) fn each_item<'py>(
     items: &Bound<'py, PyAny>,
     mut each: impl FnMut(usize, Bound<'py, PyAny>) -> PyResult<()>,
 ) -> PyResult<()> {
@@ -53,7 +53,7 @@ pub(super) fn each_item<'py>(
 }
 
 /// Refuses what is a sequence but certainly not one of keys.
-pub(super) fn check_keys(keys: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_keys(keys: &Bound<'_, PyAny>) -> PyResult<()> {
     if keys.is_instance_of::<PyString>() || keys.is_instance_of::<Key>() {
         let kind = keys.get_type();
         return Err(PyTypeError::new_err(format!("keys must be a list of Key, not {}", kind.name()?)));
@@ -62,7 +62,7 @@ pub(super) fn check_keys(keys: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// How many items there may be, to make room for them.
-pub(super) fn room(items: &Bound<'_, PyAny>) -> usize {
+pub(crate) fn room(items: &Bound<'_, PyAny>) -> usize {
     /// Whatever an object says about its length.
     const MOST: usize = 1 << 16;
     items.len().unwrap_or(0).min(MOST)
@@ -71,10 +71,13 @@ pub(super) fn room(items: &Bound<'_, PyAny>) -> usize {
 /// A key of a sequence.
 #[inline]
 pub(super) fn key(place: usize, item: Bound<'_, PyAny>, operate: bool) -> PyResult<RowKey> {
-    match item.cast_into::<Key>() {
-        Ok(key) => Ok(RowKey { key: key.unbind(), operate }),
-        Err(error) => Err(no_key(place, &error.into_inner())),
-    }
+    Ok(RowKey { key: checked_key(place, item)?.unbind(), operate })
+}
+
+/// An item of a sequence of keys.
+#[inline]
+pub(crate) fn checked_key(place: usize, item: Bound<'_, PyAny>) -> PyResult<Bound<'_, Key>> {
+    item.cast_into::<Key>().map_err(|error| no_key(place, &error.into_inner()))
 }
 
 #[cold]

@@ -49,11 +49,6 @@ macro_rules! cluster_class {
             pub(super) fn new(core: Arc<ClientCore>) -> Self {
                 Self { core }
             }
-
-            #[allow(dead_code)] // of one kind only
-            pub(super) fn core(&self) -> &Arc<ClientCore> {
-                &self.core
-            }
         }
 
         #[pymethods]
@@ -147,6 +142,12 @@ cluster_class! {
         fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
             client::close(py, &self.core)
         }
+    }
+}
+
+impl Cluster {
+    pub(super) fn core(&self) -> &Arc<ClientCore> {
+        &self.core
     }
 }
 

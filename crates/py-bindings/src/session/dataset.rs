@@ -4,8 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
 
-use crate::errors;
-use crate::key::Key;
+use crate::key::{Key, check_names};
 
 /// A set of a namespace: makes keys of its records.
 ///
@@ -37,26 +36,16 @@ impl DataSet {
 impl DataSet {
     #[new]
     #[pyo3(signature = (namespace, set_name=None))]
-    fn new(py: Python<'_>, namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
-        if namespace.is_empty() || namespace.len() > 31 {
-            let text = format!("the namespace {namespace:?} has {} bytes, it must have 1 to 31", namespace.len());
-            return Err(errors::invalid_argument(py, text));
-        }
-        if set_name.is_some_and(|set| set.len() > 63) {
-            let size = set_name.map_or(0, str::len);
-            return Err(errors::invalid_argument(
-                py,
-                format!("the set name has {size} bytes, it must have at most 63"),
-            ));
-        }
+    fn new(namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
+        check_names(namespace, set_name.unwrap_or_default())?;
         Ok(Self { namespace: namespace.into(), set: set_name.filter(|set| !set.is_empty()).map(Into::into) })
     }
 
     /// The set of this name in a namespace. The same as the constructor.
     #[staticmethod]
     #[pyo3(signature = (namespace, set_name=None))]
-    fn of(py: Python<'_>, namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
-        Self::new(py, namespace, set_name)
+    fn of(namespace: &str, set_name: Option<&str>) -> PyResult<Self> {
+        Self::new(namespace, set_name)
     }
 
     /// The namespace.

@@ -26,6 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cluster::ClusterNode>()?;
     module.add_class::<session::Session>()?;
     let py = module.py();
+    module.add("NamespaceScStatus", session::status_class(py)?)?;
     module.add("SyncClusterDefinition", py.get_type::<definition::SyncClusterDefinition>())?;
     module.add("SyncCluster", py.get_type::<cluster::SyncCluster>())?;
     module.add("SyncNode", py.get_type::<cluster::SyncClusterNode>())?;

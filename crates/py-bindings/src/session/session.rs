@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use aerolane::command::encode::WriteKind;
 use aerospike_core::{ReadPolicy, WritePolicy};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyString};
 
 use super::dataset::DataSet;
+use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
+use crate::client::thread::ready;
 use crate::client::twin::Twin;
 use crate::client::{check_open, control, mode, single};
 use crate::core::ClientCore;
-use crate::host;
 use crate::key::Key;
-use crate::request;
+use crate::{errors, host};
 
 /// What sessions of both kinds are made of.
 pub(super) struct Common {
@@ -60,7 +63,7 @@ impl Common {
 
     #[inline]
     fn put<'a>(&self, key: &'a Bound<'_, Key>, bins: &'a Bound<'_, PyAny>) -> impl Twin {
-        single::write(request::put, key, bins, self.write.of(&self.core, key))
+        single::write(WriteKind::Put, key, bins, self.write.of(&self.core, key))
     }
 
     fn truncate(
@@ -75,35 +78,46 @@ impl Common {
 
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<bool> {
         check_open(py, &self.core)?;
-        mode(&self.core, namespace).ok_or_else(|| {
-            let topology = self.core.raw.cluster().topology();
-            let error = topology.namespace(namespace).err();
-            error.map_or_else(
-                || pyo3::exceptions::PyLookupError::new_err(namespace.to_owned()),
-                |error| crate::errors::to_py(py, &error),
-            )
-        })
+        let topology = self.core.raw.cluster().topology();
+        let namespace = topology.namespace(namespace).map_err(|e| errors::to_py(py, &e))?;
+        Ok(namespace.strong_consistency())
+    }
+
+    fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
+        check_open(py, &self.core)?;
+        let status = match mode(&self.core, namespace) {
+            Some(true) => (true, String::new()),
+            Some(false) => (false, format!("the namespace {namespace:?} is in AP mode")),
+            None => (false, format!("the cluster has no namespace {namespace:?}")),
+        };
+        Ok(status_class(py)?.call1(status)?.unbind())
     }
 }
 
+/// `NamespaceScStatus`, a named tuple.
+pub(super) fn status_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let fields = [("is_sc", py.get_type::<PyBool>()), ("detail", py.get_type::<PyString>())];
+        let class = py.import("typing")?.getattr("NamedTuple")?.call1(("NamespaceScStatus", fields.to_vec()))?;
+        class.setattr("__module__", "aerolane")?;
+        class.setattr(
+            "__doc__",
+            "Whether a namespace is in strong-consistency mode (`is_sc`), and if it is not, why (`detail`).",
+        )?;
+        Ok::<_, PyErr>(class.unbind())
+    })?;
+    Ok(class.bind(py))
+}
+
 /// The keys in a list or another iterable.
-pub(crate) fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
-    use pyo3::exceptions::PyTypeError;
-    if keys.is_instance_of::<PyString>() || keys.is_instance_of::<Key>() {
-        let kind = keys.get_type();
-        return Err(PyTypeError::new_err(format!("keys must be a list of Key, not {}", kind.name()?)));
-    }
-    let mut all = Vec::with_capacity(keys.len().unwrap_or(0));
-    for (index, key) in PyIterator::from_object(keys)?.enumerate() {
-        let key = key?;
-        match key.cast_into::<Key>() {
-            Ok(key) => all.push(key),
-            Err(error) => {
-                let kind = error.into_inner().get_type().name()?.to_string();
-                return Err(PyTypeError::new_err(format!("keys[{index}] must be a Key, not {kind}")));
-            }
-        }
-    }
+fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
+    check_keys(keys)?;
+    let mut all = Vec::with_capacity(room(keys));
+    each_item(keys, |place, item| {
+        all.push(checked_key(place, item)?);
+        Ok(())
+    })?;
     Ok(all)
 }
 
@@ -162,7 +176,7 @@ impl Session {
         let keys = self::keys(keys)?;
         host::submit_many(py, &self.0.core, keys.len(), |index, out| {
             let policy = self.0.write.of(&self.0.core, &keys[index]);
-            let command = single::write(request::put, &keys[index], bins, policy);
+            let command = single::write(WriteKind::Put, &keys[index], bins, policy);
             (command.encode)(out)?;
             Ok(command.call)
         })
@@ -180,10 +194,18 @@ impl Session {
         self.0.truncate(py, dataset, before_nanos)?.start(py, &self.0.core)
     }
 
+    /// Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
+    /// namespace that the cluster does not have is none.
+    fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
+        ready(py, self.0.namespace_sc_status(py, namespace)?)
+    }
+
     /// Whether a namespace is in strong-consistency mode. Awaitable of a bool.
+    ///
+    /// Raises `InvalidNamespaceError` for one that the cluster does not have.
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
         let consistent = self.0.is_namespace_sc(py, namespace)?;
-        crate::client::thread::ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
+        ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 }
 
@@ -231,7 +253,15 @@ impl SyncSession {
         self.0.truncate(py, dataset, before_nanos)?.block(py, &self.0.core)
     }
 
+    /// Whether a namespace is in strong-consistency mode, and if not, why: a `NamespaceScStatus`. A namespace that the
+    /// cluster does not have is none.
+    fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
+        self.0.namespace_sc_status(py, namespace)
+    }
+
     /// Whether a namespace is in strong-consistency mode.
+    ///
+    /// Raises `InvalidNamespaceError` for one that the cluster does not have.
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<bool> {
         self.0.is_namespace_sc(py, namespace)
     }
