@@ -162,7 +162,10 @@ def parser() -> argparse.ArgumentParser:
         help="the event loop (auto: uvloop if it is installed)",
     )
     group.add_argument(
-        "--fast-path", action=switch, default=True, help="a session's get and put, or its builders (fast path)"
+        "--fast-path",
+        action=switch,
+        default=True,
+        help="a session's get and put, or its builders where it has them (fast path)",
     )
     group.add_argument("--batch-size", type=whole(1, 100_000), default=1, help="records per call (1)")
     group.add_argument(
@@ -316,6 +319,12 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         top.error("--current-thread-runtime goes with blocking modes only")
     if options.pool_loops and not any(mode.asynchronous for mode in modes):
         top.error("--pool-loops goes with asynchronous modes only")
+    if not options.fast_path:
+        sessions = [mode for mode in modes if mode.has_sessions]
+        lacking = [mode.name for mode in sessions or modes if not mode.has_builders]
+        if lacking:
+            having = ", ".join(mode.name for mode in MODES.values() if mode.has_builders)
+            top.error(f"--no-fast-path: {', '.join(lacking)} cannot do it, builders are there in {having} only")
     if bool(options.tls_cert_file) != bool(options.tls_key_file):
         top.error("--tls-cert-file and --tls-key-file go together")
     if options.password and not options.user:

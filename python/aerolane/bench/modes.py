@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import aerolane
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -24,6 +26,16 @@ class Mode:
     def floor(self) -> bool:
         """Whether no cluster takes part."""
         return self.name.startswith("floor")
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether it goes through sessions."""
+        return self.client.startswith("session:")
+
+    @property
+    def has_builders(self) -> bool:
+        """Whether its sessions have builders, beside `get` and `put`."""
+        return self.has_sessions and (self.distribution != "aerolane" or hasattr(aerolane.Session, "query"))
 
     def open(self) -> Any:
         """A client, not connected. Raises `Missing` when its package is not installed."""
