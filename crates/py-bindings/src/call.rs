@@ -2,7 +2,6 @@
 //! becomes.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use aerolane::client::RawCall;
 use aerolane::command::policy::server_timeout_ms;
@@ -13,7 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::errors;
 use crate::key::Key;
-use crate::record::Record;
+use crate::record::{Record, seconds_left};
 
 /// The policy of a call, as it was when the call began.
 #[derive(Clone)]
@@ -117,13 +116,6 @@ fn metadata<'py>(py: Python<'py>, body: &[u8]) -> PyResult<Option<Bound<'py, PyD
     }
     let dict = PyDict::new(py);
     dict.set_item("gen", header.generation)?;
-    dict.set_item("ttl", seconds_left(header.record_ttl))?;
+    dict.set_item("ttl", (header.record_ttl != 0).then(|| seconds_left(header.record_ttl)))?;
     Ok(Some(dict))
-}
-
-/// Seconds until a void time (seconds since 2010-01-01 UTC, 0: never), at least 1.
-fn seconds_left(void_time: u32) -> Option<u64> {
-    const EPOCH: u64 = 1_262_304_000;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    (void_time != 0).then(|| (EPOCH + u64::from(void_time)).saturating_sub(now).max(1))
 }

@@ -9,13 +9,14 @@
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
 
-#![allow(rustdoc::private_intra_doc_links)]
 // Nothing is public here: these links are for the crate's developers.
+#![allow(rustdoc::private_intra_doc_links)]
 // What Python sees is documented in docstrings; what Rust sees is private.
 #![allow(missing_docs)]
 // PyO3 hands arguments over by value, and functions of one macro have one shape.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
-#![allow(clippy::similar_names)] // `slf` beside `self`, `op` beside `ops`: PyO3's and the database's own words.
+// `slf` beside `self`, `op` beside `ops`: PyO3's and the database's own words.
+#![allow(clippy::similar_names)]
 
 mod batch;
 mod behavior;

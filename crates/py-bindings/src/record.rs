@@ -237,9 +237,7 @@ impl Record {
     /// when it was read, whatever the clocks say.
     #[getter]
     fn ttl(&self) -> Option<u64> {
-        let expires = u64::from(self.expiration()?) + CITRUSLEAF_EPOCH_UNIX_SECS;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        Some(expires.saturating_sub(now).max(1))
+        self.expiration().map(seconds_left)
     }
 
     /// The results of an `operate`, in order, as the server answers: `None` for an operation on a bin that has nothing
@@ -296,6 +294,13 @@ impl Record {
         let call = py.import("operator")?.getattr("methodcaller")?.call1(args)?;
         Ok((call, (py.get_type::<Self>(),).into_pyobject(py)?.into_any()))
     }
+}
+
+/// Seconds until a time that counts from 2010-01-01 00:00:00 UTC, by the clock of this machine; at least 1.
+pub(crate) fn seconds_left(expiration: u32) -> u64 {
+    let expires = u64::from(expiration) + CITRUSLEAF_EPOCH_UNIX_SECS;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    expires.saturating_sub(now).max(1)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

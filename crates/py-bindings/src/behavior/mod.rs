@@ -37,13 +37,11 @@ pub(crate) struct Behavior {
 
 impl Behavior {
     /// The behavior in force: the given one, or `Behavior.DEFAULT`.
-    #[allow(dead_code)] // sessions begin with it
     pub(crate) fn in_force(py: Python<'_>, behavior: Option<&Bound<'_, Self>>) -> PyResult<Py<Self>> {
         behavior.map_or_else(|| registry::default_behavior(py), |behavior| Ok(behavior.clone().unbind()))
     }
 
     /// The policies of its calls.
-    #[allow(dead_code)] // as above
     pub(crate) fn policies(&self) -> &Resolved {
         &self.resolved
     }

@@ -19,7 +19,9 @@ const MAX_INFO_COMMAND: usize = 64 * 1024;
 fn checked(command: &str) -> PyResult<String> {
     if command.is_empty() || command.len() > MAX_INFO_COMMAND {
         let size = command.len();
-        return Err(PyValueError::new_err(format!("the info command has {size} bytes, it must have 1 to 65536")));
+        return Err(PyValueError::new_err(format!(
+            "the info command has {size} bytes, it must have 1 to {MAX_INFO_COMMAND}"
+        )));
     }
     // A newline separates commands: several are fine. Other control characters never belong there.
     match command.chars().find(|c| c.is_control() && *c != '\n') {
