@@ -7,10 +7,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aerospike_core::{BasePolicy, Key, ResultCode};
+use aerospike_core::{BasePolicy, ResultCode};
 
 use crate::cluster::Cluster;
 use crate::command::policy::{self, RetryPauses};
+use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::topology::{NodeInfo, Route};
@@ -109,15 +110,7 @@ impl<'a> Attempts<'a> {
     ///
     /// # Errors
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
-    pub(crate) fn next(&mut self, key: &Key, partition: u16, now: Instant) -> Result<Attempt, Next> {
-        self.next_in(key.namespace(), partition, now)
-    }
-
-    /// [`next`](Self::next) by the name of the namespace.
-    ///
-    /// # Errors
-    /// As [`next`](Self::next).
-    pub(crate) fn next_in(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
+    pub(crate) fn next(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
         self.begin(now)?;
         let topology = self.cluster.snapshot();
         let routed = topology.namespace(namespace).and_then(|map| {
@@ -257,6 +250,15 @@ impl<'a> Attempts<'a> {
         };
         let error = error.with_node(Arc::clone(node.label()));
         if failure.sent { self.failed(error.with_phase(Phase::Sent), now) } else { self.failed_unsent(error, now) }
+    }
+
+    /// The request was not taken, or no answer came.
+    pub(crate) fn unanswered(&mut self, node: &NodeInfo, error: ExchangeError, now: Instant) -> Next {
+        match error {
+            ExchangeError::Encode(error) => Next::GiveUp(self.refused(error, now)),
+            ExchangeError::Full(full) => Next::GiveUp(self.refused(full.error(node.label()), now)),
+            ExchangeError::Failed(failure) => self.lost(node, failure, now),
+        }
     }
 
     /// The request was not taken, and will not be (it cannot be encoded, or the pool is full and not to wait).

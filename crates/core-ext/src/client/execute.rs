@@ -1,17 +1,19 @@
-//! Runs a command to its end: attempts over a lane.
+//! Runs a call to its end: attempts over a lane, or by the calling thread.
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::attempts::{Attempts, Next};
+use super::attempts::{Attempt, Attempts, Next};
 use super::commands::Command;
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
+use crate::driver::blocking::Interrupt;
 use crate::driver::tasks::{ExchangeError, SharedLane};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lane::Class;
+use crate::topology::NodeInfo;
 
 /// Waits on the clock of the control plane's runtime: the caller's may have none, or be no tokio runtime at all. Ends
 /// early when the client is closed; the next attempt hears of it.
@@ -21,30 +23,33 @@ pub(super) async fn wait(cluster: &Cluster, pause: Duration) {
 
 /// Executes a single-record command on a lane.
 pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
-    let mut now = clock::now();
-    let partition = aerolane_wire::digest::partition_id(&command.key().digest());
-    let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+    let now = clock::now();
+    let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
+    let attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+    let timeout_ms = attempts.server_timeout_ms();
+    let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
+    let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| command.decode(body, node.label()));
+    on_lane(cluster, lane, attempts, (target, now), encode, decode).await
+}
+
+/// The attempts of a call to a partition of a namespace, over a lane, from `now` on.
+pub(super) async fn on_lane<R>(
+    cluster: &Cluster,
+    lane: &Arc<SharedLane>,
+    mut attempts: Attempts<'_>,
+    ((namespace, partition), mut now): ((&str, u16), Instant),
+    encode: impl Fn(&mut Vec<u8>) -> Result<()>,
+    decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
+) -> Result<R> {
     loop {
-        let next = match attempts.next(command.key(), partition, now) {
-            Ok(attempt) => {
-                let node = &attempt.node;
-                let timeout_ms = attempts.server_timeout_ms();
-                let deadline = lane.deadline(attempt.deadline);
-                let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
-                let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
-                let outcome = poll_fn(|cx| {
-                    exchange.poll_with(cx, |answer| with_plain_body(answer, |body| command.decode(body, node.label())))
-                })
-                .await;
-                match outcome {
+        let next = match attempts.next(namespace, partition, now) {
+            Ok(Attempt { node, deadline }) => {
+                let (place, deadline) = (node.id().index() as u16, lane.deadline(deadline));
+                let mut exchange = lane.exchange(place, Class::Single, now, deadline, &encode);
+                match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
                     Ok(Ok(output)) => return Ok(output),
-                    Ok(Err(error)) => attempts.answered(node, error, clock::now()),
-                    Err(ExchangeError::Encode(error)) => return Err(attempts.refused(error, clock::now())),
-                    Err(ExchangeError::Full(full)) => {
-                        let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
-                        return Err(attempts.refused(error, clock::now()));
-                    }
-                    Err(ExchangeError::Failed(failure)) => attempts.lost(node, failure, clock::now()),
+                    Ok(Err(error)) => attempts.answered(&node, error, clock::now()),
+                    Err(error) => attempts.unanswered(&node, error, clock::now()),
                 }
             }
             Err(next) => next,
@@ -55,6 +60,35 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
                     wait(cluster, pause).await;
                 }
                 now = clock::now();
+            }
+            Next::GiveUp(error) => return Err(error),
+        }
+    }
+}
+
+/// The attempts of a call to a partition of a namespace by the calling thread, each carried out by `exchange`.
+pub(super) fn on_thread<R>(
+    mut attempts: Attempts<'_>,
+    ((namespace, partition), mut now): ((&str, u16), Instant),
+    interrupt: Interrupt<'_>,
+    mut exchange: impl FnMut(&Attempt, Instant) -> std::result::Result<Result<R>, ExchangeError>,
+) -> Result<R> {
+    loop {
+        let next = match attempts.next(namespace, partition, now) {
+            Ok(attempt) => match exchange(&attempt, now) {
+                Ok(Ok(output)) => return Ok(output),
+                Ok(Err(error)) => attempts.answered(&attempt.node, error, clock::now()),
+                Err(error) => attempts.unanswered(&attempt.node, error, clock::now()),
+            },
+            Err(next) => next,
+        };
+        match next {
+            Next::Retry(pause) => {
+                let interrupted = !pause.is_zero() && interrupt.sleep(pause);
+                now = clock::now();
+                if interrupted {
+                    return Err(attempts.interrupted(now));
+                }
             }
             Next::GiveUp(error) => return Err(error),
         }

@@ -8,16 +8,16 @@
 //! * [`RawClient::resume`] from the start: on the control plane's runtime, for loops that cannot watch sockets
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempts, Next};
-use super::batch::{RawBatch, RawKey, on_lane, on_pools};
-use super::execute::wait;
+use super::batch::{self, RawBatch, RawKey, on_pools};
+use super::execute::{on_lane, on_thread, wait};
 use super::sync::SyncClient;
 use crate::clock;
 use crate::cluster::Cluster;
@@ -27,9 +27,8 @@ use crate::config::ClientConfig;
 use crate::driver::blocking::{Interrupt, Job};
 use crate::driver::fork::DeadSocket;
 use crate::driver::host::HostDriver;
-use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, Result};
-use crate::lane::{Class, Failure};
+use crate::lane::Failure;
 use crate::topology::{NodeId, NodeInfo, Route};
 
 /// What the client must know of a request about one record.
@@ -46,6 +45,10 @@ pub struct RawCall<'a> {
 }
 
 impl RawCall<'_> {
+    fn target(&self) -> (&str, u16) {
+        (self.namespace, self.partition)
+    }
+
     /// Gives the message in an answer (the body of a frame) to `take`, unless it says that the request failed.
     ///
     /// # Errors
@@ -175,34 +178,13 @@ impl RawClient {
         mut take: impl FnMut(&[u8]) -> R,
     ) -> Result<R> {
         let Shared { cluster, pools, .. } = &*self.shared;
-        let mut now = clock::now();
-        let mut attempts = Attempts::new(cluster, policy, call.writes, now);
-        loop {
-            let next = match attempts.next_in(call.namespace, call.partition, now) {
-                Ok(attempt) => {
-                    let job = Job { request, now, deadline: attempt.deadline, reads: !call.writes, interrupt };
-                    let outcome =
-                        pools.exchange(&attempt.node, job, |body| call.accept(body, &attempt.node, &mut take));
-                    let failure = match outcome {
-                        Ok(Ok(output)) => return Ok(output),
-                        Ok(Err(error)) => RawFailure::Answered(error),
-                        Err(error) => RawFailure::of(error, &attempt.node),
-                    };
-                    attempts.failed_with(&attempt.node, failure, clock::now())
-                }
-                Err(next) => next,
-            };
-            match next {
-                Next::Retry(pause) => {
-                    let interrupted = !pause.is_zero() && interrupt.sleep(pause);
-                    now = clock::now();
-                    if interrupted {
-                        return Err(attempts.interrupted(now));
-                    }
-                }
-                Next::GiveUp(error) => return Err(error),
-            }
-        }
+        let now = clock::now();
+        let attempts = Attempts::new(cluster, policy, call.writes, now);
+        on_thread(attempts, (call.target(), now), interrupt, |attempt, now| {
+            let (node, deadline) = (&attempt.node, attempt.deadline);
+            let job = Job { request, now, deadline, reads: !call.writes, interrupt };
+            pools.exchange(node, job, |body| call.accept(body, node, &mut take))
+        })
     }
 
     /// Carries out a batch on this thread; see [`SyncClient::batch`]. `interrupted` is asked as in
@@ -242,7 +224,7 @@ impl RawClient {
         }
         let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
         let result = match self.shared.lanes.mine() {
-            Ok(lane) => on_lane(&self.shared.cluster, &lane, &policy, &mut rows, nobody).await,
+            Ok(lane) => batch::on_lane(&self.shared.cluster, &lane, &policy, &mut rows, nobody).await,
             Err(error) => Err(error),
         };
         (rows, result)
@@ -253,7 +235,7 @@ impl RawClient {
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
         let mut attempts = Attempts::new(&self.shared.cluster, policy, call.writes, now);
-        let attempt = attempts.next_in(call.namespace, call.partition, now).ok()?;
+        let attempt = attempts.next(call.namespace, call.partition, now).ok()?;
         Some(RawAttempt { node: attempt.node, deadline: attempt.deadline, started: now, route: attempts.route()? })
     }
 
@@ -287,45 +269,27 @@ impl RawClient {
         let cluster = &self.shared.cluster;
         let lane = self.shared.lanes.mine()?;
         let mut now = clock::now();
-        let (mut attempts, mut next) = match begun {
-            None => (Attempts::new(cluster, policy, call.writes, now), Next::Retry(Duration::ZERO)),
+        let attempts = match begun {
+            None => Attempts::new(cluster, policy, call.writes, now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
-                let next = attempts.failed_with(&attempt.node, failure, now);
-                (attempts, next)
-            }
-        };
-        loop {
-            match next {
-                Next::Retry(pause) => {
-                    if !pause.is_zero() {
+                match attempts.failed_with(&attempt.node, failure, now) {
+                    Next::GiveUp(error) => return Err(error),
+                    Next::Retry(pause) if pause.is_zero() => {}
+                    Next::Retry(pause) => {
                         wait(cluster, pause).await;
                         now = clock::now();
                     }
                 }
-                Next::GiveUp(error) => return Err(error),
+                attempts
             }
-            next = match attempts.next_in(call.namespace, call.partition, now) {
-                Ok(attempt) => {
-                    let node = &attempt.node;
-                    let deadline = lane.deadline(attempt.deadline);
-                    let encode = |out: &mut Vec<u8>| {
-                        out.extend_from_slice(request);
-                        Ok(())
-                    };
-                    let mut exchange = lane.exchange(node.id().index() as u16, Class::Single, now, deadline, encode);
-                    let take = |answer: &[u8]| call.accept(answer, node, <[u8]>::to_vec);
-                    let failure = match poll_fn(|cx| exchange.poll_with(cx, take)).await {
-                        Ok(Ok(body)) => return Ok(body),
-                        Ok(Err(error)) => RawFailure::Answered(error),
-                        Err(error) => RawFailure::of(error, node),
-                    };
-                    now = clock::now();
-                    attempts.failed_with(node, failure, now)
-                }
-                Err(next) => next,
-            };
-        }
+        };
+        let encode = |out: &mut Vec<u8>| {
+            out.extend_from_slice(request);
+            Ok(())
+        };
+        let decode = |answer: &[u8], node: &NodeInfo| call.accept(answer, node, <[u8]>::to_vec);
+        on_lane(cluster, &lane, attempts, (call.target(), now), encode, decode).await
     }
 
     /// A lane for a foreign event loop. The client's drivers share its pool, each with at least one connection per
@@ -376,18 +340,6 @@ impl RawAttempt {
     #[must_use]
     pub fn node_id(&self) -> NodeId {
         self.node.id()
-    }
-}
-
-impl RawFailure {
-    fn of(error: ExchangeError, node: &NodeInfo) -> Self {
-        match error {
-            ExchangeError::Failed(failure) => Self::Lost(failure),
-            ExchangeError::Encode(error) => Self::Refused(error),
-            ExchangeError::Full(full) => {
-                Self::Refused(Error::pool_exhausted(full.limit, full.size, full.waiting, node.label()))
-            }
-        }
     }
 }
 

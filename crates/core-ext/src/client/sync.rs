@@ -11,9 +11,10 @@ use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, Task, ToH
 use futures_core::Stream;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::{Attempts, Next};
+use super::attempts::Attempts;
 use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::execute::on_thread;
 use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
 use super::long_tail::prelude::*;
@@ -174,47 +175,22 @@ impl SyncClient {
     #[allow(clippy::needless_pass_by_value)] // as the async clients' `run`
     pub(super) fn run<C: Command>(&self, command: C) -> Result<C::Output> {
         let Shared { cluster, pools, .. } = &*self.shared;
-        let mut now = clock::now();
-        let partition = aerolane_wire::digest::partition_id(&command.key().digest());
-        let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
-        loop {
-            let next = match attempts.next(command.key(), partition, now) {
-                Ok(attempt) => {
-                    let node = &attempt.node;
-                    let timeout_ms = attempts.server_timeout_ms();
-                    let (deadline, reads) = (attempt.deadline, !command.writes());
-                    let outcome = with_request(
-                        |out| command.encode(timeout_ms, out),
-                        |request| {
-                            let job = Job { request, now, deadline, reads, interrupt: Interrupt::default() };
-                            pools.exchange(node, job, |body| command.decode(body, node.label()))
-                        },
-                    );
-                    match outcome {
-                        Ok(Ok(Ok(output))) => return Ok(output),
-                        Ok(Ok(Err(error))) => attempts.answered(node, error, clock::now()),
-                        Err(error) | Ok(Err(ExchangeError::Encode(error))) => {
-                            return Err(attempts.refused(error, clock::now()));
-                        }
-                        Ok(Err(ExchangeError::Full(full))) => {
-                            let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node.label());
-                            return Err(attempts.refused(error, clock::now()));
-                        }
-                        Ok(Err(ExchangeError::Failed(failure))) => attempts.lost(node, failure, clock::now()),
-                    }
-                }
-                Err(next) => next,
-            };
-            match next {
-                Next::Retry(pause) => {
-                    if !pause.is_zero() {
-                        std::thread::sleep(pause);
-                    }
-                    now = clock::now();
-                }
-                Next::GiveUp(error) => return Err(error),
-            }
-        }
+        let now = clock::now();
+        let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
+        let attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+        let timeout_ms = attempts.server_timeout_ms();
+        let (reads, interrupt) = (!command.writes(), Interrupt::default());
+        on_thread(attempts, (target, now), interrupt, |attempt, now| {
+            let (node, deadline) = (&attempt.node, attempt.deadline);
+            with_request(
+                |out| command.encode(timeout_ms, out),
+                |request| {
+                    let job = Job { request, now, deadline, reads, interrupt };
+                    pools.exchange(node, job, |body| command.decode(body, node.label()))
+                },
+            )
+            .map_err(ExchangeError::Encode)?
+        })
     }
 
     pub(super) fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

@@ -1,10 +1,12 @@
 //! The words of a lane: time, classes of connections, tickets, failures, and who is told of outcomes.
 
 use std::fmt;
+use std::sync::Arc;
 
 use aerolane_wire::WireError;
 
 use crate::config::{PoolSizing, WhenFull};
+use crate::error::Error;
 
 /// A point in time, in whole milliseconds since an epoch that the driver chooses.
 ///
@@ -165,6 +167,14 @@ pub struct Full {
     pub size: usize,
     /// How many wait in line.
     pub waiting: usize,
+}
+
+impl Full {
+    /// The error of a request to this node that was refused.
+    #[must_use]
+    pub fn error(&self, node: &Arc<str>) -> Error {
+        Error::pool_exhausted(self.limit, self.size, self.waiting, node)
+    }
 }
 
 impl fmt::Display for Full {

@@ -9,6 +9,7 @@ use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
 use crate::cluster::Cluster;
+use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
@@ -87,8 +88,12 @@ impl Group<'_> {
         self.attempts.answered(&self.node, error, now)
     }
 
-    pub(super) fn refused(&mut self, error: Error, now: Instant) -> Next {
-        Next::GiveUp(self.attempts.refused(error, now))
+    /// The request was not taken, or no answer came.
+    pub(super) fn unanswered(&mut self, error: ExchangeError, now: Instant) -> Next {
+        match error {
+            ExchangeError::Failed(failure) => self.lost(failure, now),
+            error => self.attempts.unanswered(&self.node, error, now),
+        }
     }
 }
 

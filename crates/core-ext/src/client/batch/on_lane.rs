@@ -15,7 +15,7 @@ use crate::client::attempts::Next;
 use crate::client::execute::wait;
 use crate::clock;
 use crate::cluster::Cluster;
-use crate::driver::tasks::{Exchange, ExchangeError, SharedLane};
+use crate::driver::tasks::{Exchange, SharedLane};
 use crate::error::{Error, Result};
 
 /// Executes a batch. `on_row` is told of each outcome (a row's place, and all rows); `false` ends the call.
@@ -146,13 +146,7 @@ impl<'a> Running<'a, '_> {
                         Ok(Ok(Progress::More)) => {
                             group.answered(Error::bad_response("a batch answer without its end"), clock::now())
                         }
-                        Err(ExchangeError::Encode(error)) => group.refused(error, clock::now()),
-                        Err(ExchangeError::Full(full)) => {
-                            let node = group.node.label();
-                            let error = Error::pool_exhausted(full.limit, full.size, full.waiting, node);
-                            group.refused(error, clock::now())
-                        }
-                        Err(ExchangeError::Failed(failure)) => group.lost(failure, clock::now()),
+                        Err(error) => group.unanswered(error, clock::now()),
                     };
                     return Step::Failed(next);
                 }

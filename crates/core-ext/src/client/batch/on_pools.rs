@@ -12,7 +12,7 @@ use crate::clock;
 use crate::cluster::Cluster;
 use crate::driver::blocking::{Interrupt, Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lane::{Failure, FailureKind};
 
 /// Hears of a row's place, and of all rows; says whether to go on.
@@ -122,12 +122,8 @@ fn send<'a, 'p, R: Rows + ?Sized>(
         let (request, deadline, reads) = (&group.request, group.deadline, group.reads());
         match pools.send(&group.node, group.class(), Job { request, now, deadline, reads, interrupt }) {
             Ok(sent) => return Some((group, sent)),
-            Err(ExchangeError::Encode(error)) => group.refused(error, clock::now()),
-            Err(ExchangeError::Full(full)) => {
-                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, group.node.label());
-                group.refused(error, clock::now())
-            }
             Err(ExchangeError::Failed(failure)) => retries.lost(&mut group, failure),
+            Err(error) => group.unanswered(error, clock::now()),
         }
     };
     retries.take(course, group, next);
