@@ -23,7 +23,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// One way to reach the database (or not, for the floors).
+/// One way to reach the database (or not, for the floors without I/O).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientKind {
@@ -42,6 +42,8 @@ pub enum ClientKind {
     FloorAsync,
     /// No I/O, threads: what the harness itself costs.
     FloorSync,
+    /// No client, threads that each write requests to a socket and read the answers: what the system calls cost.
+    FloorSocket,
 }
 
 impl ClientKind {
@@ -56,6 +58,7 @@ impl ClientKind {
             Self::AerolaneSync => "aerolane-sync",
             Self::FloorAsync => "floor-async",
             Self::FloorSync => "floor-sync",
+            Self::FloorSocket => "floor-socket",
         }
     }
 
@@ -64,16 +67,16 @@ impl ClientKind {
     pub fn mode(self) -> Mode {
         match self {
             Self::CoreAsync | Self::AerolaneAsync | Self::AerolaneLocal | Self::FloorAsync => Mode::Async,
-            Self::CoreSync | Self::AerolaneSync | Self::FloorSync => Mode::Sync,
+            Self::CoreSync | Self::AerolaneSync | Self::FloorSync | Self::FloorSocket => Mode::Sync,
         }
     }
 
-    /// The client of aerospike-core that the ratios of this one refer to; none for the floors.
+    /// The client of aerospike-core that the ratios of this one refer to; none for the floors without I/O.
     #[must_use]
     pub fn reference(self) -> Option<Self> {
         match self {
             Self::CoreAsync | Self::AerolaneAsync | Self::AerolaneLocal => Some(Self::CoreAsync),
-            Self::CoreSync | Self::AerolaneSync => Some(Self::CoreSync),
+            Self::CoreSync | Self::AerolaneSync | Self::FloorSocket => Some(Self::CoreSync),
             Self::FloorAsync | Self::FloorSync => None,
         }
     }

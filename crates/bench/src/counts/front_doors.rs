@@ -132,7 +132,7 @@ fn count_door(spec: &RunSpec) -> Result<[f64; 2], DoorError> {
             let client = aerolane_doors::connect_sync(spec)?;
             count_both!(client, key)
         }
-        ClientKind::FloorAsync | ClientKind::FloorSync => Ok([0.0; 2]),
+        ClientKind::FloorAsync | ClientKind::FloorSync | ClientKind::FloorSocket => Ok([0.0; 2]),
     }
 }
 

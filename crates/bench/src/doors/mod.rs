@@ -8,6 +8,7 @@ pub(crate) mod calls;
 pub(crate) mod core;
 mod floor;
 mod rows;
+mod socket;
 mod tokio_host;
 
 use std::time::{Duration, Instant};
@@ -83,6 +84,7 @@ pub fn run(spec: &RunSpec) -> Result<Report, DoorError> {
         ClientKind::CoreSync => conduct(spec, core::start_sync),
         ClientKind::FloorAsync => conduct(spec, floor::start_async),
         ClientKind::FloorSync => conduct(spec, floor::start_sync),
+        ClientKind::FloorSocket => conduct(spec, socket::start),
         ClientKind::AerolaneAsync => conduct(spec, aerolane::start_async),
         ClientKind::AerolaneLocal => conduct(spec, aerolane::start_local),
         ClientKind::AerolaneSync => conduct(spec, aerolane::start_sync),
