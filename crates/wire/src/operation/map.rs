@@ -17,9 +17,9 @@ super::operations! {
     /// Sets each pair of a map; answers the new size.
     PUT_ITEMS = 68: values modify put_items(pairs: value, order: int, flags: int_opt);
     /// Adds to a number (`None`: 1); answers the sum.
-    INCREMENT = 73: values modify increment(key: value, amount: value_opt, order: int);
+    INCREMENT = 73: values modify increment(key: value, amount: value_opt, order: int_opt);
     /// Subtracts from a number (`None`: 1); answers the difference.
-    DECREMENT = 74: values modify decrement(key: value, amount: value_opt, order: int);
+    DECREMENT = 74: values modify decrement(key: value, amount: value_opt, order: int_opt);
     /// Removes all pairs.
     CLEAR = 75: plain modify clear();
     /// Removes a key.
