@@ -1,20 +1,19 @@
 //! Decoders on damaged input: they may refuse it, but never panic, hang or allocate beyond it.
 //!
 //! The corpus are the golden exchanges; the damage is pseudo-random with fixed seeds, so that a failure comes again.
-//! The fuzz targets in `fuzz/` do the same with coverage, on nightly Rust.
+//! The fuzz targets in `fuzz/` make the same checks with coverage, on nightly Rust.
 
+#[path = "../fuzz/checks.rs"]
+mod checks;
 mod support;
 
 use std::time::{Duration, Instant};
 
-use aerolane_wire::admin::AdminMessage;
-use aerolane_wire::batch::BatchRows;
 use aerolane_wire::compress;
-use aerolane_wire::info::{Answers, Command, Lines, pairs};
 use aerolane_wire::message::{Message, Messages, field, pass_message};
-use aerolane_wire::msgpack::{self, Element, Reader};
+use aerolane_wire::msgpack::validate;
 use aerolane_wire::particle::Particle;
-use aerolane_wire::proto::{FrameDecoder, FrameType, PROTO_HEADER_SIZE, split_frame};
+use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, split_frame};
 
 /// Enough for every frame of the corpus, and a bound for what damaged ones may announce.
 const MAX_BODY: usize = 8 << 20;
@@ -69,48 +68,27 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Runs every decoder that could meet these bytes. Gives the number of items read, so that nothing is optimised away.
-fn decode(bytes: &[u8]) -> u64 {
+/// Runs every check of a decoder that could meet these bytes. Gives the number of items read, so that nothing is optimised
+/// away.
+fn decode(bytes: &[u8]) -> usize {
     let mut rest = bytes;
-    let mut items = 0;
+    let mut items = checks::frame(bytes, 1 + bytes.len() / 3);
     while let Ok(Some((frame, size))) = split_frame(rest, MAX_BODY) {
         assert_eq!(frame.body.len() + PROTO_HEADER_SIZE, size);
-        items += 1 + match frame.header.frame_type {
-            FrameType::Info => info(frame.body),
-            FrameType::Admin => admin(frame.body),
+        items += match frame.header.frame_type {
+            FrameType::Info => checks::info(frame.body),
+            FrameType::Admin => checks::admin(frame.body),
             FrameType::Message => messages(frame.body),
             FrameType::CompressedMessage => {
                 let mut plain = vec![];
-                compress::decompress(&mut plain, frame.body, MAX_BODY).map_or(0, |()| messages(&plain[8..]))
+                let plain =
+                    compress::decompress(&mut plain, frame.body, MAX_BODY).map_or(0, |()| messages(&plain[8..]));
+                plain + checks::compressed(frame.body)
             }
         };
         rest = &rest[size..];
     }
-    let mut decoder = FrameDecoder::new(MAX_BODY);
-    for piece in bytes.chunks(1 + bytes.len() / 3) {
-        decoder.extend(piece);
-        while let Ok(Some(frame)) = decoder.next_frame() {
-            items += frame.body.len() as u64;
-        }
-    }
     items
-}
-
-fn info(body: &[u8]) -> u64 {
-    let of_line = |line| {
-        let command = Command::parse(line);
-        command.parameter(b"namespace").map_or(0, <[u8]>::len) + pairs(command.parameters, b';').count()
-    };
-    let lines: usize = Lines::new(body).map(of_line).sum();
-    let errors = Answers::new(body).filter(|answer| answer.error().is_some()).count();
-    (lines + errors) as u64
-}
-
-fn admin(body: &[u8]) -> u64 {
-    AdminMessage::decode(body).map_or(0, |message| {
-        assert_eq!(message.fields().count(), usize::from(message.n_fields));
-        u64::from(message.session().is_some())
-    })
 }
 
 /// Passing over a message comes to the same as reading it.
@@ -124,67 +102,39 @@ fn passing(body: &[u8]) {
     }
 }
 
-fn messages(body: &[u8]) -> u64 {
+/// Messages, and what their fields and operations hold.
+fn messages(body: &[u8]) -> usize {
     passing(body);
-    let mut items = 0;
+    let mut items = checks::message(body);
     for message in Messages::new(body) {
         let Ok(message) = message else { break };
         assert_eq!(message.fields().count(), usize::from(message.header.n_fields));
         assert_eq!(message.ops().count(), usize::from(message.header.n_ops));
         for item in message.fields() {
             items += match item.kind {
-                field::BATCH => batch(item.value),
-                field::FILTER | field::UDF_ARGUMENTS | field::INDEX_CONTEXT => walk(item.value),
-                _ => 1,
+                field::BATCH => checks::batch(item.value),
+                field::FILTER | field::UDF_ARGUMENTS | field::INDEX_CONTEXT => msgpack(item.value),
+                _ => 0,
             };
         }
         for op in message.ops() {
-            items += match Particle::decode(op.particle_type, op.value) {
-                Ok(Particle::List(value) | Particle::Map(value) | Particle::Blob(value)) => walk(value),
-                Ok(_) => 1,
-                Err(error) => {
-                    assert!(error.offset <= op.value.len());
-                    0
-                }
-            };
+            items += checks::particle(&[&[op.particle_type], op.value].concat());
+            match Particle::decode(op.particle_type, op.value) {
+                Ok(Particle::List(value) | Particle::Map(value) | Particle::Blob(value)) => items += msgpack(value),
+                Ok(_) => {}
+                Err(error) => assert!(error.offset <= op.value.len()),
+            }
         }
     }
     items
 }
 
-fn batch(value: &[u8]) -> u64 {
-    BatchRows::decode(value).map_or(0, |rows| {
-        assert!(rows.count as usize <= value.len());
-        rows.map_while(Result::ok).map(|row| 1 + row.fields().count() as u64 + row.ops().count() as u64).sum()
-    })
-}
-
-/// Walks msgpack; reserving what headers announce must stay within the input.
-fn walk(bytes: &[u8]) -> u64 {
-    let (mut reader, mut items, mut reserved) = (Reader::new(bytes), 0, 0);
-    let result = loop {
-        match reader.read() {
-            Ok(element) => {
-                items += 1;
-                match element {
-                    Element::List(header) => reserved += header.len,
-                    Element::Map(header) => reserved += header.len,
-                    Element::Bytes(payload) => drop(msgpack::particle(payload)),
-                    _ => {}
-                }
-                if reader.depth() == 0 {
-                    break reader.finish();
-                }
-            }
-            Err(error) => break Err(error),
-        }
-    };
-    assert!(items <= bytes.len() && reserved <= bytes.len());
-    assert_eq!(msgpack::validate(bytes), result);
-    if let Err(error) = result {
+/// Msgpack, and where its errors are.
+fn msgpack(bytes: &[u8]) -> usize {
+    if let Err(error) = validate(bytes) {
         assert!(error.offset <= bytes.len());
     }
-    items as u64
+    checks::msgpack(bytes)
 }
 
 #[test]
@@ -197,7 +147,7 @@ fn damaged_exchanges_are_refused_or_read() {
         .filter(|bytes| (PROTO_HEADER_SIZE..20_000).contains(&bytes.len()))
         .collect();
     assert!(corpus.len() > 3000);
-    let (start, mut mutations, mut items) = (Instant::now(), 0_u64, 0);
+    let (start, mut mutations, mut items) = (Instant::now(), 0_u64, 0_usize);
     'time: for round in 1_u64.. {
         for (index, bytes) in corpus.iter().enumerate() {
             let mut random = Random(round << 32 | (index as u64 + 1));
@@ -211,7 +161,7 @@ fn damaged_exchanges_are_refused_or_read() {
         }
     }
     println!("{mutations} mutations of {} messages, {items} items read", corpus.len());
-    assert!(items > mutations, "most of the damage should leave something to read");
+    assert!(items as u64 > mutations, "most of the damage should leave something to read");
 }
 
 #[test]
