@@ -1,16 +1,20 @@
-"""The examples of the SDK's performance guide that use the fast path and AsyncPool, run as programs of their own.
+"""The examples of the SDK's performance guide that use the fast path and AsyncPool, and those of our own pages, run as
+programs of their own.
 
-Each runs twice: as it stands in the guide, with Aerolane in place of the packages that it imports, and with `aerolane`
+Each of the guide's runs twice: as it stands in the guide, with Aerolane in place of the packages that it imports, and with `aerolane`
 in its imports. Nothing else of it is changed but the address of the cluster. Lines after `# --` are ours: work for the
 example to do (where the guide leaves that to the reader), and what shows that it was done.
 """
 
+import pathlib
 import re
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 # Top-level `await` is allowed, as in `python -m asyncio`: that is how the guide writes it.
 RUNNER = """
@@ -226,19 +230,38 @@ def with_our_imports(program):
     return re.sub(r"^ *(from|import) .*$", ours, program, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("imports", ["theirs", "ours"])
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_of_the_guide(seeds, name, imports):
-    program, expected = EXAMPLES[name]
-    program = COMPAT + program if imports == "theirs" else with_our_imports(program)
+def output_of(program, seeds):
+    """What a program prints, with the address of the cluster put in."""
     host, _, port = seeds.partition(",")[0].rpartition(":")
     program = program.replace('"localhost:3000"', f'"{seeds}"').replace('"localhost", 3000', f'"{host}", {port}')
     # Nothing may be left open, and nothing deprecated be used.
     command = [sys.executable, "-Werror", "-c", RUNNER]
     run = subprocess.run(command, input=program, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, f"{run.stderr}\n{textwrap.indent(program, '    ')}"
-    assert run.stdout == expected
     assert run.stderr == ""
+    return run.stdout
+
+
+@pytest.mark.parametrize("imports", ["theirs", "ours"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_of_the_guide(seeds, name, imports):
+    program, expected = EXAMPLES[name]
+    program = COMPAT + program if imports == "theirs" else with_our_imports(program)
+    assert output_of(program, seeds) == expected
+
+
+def examples_of(page):
+    """The programs in Python on one of our pages."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    programs = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    assert programs
+    return [pytest.param(program, id=f"{page} {number}") for number, program in enumerate(programs)]
+
+
+@pytest.mark.parametrize("program", [*examples_of("README.md"), *examples_of("docs/python.md")])
+def test_an_example_of_our_own_pages(seeds, program):
+    printed = output_of(program, seeds)
+    assert bool(printed) == ("print(" in program)
 
 
 def test_imports_alone_are_rewritten():
