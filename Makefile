@@ -12,6 +12,7 @@ PYTHON ?= python3
 PYTHON_FT ?= $(firstword $(shell command -v python3.14t) \
     $(wildcard $(HOME)/.local/share/uv/python/cpython-3.14*freethreaded*/bin/python3))
 FREE_THREADED := $(filter-out none,$(PYTHON_FT))
+WITHOUT_GIL := $(or $(FREE_THREADED),left out: no free-threaded Python found (name one: PYTHON_FT=path))
 # Virtual environments live outside the checkout, so that a clean clone finds them again.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aerolane
 TOOLS := $(CACHE)/tools
@@ -46,6 +47,7 @@ demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:por
 
 .PHONY: test
 test: lint test-rust test-python test-peers ## everything that CI runs
+	@echo "make test: all passed. Python tests: $$($(PYTHON) --version), beside other clients; without the GIL: $(WITHOUT_GIL)"
 
 .PHONY: lint
 lint: $(TOOLS)/.ready ## formats and lints
@@ -73,7 +75,7 @@ test-python: test-types ## Python tests, with the GIL and (where such a Python i
 ifneq ($(FREE_THREADED),)
 	$(MAKE) --no-print-directory test-python-free-threaded
 else
-	@echo "no free-threaded Python found (PYTHON_FT=path): its tests are left out"
+	@echo "Python tests without the GIL: $(WITHOUT_GIL)"
 endif
 
 # Not a target of its own for people: the wheel is built by what calls it.
