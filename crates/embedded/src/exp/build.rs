@@ -2,10 +2,11 @@
 
 use super::Expression;
 use super::arithmetic::Arithmetic;
+use super::call::Call;
 use super::value::{Type, Value};
 use crate::code;
 use crate::record::{MAX_BIN_NAME, stored_list, stored_map};
-use aerolane_wire::msgpack::{Element, Reader};
+use aerolane_wire::msgpack::{Element, ListHeader, Reader};
 use regex::bytes::{Regex, RegexBuilder};
 
 /// Numbers of operations.
@@ -31,17 +32,22 @@ mod op {
     pub(super) const IS_TOMBSTONE: i64 = 72;
     pub(super) const MEMORY_SIZE: i64 = 73;
     pub(super) const RECORD_SIZE: i64 = 74;
+    pub(super) const GEO: i64 = 8;
+    pub(super) const IN_LIST: i64 = 9;
     pub(super) const KEY: i64 = 80;
     pub(super) const BIN: i64 = 81;
     pub(super) const BIN_TYPE: i64 = 82;
+    pub(super) const REMOVE: i64 = 100;
+    pub(super) const MAP_KEYS: i64 = 101;
+    pub(super) const MAP_VALUES: i64 = 102;
+    pub(super) const ITEM: i64 = 122;
     pub(super) const COND: i64 = 123;
     pub(super) const VAR: i64 = 124;
     pub(super) const LET: i64 = 125;
     pub(super) const QUOTED: i64 = 126;
+    pub(super) const CALL: i64 = 127;
 }
 
-/// Operations that exist and are not implemented here: geo comparison, membership, conversions and calls.
-const UNSUPPORTED: [i64; 8] = [8, 9, 99, 100, 101, 102, 122, 127];
 /// Largest compiled regular expression, in bytes.
 const REGEX_SIZE: usize = 256 * 1024;
 
@@ -78,6 +84,14 @@ pub(super) enum Metadata {
     IsTombstone,
 }
 
+/// A loop variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ItemPart {
+    Key,
+    Value,
+    Index,
+}
+
 /// A checked expression.
 #[derive(Debug)]
 pub(super) enum Node<'a> {
@@ -92,6 +106,8 @@ pub(super) enum Node<'a> {
     Metadata(Metadata),
     Compare(Comparison, Box<[Node<'a>; 2]>),
     Regex(Box<Regex>, Box<Node<'a>>),
+    /// Whether one is a point in the other.
+    Geo(Box<[Node<'a>; 2]>),
     And(Vec<Node<'a>>),
     Or(Vec<Node<'a>>),
     Exclusive(Vec<Node<'a>>),
@@ -120,6 +136,20 @@ pub(super) enum Node<'a> {
         slot: usize,
         kind: Type,
     },
+    Item {
+        part: ItemPart,
+        kind: Type,
+    },
+    /// What a path has found is to be removed.
+    Remove,
+    /// Whether the first value is in the second, a list.
+    InList(Box<[Node<'a>; 2]>),
+    /// The keys of a map, or its values.
+    MapParts {
+        keys: bool,
+        map: Box<Node<'a>>,
+    },
+    Call(Box<Call<'a>>),
 }
 
 impl Node<'_> {
@@ -131,17 +161,23 @@ impl Node<'_> {
             | Self::Key(kind)
             | Self::Arithmetic { kind, .. }
             | Self::Cond { kind, .. }
+            | Self::Item { kind, .. }
             | Self::Variable { kind, .. } => *kind,
             Self::Metadata(Metadata::SetName) => Type::Str,
             Self::Metadata(Metadata::KeyExists | Metadata::IsTombstone)
             | Self::Compare(..)
             | Self::Regex(..)
+            | Self::Geo(_)
             | Self::And(_)
             | Self::Or(_)
             | Self::Exclusive(_)
+            | Self::InList(_)
             | Self::Not(_) => Type::Bool,
             Self::Metadata(_) | Self::BinType(_) | Self::Scan { .. } => Type::Int,
             Self::Let { body, .. } => body.kind(),
+            Self::MapParts { .. } => Type::List,
+            Self::Remove => Type::Remove,
+            Self::Call(call) => call.kind(),
         }
     }
 }
@@ -160,26 +196,32 @@ fn exactly(n: usize, wanted: usize) -> Result<(), u8> {
     if n == wanted { Ok(()) } else { Err(BAD) }
 }
 
-struct Builder<'a> {
-    bytes: &'a [u8],
+pub(super) struct Builder<'a> {
+    pub(super) bytes: &'a [u8],
     /// Bounds the depth, and with it the recursion.
-    reader: Reader<'a>,
+    pub(super) reader: Reader<'a>,
     /// Variables that can be seen: name and type, by slot.
     scope: Vec<(&'a [u8], usize, Type)>,
     variables: usize,
 }
 
 impl<'a> Builder<'a> {
-    fn node(&mut self) -> Result<Node<'a>, u8> {
+    pub(super) fn node(&mut self) -> Result<Node<'a>, u8> {
         let start = self.reader.offset();
         match self.reader.read().map_err(|_| BAD)? {
-            Element::List(header) if header.marker.is_none() && header.len > 0 => {
-                let Element::Int(number) = self.scalar()? else { return Err(BAD) };
-                self.operation(number, header.len - 1)
-            }
+            Element::List(header) => self.list_node(&header),
             Element::Map(header) => self.map(start, header.len),
             scalar => Value::from_element(&scalar).map(Node::Constant).ok_or(BAD),
         }
+    }
+
+    /// A list whose header has been read.
+    pub(super) fn list_node(&mut self, header: &ListHeader<'_>) -> Result<Node<'a>, u8> {
+        if header.marker.is_some() || header.len == 0 {
+            return Err(BAD);
+        }
+        let Element::Int(number) = self.scalar()? else { return Err(BAD) };
+        self.operation(number, header.len - 1)
     }
 
     /// A map that begins at `start` and whose header has been read: a constant.
@@ -208,6 +250,19 @@ impl<'a> Builder<'a> {
                 let arguments = Box::new([self.expect(Type::Int)?, self.expect(Type::Bool)?]);
                 Ok(Node::Scan { from_left: number == op::SCAN_LEFT, arguments })
             }
+            op::GEO => {
+                exactly(n, 2)?;
+                Ok(Node::Geo(Box::new([self.expect(Type::Geo)?, self.expect(Type::Geo)?])))
+            }
+            op::IN_LIST => {
+                exactly(n, 2)?;
+                Ok(Node::InList(Box::new([self.node()?, self.expect(Type::List)?])))
+            }
+            op::MAP_KEYS | op::MAP_VALUES => {
+                exactly(n, 1)?;
+                self.node().map(|map| Node::MapParts { keys: number == op::MAP_KEYS, map: Box::new(map) })
+            }
+            op::CALL => self.call(n),
             op::COND => self.cond(n),
             op::LET => self.bind(n),
             _ => match Arithmetic::from_number(number) {
@@ -257,12 +312,16 @@ impl<'a> Builder<'a> {
                 let found = self.scope.iter().rev().find(|(known, ..)| *known == name);
                 found.map(|&(_, slot, kind)| Node::Variable { slot, kind }).ok_or(BAD)
             }
+            op::ITEM => {
+                exactly(n, 2)?;
+                self.item()
+            }
+            op::REMOVE => exactly(n, 0).map(|()| Node::Remove),
             op::QUOTED => {
                 exactly(n, 1)?;
                 let list = self.reader.skip().map_err(|_| BAD)?;
                 stored_list(list).map(|list| Node::Constant(Value::List(list))).ok_or(BAD)
             }
-            _ if UNSUPPORTED.contains(&number) => Err(code::UNSUPPORTED),
             _ => Err(BAD),
         }
     }
@@ -300,11 +359,22 @@ impl<'a> Builder<'a> {
     }
 
     /// An argument that is no expression.
-    fn scalar(&mut self) -> Result<Element<'a>, u8> {
+    pub(super) fn scalar(&mut self) -> Result<Element<'a>, u8> {
         self.reader.read().map_err(|_| BAD)
     }
 
-    fn named_type(&mut self) -> Result<Type, u8> {
+    fn item(&mut self) -> Result<Node<'a>, u8> {
+        let kind = self.named_type()?;
+        let part = match self.scalar()? {
+            Element::Int(0) => ItemPart::Key,
+            Element::Int(1) => ItemPart::Value,
+            Element::Int(2) if kind == Type::Int => ItemPart::Index,
+            _ => return Err(BAD),
+        };
+        Ok(Node::Item { part, kind })
+    }
+
+    pub(super) fn named_type(&mut self) -> Result<Type, u8> {
         match self.scalar()? {
             Element::Int(number) => Type::from_number(number).ok_or(BAD),
             _ => Err(BAD),
@@ -455,7 +525,6 @@ mod tests {
         for bytes in refused {
             assert_eq!(build(bytes).err(), Some(BAD), "{bytes:x?}");
         }
-        assert_eq!(build(b"\x91\x7f").err(), Some(code::UNSUPPORTED), "a call");
         let deep = [b"\x92\x12".repeat(100_000), vec![0xc3]].concat();
         assert_eq!(build(&deep).err(), Some(BAD));
     }

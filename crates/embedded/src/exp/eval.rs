@@ -1,10 +1,14 @@
 //! Evaluates checked expressions. `None` is "unknown".
 
 use super::arithmetic::scan;
-use super::build::{Comparison, Metadata, Node};
+use super::build::{Comparison, ItemPart, Metadata, Node};
 use super::value::Value;
 use crate::clock::EPOCH_2010;
+use crate::geo::Shape;
+use crate::path::Collection;
+use crate::record;
 use crate::store::Record;
+use aerolane_wire::msgpack::Writer;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -37,18 +41,48 @@ pub(crate) struct Context<'a> {
 }
 
 /// The value of an expression.
-pub(super) fn evaluate<'v>(root: &'v Node<'_>, variables: usize, context: &'v Context<'v>) -> Option<Value<'v>> {
-    Evaluation { context, variables: vec![None; variables] }.node(root)
+pub(super) fn evaluate<'v>(
+    root: &'v Node<'_>,
+    variables: usize,
+    context: &'v Context<'v>,
+    item: Option<Item<'v>>,
+) -> Option<Value<'v>> {
+    Evaluation { context, item, variables: vec![None; variables] }.node(root)
 }
 
-struct Evaluation<'v> {
+/// What a path is looking at: the values of an expression's loop variables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item<'a> {
+    /// In a map: the key.
+    pub(crate) key: Option<&'a [u8]>,
+    /// The value.
+    pub(crate) value: &'a [u8],
+    /// In a list: the index.
+    pub(crate) index: Option<usize>,
+}
+
+/// Expressions on an item see no record.
+struct NoBins;
+
+impl BinSource for NoBins {
+    fn bin(&self, _name: &[u8]) -> Option<(u8, &[u8])> {
+        None
+    }
+}
+
+/// What expressions on an item see beside it.
+pub(super) const NO_RECORD: Context<'static> =
+    Context { bins: &NoBins, record: None, digest: &[0; 20], set_name: &[], now_ms: 0 };
+
+pub(super) struct Evaluation<'v> {
     context: &'v Context<'v>,
+    item: Option<Item<'v>>,
     /// Values of variables, by slot.
     variables: Vec<Option<Value<'v>>>,
 }
 
 impl<'v> Evaluation<'v> {
-    fn node(&mut self, node: &'v Node<'_>) -> Option<Value<'v>> {
+    pub(super) fn node(&mut self, node: &'v Node<'_>) -> Option<Value<'v>> {
         match node {
             Node::Constant(value) => Some(borrowed(value)),
             Node::Unknown => None,
@@ -77,6 +111,12 @@ impl<'v> Evaluation<'v> {
                 Value::Str(text) => Some(Value::Bool(regex.is_match(&text))),
                 _ => None,
             },
+            Node::Geo(sides) => {
+                let (Value::Geo(a), Value::Geo(b)) = (self.node(&sides[0])?, self.node(&sides[1])?) else {
+                    return None;
+                };
+                Some(Value::Bool(Shape::parse(&a)?.matches(&Shape::parse(&b)?)))
+            }
             Node::And(nodes) => self.any_is(nodes, false),
             Node::Or(nodes) => self.any_is(nodes, true),
             Node::Exclusive(nodes) => {
@@ -110,6 +150,36 @@ impl<'v> Evaluation<'v> {
                 self.node(body)
             }
             Node::Variable { slot, .. } => self.variables[*slot].clone(),
+            Node::Item { part, kind } => self.item(*part).filter(|value| value.kind() == *kind),
+            Node::Remove => Some(Value::Remove),
+            Node::InList(arguments) => {
+                let mut wanted = Vec::new();
+                self.node(&arguments[0])?.write(&mut wanted)?;
+                let Value::List(list) = self.node(&arguments[1])? else { return None };
+                let elements = Collection::parse(&list)?.entries;
+                Some(Value::Bool(elements.iter().any(|entry| record::compare(&wanted, entry.value).is_eq())))
+            }
+            Node::MapParts { keys, map } => {
+                let Value::Map(map) = self.node(map)? else { return None };
+                let entries = Collection::parse(&map)?.entries;
+                let mut list = Vec::new();
+                let mut writer = Writer::new(&mut list);
+                writer.list(entries.len());
+                for entry in entries {
+                    writer.raw(if *keys { entry.key? } else { entry.value });
+                }
+                Some(Value::List(Cow::Owned(list)))
+            }
+            Node::Call(call) => self.call(call),
+        }
+    }
+
+    fn item(&self, part: ItemPart) -> Option<Value<'v>> {
+        let item = self.item?;
+        match part {
+            ItemPart::Key => Value::from_msgpack(item.key?),
+            ItemPart::Value => Value::from_msgpack(item.value),
+            ItemPart::Index => Some(Value::Int(item.index? as i64)),
         }
     }
 
@@ -170,6 +240,7 @@ fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
         Value::Map(v) => Value::Map(cow(v)),
         Value::Geo(v) => Value::Geo(cow(v)),
         Value::Hll(v) => Value::Hll(cow(v)),
+        Value::Remove => Value::Remove,
     }
 }
 

@@ -2,15 +2,15 @@
 //!
 //! An expression is msgpack: a constant, or a list of an operation's number and its arguments. It is built first
 //! ([`Expression::parse`] finds type errors, result 4), then evaluated on a record; a missing bin, a bin of another
-//! type or a division by integer 0 gives "unknown". Semantics follow the golden group `exp`. Calls into collections,
-//! bits and HLLs, geo comparison and path expressions are not there yet: they are refused as unsupported.
+//! type or a division by integer 0 gives "unknown". Semantics follow the golden group `exp`.
 
 mod arithmetic;
 mod build;
+mod call;
 mod eval;
 mod value;
 
-pub(crate) use eval::{BinSource, Context};
+pub(crate) use eval::{BinSource, Context, Item};
 pub(crate) use value::Value;
 
 use crate::code;
@@ -41,7 +41,13 @@ impl<'a> Expression<'a> {
 
     /// The value for a record; `None` is "unknown".
     pub(crate) fn evaluate<'v>(&'v self, context: &'v Context<'v>) -> Option<Value<'v>> {
-        eval::evaluate(&self.root, self.variables, context)
+        let value = eval::evaluate(&self.root, self.variables, context, None);
+        value.filter(|value| *value != Value::Remove)
+    }
+
+    /// The value for an item that a path has found, `None` being "unknown". Such an expression sees no record.
+    pub(crate) fn evaluate_on<'v>(&'v self, item: Item<'v>) -> Option<Value<'v>> {
+        eval::evaluate(&self.root, self.variables, &eval::NO_RECORD, Some(item))
     }
 
     /// The type of the value as secondary indexes name it; `None` for types that cannot be indexed, or are not known.

@@ -1,7 +1,7 @@
 //! Types and values of expressions.
 
 use crate::record::compare;
-use aerolane_wire::msgpack::Element;
+use aerolane_wire::msgpack::{Element, Reader, Writer};
 use aerolane_wire::particle::{Particle, particle_type as t};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,6 +19,8 @@ pub(super) enum Type {
     Float,
     Geo,
     Hll,
+    /// Of the value that removes what a path has found.
+    Remove,
     /// Of `unknown`: fits everywhere.
     Any,
 }
@@ -62,6 +64,8 @@ pub(crate) enum Value<'a> {
     /// The text.
     Geo(Cow<'a, [u8]>),
     Hll(Cow<'a, [u8]>),
+    /// Not a value: what a path has found is to be removed.
+    Remove,
 }
 
 impl<'a> Value<'a> {
@@ -101,6 +105,33 @@ impl<'a> Value<'a> {
         })
     }
 
+    /// A value inside a collection; `None` if it is none that expressions know.
+    pub(super) fn from_msgpack(bytes: &'a [u8]) -> Option<Self> {
+        Some(match Reader::new(bytes).read().ok()? {
+            Element::List(_) => Self::List(Cow::Borrowed(bytes)),
+            Element::Map(_) => Self::Map(Cow::Borrowed(bytes)),
+            scalar => return Self::from_element(&scalar),
+        })
+    }
+
+    /// Appends the value as an element of a collection or an argument; `None` if it cannot be one.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Option<()> {
+        let mut writer = Writer::new(out);
+        match self {
+            Self::Nil => writer.nil(),
+            Self::Bool(v) => writer.bool(*v),
+            Self::Int(v) => writer.int(*v),
+            Self::Float(v) => writer.float(*v),
+            Self::Str(v) => writer.str(v),
+            Self::Blob(v) => writer.blob(v),
+            Self::List(v) | Self::Map(v) => writer.raw(v),
+            Self::Geo(v) => writer.geojson(v),
+            Self::Hll(v) => writer.hll(v),
+            Self::Remove => return None,
+        }
+        Some(())
+    }
+
     pub(super) fn kind(&self) -> Type {
         match self {
             Self::Nil => Type::Nil,
@@ -113,6 +144,7 @@ impl<'a> Value<'a> {
             Self::Map(_) => Type::Map,
             Self::Geo(_) => Type::Geo,
             Self::Hll(_) => Type::Hll,
+            Self::Remove => Type::Remove,
         }
     }
 
@@ -135,7 +167,7 @@ impl<'a> Value<'a> {
     /// The particle that a read of the expression answers: type and value.
     pub(crate) fn to_particle(&self) -> (u8, Vec<u8>) {
         match self {
-            Self::Nil => (t::NIL, Vec::new()),
+            Self::Nil | Self::Remove => (t::NIL, Vec::new()),
             Self::Bool(v) => (t::BOOL, vec![u8::from(*v)]),
             Self::Int(v) => (t::INTEGER, v.to_be_bytes().to_vec()),
             Self::Float(v) => (t::FLOAT, v.to_be_bytes().to_vec()),

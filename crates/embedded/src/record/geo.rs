@@ -4,8 +4,8 @@
 //! send none of the cells; the server adds the leaf cell of a point, and a covering for a region (flags 1).
 //! The covering is not computed here: regions are stored with no cells.
 
+use crate::geo::Shape;
 use aerolane_wire::particle::{Particle, particle_type};
-use serde_json::Value;
 
 const POINT_FLAGS: u8 = 0;
 const REGION_FLAGS: u8 = 1;
@@ -15,9 +15,9 @@ pub(crate) fn stored(value: &[u8]) -> Option<Vec<u8>> {
     let Ok(Particle::GeoJson(text)) = Particle::decode(particle_type::GEOJSON, value) else {
         return None;
     };
-    let cell = match shape(&serde_json::from_slice(text).ok()?)? {
+    let cell = match Shape::parse(text)? {
         Shape::Point { lng, lat } => Some(leaf_cell(lng, lat)),
-        Shape::Region => None,
+        Shape::Region(_) => None,
     };
     let mut out = Vec::with_capacity(11 + text.len());
     out.push(if cell.is_some() { POINT_FLAGS } else { REGION_FLAGS });
@@ -25,54 +25,6 @@ pub(crate) fn stored(value: &[u8]) -> Option<Vec<u8>> {
     out.extend(cell.iter().flat_map(|id| id.to_be_bytes()));
     out.extend_from_slice(text);
     Some(out)
-}
-
-enum Shape {
-    Point { lng: f64, lat: f64 },
-    Region,
-}
-
-fn shape(json: &Value) -> Option<Shape> {
-    let kind = json.get("type")?.as_str()?;
-    if kind == "Feature" {
-        let geometry = json.get("geometry")?;
-        // A feature in a feature is none; this also bounds the recursion.
-        return (geometry.get("type")?.as_str()? != "Feature").then(|| shape(geometry))?;
-    }
-    let coordinates = json.get("coordinates")?;
-    match kind {
-        "Point" => position(coordinates).map(|(lng, lat)| Shape::Point { lng, lat }),
-        "Polygon" => is_polygon(coordinates).then_some(Shape::Region),
-        "MultiPolygon" => {
-            let polygons = coordinates.as_array()?;
-            (!polygons.is_empty() && polygons.iter().all(is_polygon)).then_some(Shape::Region)
-        }
-        "AeroCircle" => match coordinates.as_array()?.as_slice() {
-            [center, radius] => {
-                position(center)?;
-                (radius.as_f64()? >= 0.0).then_some(Shape::Region)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Longitude and latitude in degrees.
-fn position(json: &Value) -> Option<(f64, f64)> {
-    let [lng, lat] = json.as_array()?.as_slice() else { return None };
-    let (lng, lat) = (lng.as_f64()?, lat.as_f64()?);
-    ((-180.0..=180.0).contains(&lng) && (-90.0..=90.0).contains(&lat)).then_some((lng, lat))
-}
-
-/// Closed rings of at least three corners.
-fn is_polygon(json: &Value) -> bool {
-    let Some(rings) = json.as_array() else { return false };
-    let is_ring = |ring: &Value| {
-        let Some(corners) = ring.as_array() else { return false };
-        corners.len() >= 4 && corners.first() == corners.last() && corners.iter().all(|c| position(c).is_some())
-    };
-    !rings.is_empty() && rings.iter().all(is_ring)
 }
 
 /// Levels of S2 cells.

@@ -1,0 +1,67 @@
+//! Changing what a path finds.
+
+use super::collection::Collection;
+use super::{Mode, Path};
+use crate::code;
+use crate::exp::{Expression, Item, Value};
+use crate::record::{compare, stored_list, stored_map};
+use aerolane_wire::msgpack::order;
+
+/// Carries out a changing operation on a bin; gives the new value. The error is a result code.
+pub(crate) fn modify(payload: &[u8], kind: u8, value: &[u8]) -> Result<Vec<u8>, u8> {
+    let path = Path::parse(payload, kind)?;
+    if path.mode != Mode::Apply {
+        return Err(code::PARAMETER);
+    }
+    let change = Expression::parse(path.change)?;
+    path.apply(&change, value, 0)
+}
+
+impl Path<'_> {
+    fn apply(&self, change: &Expression<'_>, value: &[u8], depth: usize) -> Result<Vec<u8>, u8> {
+        let collection = Collection::parse(value).ok_or(code::BIN_TYPE)?;
+        let (_, is_last) = self.level(depth);
+        let mut chosen = self.chosen(depth, &collection)?.into_iter().peekable();
+        let mut entries: Vec<(Option<&[u8]>, Vec<u8>)> = Vec::with_capacity(collection.entries.len());
+        for (i, entry) in collection.entries.iter().enumerate() {
+            let new = if chosen.next_if_eq(&i).is_none() {
+                entry.value.to_vec()
+            } else if is_last {
+                let item = Item { key: entry.key, value: entry.value, index: (!collection.is_map).then_some(i) };
+                match self.changed(change, item)? {
+                    Some(new) => new,
+                    None => continue,
+                }
+            } else if entry.is_collection() {
+                self.apply(change, entry.value, depth + 1)?
+            } else {
+                entry.value.to_vec()
+            };
+            entries.push((entry.key, new));
+        }
+        if !collection.is_map && collection.flags() & order::LIST_ORDERED != 0 {
+            entries.sort_by(|(_, a), (_, b)| compare(a, b));
+        }
+        let mut out = Vec::with_capacity(value.len());
+        collection.write_header(collection.marker, entries.len(), &mut out);
+        for (key, new) in entries {
+            out.extend_from_slice(key.unwrap_or_default());
+            out.extend_from_slice(&new);
+        }
+        Ok(out)
+    }
+
+    /// What takes the place of an item; `None`: nothing, it is removed.
+    fn changed(&self, change: &Expression<'_>, item: Item<'_>) -> Result<Option<Vec<u8>>, u8> {
+        let mut new = Vec::new();
+        match change.evaluate_on(item) {
+            Some(Value::Remove) => return Ok(None),
+            Some(Value::List(list)) => new.extend_from_slice(&stored_list(&list).ok_or(code::BIN_TYPE)?),
+            Some(Value::Map(map)) => new.extend_from_slice(&stored_map(&map).ok_or(code::BIN_TYPE)?),
+            Some(value) => value.write(&mut new).ok_or(code::BIN_TYPE)?,
+            None if self.no_fail => new.extend_from_slice(item.value),
+            None => return Err(code::UNKNOWN),
+        }
+        Ok(Some(new))
+    }
+}
