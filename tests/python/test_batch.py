@@ -1,72 +1,176 @@
-"""Batches of the native client, in both twins."""
+"""Batches, blocking and on event loops: the same cases as tests/rust/raw_batch.rs."""
 
 import asyncio
+import gc
+import pickle
+import signal
+import sys
+import threading
+import time
 
 import pytest
+from conftest import LOOPS
 
-from aerolane import Key, Operation, native
-from aerolane.exceptions import ClientClosedError, InvalidArgumentError, InvalidNamespaceError
-from aerolane.native import BatchDeleteOp, BatchReadOp, BatchWriteOp
+from aerolane import Key, Operation
+from aerolane.exceptions import (
+    AerospikeError,
+    ClientClosedError,
+    InvalidArgumentError,
+    InvalidNamespaceError,
+    RecordNotFoundError,
+    TimeoutError,
+)
+from aerolane.native import (
+    BatchDeleteOp,
+    BatchDeletePolicy,
+    BatchPolicy,
+    BatchReadOp,
+    BatchRecord,
+    BatchWriteOp,
+    BatchWritePolicy,
+    Concurrency,
+    GenerationPolicy,
+    ReadPolicy,
+    Record,
+    RecordExistsAction,
+    ResultCode,
+)
 
 
-@pytest.fixture(params=["blocking", "async"])
-def call(request, client):
-    """`call(name, ...)`: a batch of the client, carried out to its end."""
-    if request.param == "blocking":
-        yield lambda name, *args, **kwargs: getattr(client, f"{name}_blocking")(*args, **kwargs)
-        return
-    with asyncio.Runner() as runner:
+@pytest.fixture(params=["blocking", *LOOPS])
+def run(request):
+    """`run(client, name, *args, **kwargs)`: a call, blocking or on an event loop."""
 
-        async def run(name, args, kwargs):
-            return await asyncio.wait_for(getattr(client, name)(*args, **kwargs), 30)
+    def blocking(client, name, *args, **kwargs):
+        return getattr(client, name + "_blocking")(*args, **kwargs)
 
-        yield lambda name, *args, **kwargs: runner.run(run(name, args, kwargs))
+    def on_loop(client, name, *args, **kwargs):
+        async def call():
+            return await getattr(client, name)(*args, **kwargs)
+
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            return runner.run(asyncio.wait_for(call(), 30))
+
+    return blocking if request.param == "blocking" else on_loop
 
 
 @pytest.fixture
 def keys(set_name):
-    return [Key("test", set_name, number) for number in range(20)]
+    """`keys(n)`: that many keys of a set of the test's own."""
+    return lambda count: [Key("test", set_name, n) for n in range(count)]
 
 
-def codes(rows):
-    return [int(row.result_code) for row in rows]
+def fill(client, keys):
+    rows = client.batch_write_blocking(keys, [{"v": n, "s": f"text {n}"} for n in range(len(keys))])
+    assert all(row.result_code == ResultCode.OK and row.error is None for row in rows)
 
 
-def test_write_and_read(call, keys):
-    rows = call("batch_write", keys, [{"n": number, "s": f"v{number}"} for number in range(20)])
-    assert codes(rows) == [0] * 20
-    assert [row.key for row in rows] == keys
-    rows = call("batch_read", keys)
-    assert codes(rows) == [0] * 20
-    assert [row.record.bins for row in rows] == [{"n": number, "s": f"v{number}"} for number in range(20)]
-    assert [row.record.key for row in rows] == keys
-    assert not any(row.in_doubt for row in rows)
-    assert all(row.error is None for row in rows)
-    assert [row.record.bins for row in call("batch_read", keys, ["s"])][7] == {"s": "v7"}
-    assert [row.record.bins for row in call("batch_read", keys, [])] == [{}] * 20
-    assert [row.record.generation for row in call("batch_read", keys[:2], [])] == [1, 1]
+def test_reads(client, run, keys):
+    keys = keys(320)
+    fill(client, keys[:300])
+    assert run(client, "batch_read", []) == []
+    asked = [*reversed(keys), keys[7], keys[7]]
+    for policy in (None, BatchPolicy(concurrency=Concurrency.SEQUENTIAL)):
+        rows = run(client, "batch_read", asked, batch_policy=policy)
+        assert len(rows) == 322
+        for key, row in zip(asked, rows, strict=True):
+            assert row.key is key
+            if key.value < 300:
+                assert row.record.bins == {"v": key.value, "s": f"text {key.value}"}
+                assert row.record is row.record and row.record.key is key
+                assert row.record.generation == 1 and row.record.results is None
+                assert (row.result_code, row.error, row.in_doubt) == (ResultCode.OK, None, False)
+                assert row.sub_code is None and row.server_message is None and row.exp_trace is None
+            else:
+                assert row.record is None and not row.in_doubt
+                assert row.result_code == ResultCode.KEY_NOT_FOUND_ERROR
+                assert isinstance(row.error, RecordNotFoundError) and row.error is row.error
 
 
-def test_missing_rows(call, client, keys):
-    client.put_blocking(keys[3], {"a": 1})
-    rows = call("batch_read", keys)
-    assert codes(rows) == [0 if number == 3 else 2 for number in range(20)]
-    assert rows[0].record is None
-    assert type(rows[0].error).__name__ == "RecordNotFoundError"
-    assert rows[0].result_code == native.ResultCode.KEY_NOT_FOUND_ERROR
-    assert "KEY_NOT_FOUND" in repr(rows[0])
-    assert call("batch_exists", keys) == [number == 3 for number in range(20)]
-    headers = call("batch_get_header", keys)
-    assert [header is not None for header in headers] == [number == 3 for number in range(20)]
-    assert headers[3].generation == 1
-    assert headers[3].bins == {}
-    assert codes(call("batch_delete", keys)) == [0 if number == 3 else 2 for number in range(20)]
-    assert call("batch_exists", keys) == [False] * 20
+def test_projections_and_headers(client, run, keys):
+    keys = keys(6)
+    fill(client, keys[:5])
+    assert [row.record.bins for row in run(client, "batch_read", keys[:5], ["s"])] == [
+        {"s": f"text {n}"} for n in range(5)
+    ]
+    assert [row.record.bins for row in run(client, "batch_read", tuple(keys[:5]), ["no"])] == [{}] * 5
+    assert [row.record.bins for row in run(client, "batch_read", iter(keys[:5]), [])] == [{}] * 5
+    headers = run(client, "batch_get_header", keys)
+    assert [header and (header.generation, header.bins) for header in headers] == [(1, {})] * 5 + [None]
+    assert run(client, "batch_exists", keys) == [True] * 5 + [False]
+    assert run(client, "batch_exists", []) == [] and run(client, "batch_get_header", []) == []
+    for name in ("batch_delete", "batch", "batch_write", "batch_operate"):
+        assert run(client, name, *([[], []] if name in ("batch_write", "batch_operate") else [[]])) == []
+    # A row alone goes as a plain command.
+    assert run(client, "batch_read", keys[:1])[0].record.bins["v"] == 0
+    assert run(client, "batch_read", keys[5:])[0].result_code == ResultCode.KEY_NOT_FOUND_ERROR
+    assert run(client, "batch_read", keys[:1], [])[0].record.bins == {}
+    assert run(client, "batch_exists", keys[5:]) == [False]
+    assert run(client, "batch_get_header", keys[:1])[0].generation == 1
 
 
-def test_values_come_back_as_they_went(call, keys):
+def test_writes_operations_and_deletes(client, run, keys):
+    keys = keys(9)
+    fill(client, keys[:6])
+    same = {"v": 100}
+    rows = run(client, "batch_write", keys[:6], [same] * 6)
+    assert [row.result_code for row in rows] == [ResultCode.OK] * 6
+    create = BatchWritePolicy(record_exists_action=RecordExistsAction.CREATE_ONLY)
+    rows = run(client, "batch_write", keys[5:7], [{"v": 1}, {"v": 2}], write_policy=create)
+    assert [row.result_code for row in rows] == [ResultCode.KEY_EXISTS_ERROR, ResultCode.OK]
+    stale = BatchWritePolicy(generation_policy=GenerationPolicy.EXPECT_GEN_EQUAL, generation=77)
+    assert run(client, "batch_write", keys[:1], [{"v": 1}], write_policy=stale)[0].result_code == (
+        ResultCode.GENERATION_ERROR
+    )
+
+    add = [Operation.add("v", 1), Operation.get_bin("v")]
+    rows = run(client, "batch_operate", keys[:3], [add, add, [Operation.get_bin("s"), Operation.get_bin("no")]])
+    assert [row.record.results for row in rows] == [[None, 101], [None, 101], ["text 2", None]]
+    assert rows[2].record.bins == {"s": "text 2", "no": None}
+    # Alone, and with a failure.
+    assert run(client, "batch_operate", keys[:1], [add])[0].record.results == [None, 102]
+    rows = run(client, "batch_operate", keys[:2], [[Operation.append("v", "x")], add])
+    assert (rows[0].result_code, rows[1].record.results) == (ResultCode.BIN_TYPE_ERROR, [None, 102])
+
+    stale = BatchDeletePolicy(generation_policy=GenerationPolicy.EXPECT_GEN_EQUAL, generation=77)
+    assert run(client, "batch_delete", keys[:1], delete_policy=stale)[0].result_code == ResultCode.GENERATION_ERROR
+    rows = run(client, "batch_delete", [*keys[:2], keys[8]])
+    assert [row.result_code for row in rows] == [ResultCode.OK, ResultCode.OK, ResultCode.KEY_NOT_FOUND_ERROR]
+    assert run(client, "batch_exists", keys[:3]) == [False, False, True]
+
+
+def test_rows_of_all_kinds(client, run, keys):
+    keys = keys(8)
+    fill(client, keys[:6])
+    rows = run(
+        client,
+        "batch",
+        [
+            BatchReadOp(keys[0]),
+            BatchReadOp(keys[1], ["v"]),
+            BatchReadOp(keys[2], operations=[Operation.get_bin("s")]),
+            BatchWriteOp(keys[3], [Operation.add("v", 1), Operation.get_bin("v")]),
+            BatchWriteOp(keys[6], bins={"v": 6}),
+            BatchDeleteOp(keys[4]),
+            BatchDeleteOp(keys[7]),
+        ],
+    )
+    assert rows[0].record.bins == {"v": 0, "s": "text 0"} and rows[0].record.results is None
+    assert rows[1].record.bins == {"v": 1}
+    assert rows[2].record.results == ["text 2"]
+    assert rows[3].record.results == [None, 4]
+    assert [row.result_code for row in rows[4:]] == [ResultCode.OK, ResultCode.OK, ResultCode.KEY_NOT_FOUND_ERROR]
+    assert [row.key for row in rows] == [keys[n] for n in (0, 1, 2, 3, 6, 4, 7)]
+    row = BatchReadOp(keys[0])
+    assert row.key is keys[0]
+    assert [one.record.bins["v"] for one in run(client, "batch", [row, row])] == [0, 0]
+    client.put_blocking(keys[0], {"v": 10})
+    assert run(client, "batch", [row])[0].record.bins["v"] == 10
+
+
+def test_values_come_back_as_they_went(client, run, keys):
+    keys = keys(5)
     bins = {
-        "nothing": 1,
         "text": "ä\N{SNOWMAN}",
         "raw": b"\0\xff",
         "float": 1.5,
@@ -74,148 +178,208 @@ def test_values_come_back_as_they_went(call, keys):
         "list": [1, "a", b"b", None, [2.5]],
         "map": {"k": 1, 2: [3]},
     }
-    call("batch_write", keys[:5], [bins] * 5)
-    assert [row.record.bins for row in call("batch_read", keys[:5])] == [bins] * 5
+    run(client, "batch_write", keys, [bins] * 5)
+    assert [row.record.bins for row in run(client, "batch_read", keys)] == [bins] * 5
 
 
-def test_operate(call, client, keys):
-    for key in keys:
-        client.put_blocking(key, {"n": 1})
-    rows = call("batch_operate", keys, [[Operation.add("n", number), Operation.get_bin("n")] for number in range(20)])
-    assert codes(rows) == [0] * 20
-    assert [client.get_blocking(key).bins["n"] for key in keys] == [1 + number for number in range(20)]
-    rows = call("batch_operate", keys, [[Operation.get_bin("n")]] * 20)
-    assert [row.record.bins["n"] for row in rows] == [1 + number for number in range(20)]
-
-
-def test_rows_of_all_kinds(call, client, keys):
-    client.put_blocking(keys[0], {"a": 1, "b": 2})
-    client.put_blocking(keys[3], {"a": 1})
-    rows = call(
-        "batch",
-        [
-            BatchReadOp(keys[0], ["a"]),
-            BatchWriteOp(keys[1], bins={"x": 5}),
-            BatchWriteOp(keys[2], [Operation.put("y", 6)]),
-            BatchDeleteOp(keys[3]),
-            BatchReadOp(keys[4]),
-            BatchReadOp(keys[0], operations=[Operation.get_bin("b")]),
-        ],
-    )
-    assert codes(rows) == [0, 0, 0, 0, 2, 0]
-    assert rows[0].record.bins == {"a": 1}
-    assert rows[5].record.bins == {"b": 2}
-    assert client.get_blocking(keys[1]).bins == {"x": 5}
-    assert client.get_blocking(keys[2]).bins == {"y": 6}
-    assert not client.exists_blocking(keys[3])
-
-
-def test_rows_can_be_used_again(call, client, keys):
-    client.put_blocking(keys[0], {"a": 1})
-    row = BatchReadOp(keys[0])
-    first = call("batch", [row, row])
-    client.put_blocking(keys[0], {"a": 2})
-    second = call("batch", [row])
-    assert [r.record.bins for r in first] == [{"a": 1}] * 2
-    assert second[0].record.bins == {"a": 2}
-
-
-def test_row_policies(call, client, keys):
-    client.put_blocking(keys[0], {"a": 1})
-    policy = native.BatchWritePolicy()
-    policy.record_exists_action = native.RecordExistsAction.CREATE_ONLY
-    rows = call("batch_write", keys[:2], [{"a": 2}] * 2, write_policy=policy)
-    assert codes(rows) == [5, 0]
-    delete = native.BatchDeletePolicy()
-    delete.generation_policy = native.GenerationPolicy.EXPECT_GEN_EQUAL
-    delete.generation = 9
-    assert codes(call("batch_delete", keys[:1], delete_policy=delete)) == [3]
-    batch = native.BatchPolicy()
-    batch.concurrency = native.Concurrency.SEQUENTIAL
-    assert codes(call("batch_read", keys[:2], batch_policy=batch, read_policy=native.BatchReadPolicy())) == [0, 0]
-
-
-@pytest.mark.parametrize("name", ["batch_read", "batch_delete", "batch_exists", "batch_get_header", "batch"])
-def test_nothing_to_do(call, name):
-    assert call(name, []) == []
-
-
-def test_nothing_to_write(call):
-    assert call("batch_write", [], []) == []
-    assert call("batch_operate", [], []) == []
-
-
-def test_one_row(call, keys):
-    assert codes(call("batch_write", keys[:1], [{"a": 1}])) == [0]
-    assert call("batch_read", keys[:1])[0].record.bins == {"a": 1}
-
-
-def test_bad_arguments(client, keys):
-    for twin in ("", "_blocking"):
-
-        def call(name, *args, twin=twin, **kwargs):
-            getattr(client, f"{name}{twin}")(*args, **kwargs)
-
-        with pytest.raises(TypeError, match=r"keys\[1\]"):
-            call("batch_read", [keys[0], "x"])
-        with pytest.raises(TypeError, match="list of Key"):
-            call("batch_read", keys[0])
-        with pytest.raises(TypeError):
-            call("batch_read", 5)
-        with pytest.raises(TypeError):
-            call("batch_read", keys, "a")
-        with pytest.raises(ValueError, match="same length"):
-            call("batch_write", keys, [{"a": 1}])
-        with pytest.raises(ValueError, match="same length"):
-            call("batch_operate", keys, [])
-        with pytest.raises(TypeError, match=r"bins_list\[1\]"):
-            call("batch_write", keys[:2], [{"a": 1}, 5])
-        with pytest.raises(InvalidArgumentError, match=r"bins_list\[0\]"):
-            call("batch_write", keys[:1], [{}])
-        with pytest.raises(TypeError, match="'a' of"):
-            call("batch_write", keys[:1], [{"a": object()}])
-        with pytest.raises(TypeError, match=r"ops\[0\]"):
-            call("batch", [keys[0]])
-        with pytest.raises(TypeError, match="batch_policy"):
-            call("batch_read", keys, batch_policy=native.ReadPolicy())
-        with pytest.raises(InvalidArgumentError):
-            call("batch_operate", keys[:1], [[]])
-    for bad in ({"operations": [Operation.get()], "bins": {"a": 1}}, {}):
-        with pytest.raises(InvalidArgumentError):
-            BatchWriteOp(keys[0], **bad)
-    with pytest.raises(InvalidArgumentError, match="writes"):
-        BatchReadOp(keys[0], operations=[Operation.put("a", 1)])
-    with pytest.raises(InvalidArgumentError):
-        BatchReadOp(keys[0], ["a"], [Operation.get()])
-    with pytest.raises(TypeError):
-        BatchDeleteOp("k")
-
-
-def test_unknown_namespace(call, keys):
-    assert codes(call("batch_read", [Key("nowhere", "s", 1)])) == [20]
-    rows = call("batch_read", [keys[0], Key("nowhere", "s", 1)])
-    assert codes(rows) == [2, 20]
-    assert isinstance(rows[1].error, InvalidNamespaceError)
-
-
-def test_closed(connect, keys):
+def test_a_closed_client(connect, run, keys):
     client = connect()
     client.close_blocking()
     with pytest.raises(ClientClosedError):
-        client.batch_read_blocking(keys)
+        run(client, "batch_read", keys(3))
 
 
-def test_failed_rows_of_one_node(new_cluster):
-    """Rows of a node that does not answer fail; the others have their records."""
-    cluster = new_cluster(nodes=3, replication_factor=1)
-    keys = [Key("test", "s", number) for number in range(60)]
-    with native.new_client_blocking(native.ClientPolicy(), cluster.seeds) as client:
-        client.batch_write_blocking(keys, [{"a": 1}] * 60)
-        policy = native.BatchPolicy()
-        policy.total_timeout, policy.socket_timeout, policy.max_retries = 300, 300, 0
-        cluster.inject("stall", node=cluster.nodes[0], on="batch")
-        rows = client.batch_read_blocking(keys, batch_policy=policy)
-        assert 0 < codes(rows).count(0) < 60
-        failed = [row for row in rows if row.record is None]
-        assert {int(row.result_code) for row in failed} == {9}
-        assert all(type(row.error).__name__ == "TimeoutError" for row in failed)
+def test_five_thousand_keys(client, run, keys):
+    keys = keys(5000)
+    fill(client, keys)
+    rows = run(client, "batch_read", keys, batch_policy=BatchPolicy(total_timeout=10_000))
+    assert [row.record.bins["v"] for row in rows] == list(range(5000))
+
+
+def test_rows_that_cannot_be_routed(client, run, keys):
+    keys = keys(2)
+    fill(client, keys)
+    nowhere = Key("no-such-ns", "s", 1)
+    rows = run(client, "batch_read", [keys[0], nowhere, keys[1]])
+    assert [row.result_code for row in rows] == [ResultCode.OK, ResultCode.INVALID_NAMESPACE, ResultCode.OK]
+    assert [row.result_code for row in run(client, "batch_read", [nowhere])] == [ResultCode.INVALID_NAMESPACE]
+    assert isinstance(rows[1].error, InvalidNamespaceError)
+    with pytest.raises(AerospikeError):
+        run(client, "batch_exists", [keys[0], nowhere])
+
+
+def test_arguments_that_cannot_be_used(client, run, keys):
+    keys = keys(2)
+    for call, arguments, error, text in [
+        ("batch_read", [[keys[0], "k"]], TypeError, r"keys\[1\]"),
+        ("batch_read", [keys[0]], TypeError, "list of Key"),
+        ("batch_read", [5], TypeError, "iterable"),
+        ("batch_read", [keys, "v"], TypeError, "bins"),
+        ("batch_read", [keys, ["a_name_of_16_chr"]], InvalidArgumentError, "a_name_of_16_chr"),
+        ("batch_write", [keys, [{"v": 1}]], ValueError, "same length, they have 2 and 1"),
+        ("batch_write", [keys, [{"v": 1}] * 3], ValueError, "same length, they have 2 and 3"),
+        ("batch_write", [keys, [{"v": 1}, {}]], InvalidArgumentError, r"bins_list\[1\] has no bins"),
+        ("batch_write", [keys, [{"v": 1}, 5]], TypeError, r"bins_list\[1\]"),
+        ("batch_write", [keys, [{"v": 1}, {"v": object()}]], TypeError, "bin 'v'"),
+        ("batch_write", [keys, [{"v": 1}, {"v": 1 << 64}]], OverflowError, "bin 'v'"),
+        ("batch_operate", [keys, [[Operation.get()], []]], InvalidArgumentError, "no operations"),
+        ("batch_operate", [keys, [[Operation.get()], [1]]], TypeError, r"operations\[0\]"),
+        ("batch", [[BatchReadOp(keys[0]), keys[0]]], TypeError, r"ops\[1\]"),
+    ]:
+        with pytest.raises(error, match=text):
+            run(client, call, *arguments)
+    with pytest.raises(TypeError, match="batch_policy"):
+        run(client, "batch_read", keys, batch_policy=ReadPolicy())
+    with pytest.raises(TypeError):
+        BatchDeleteOp("k")
+    assert run(client, "batch_exists", keys) == [False, False]
+    for make in (
+        lambda: BatchReadOp(keys[0], ["v"], [Operation.get()]),
+        lambda: BatchReadOp(keys[0], operations=[Operation.put("v", 1)]),
+        lambda: BatchWriteOp(keys[0]),
+        lambda: BatchWriteOp(keys[0], [Operation.get()]),
+        lambda: BatchWriteOp(keys[0], [Operation.touch()], bins={"v": 1}),
+    ):
+        with pytest.raises(ValueError):
+            make()
+
+
+def test_a_write_without_an_answer_is_in_doubt(new_cluster, connect, run, keys):
+    cluster, keys = new_cluster(nodes=3), keys(90)
+    client = connect(cluster.seeds)
+    fill(client, keys)
+    policy = BatchPolicy(total_timeout=400, max_retries=0)
+    with cluster.inject("stall", on="batch", node=cluster.nodes[0]):
+        begun = time.monotonic()
+        rows = run(client, "batch_write", keys, [{"v": -1}] * 90, batch_policy=policy)
+        assert 0.4 <= time.monotonic() - begun < 3
+        lost = [row for row in rows if row.error is not None]
+        assert 0 < len(lost) < 90
+        assert all(row.in_doubt and row.record is None and isinstance(row.error, TimeoutError) for row in lost)
+        assert all(row.result_code == ResultCode.OK for row in rows if row.error is None)
+        rows = run(client, "batch_read", keys, batch_policy=policy)
+        assert not any(row.in_doubt for row in rows)
+        assert any(row.record is not None for row in rows) and any(row.record is None for row in rows)
+    # No row was answered: that is raised.
+    with cluster.inject("stall", on="batch"), pytest.raises(TimeoutError) as caught:
+        run(client, "batch_write", keys, [{"v": -1}] * 90, batch_policy=policy)
+    assert caught.value.in_doubt
+    assert all(row.in_doubt and isinstance(row.error, TimeoutError) for row in caught.value.batch_records)
+
+
+def test_reads_survive_the_loss_of_a_node(new_cluster, connect, run, keys):
+    cluster, keys = new_cluster(nodes=3), keys(300)
+    client = connect(cluster.seeds)
+    fill(client, keys)
+    node = cluster.nodes[0]
+    cluster.inject("stall", on="batch", node=node)
+    stopping = threading.Timer(0.2, lambda: cluster.stop_node(node))
+    stopping.start()
+    rows = run(client, "batch_read", keys, batch_policy=BatchPolicy(total_timeout=15_000, max_retries=10))
+    stopping.join()
+    assert [row.record.bins["v"] for row in rows] == list(range(300))
+
+
+def test_a_batch_answered_with_a_failure(new_cluster, connect, run, keys):
+    cluster, keys = new_cluster(nodes=1), keys(20)
+    client = connect(cluster.seeds)
+    fill(client, keys)
+    with cluster.inject("result", 22, on="batch"):
+        rows = run(client, "batch_read", keys)
+    assert {row.result_code for row in rows} == {ResultCode(22)}
+    garbage = b"\x02\x03\0\0\0\0\0\x10" + b"\xff" * 16
+    with cluster.inject("garbage", garbage, on="batch", times=1), pytest.raises(AerospikeError):
+        run(client, "batch_read", keys, batch_policy=BatchPolicy(max_retries=0))
+    assert all(row.record for row in run(client, "batch_read", keys))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_a_signal_ends_a_blocking_batch(new_cluster, connect, keys):
+    class Alarm(Exception):
+        pass
+
+    def ring(_number, _frame):
+        raise Alarm
+
+    cluster, keys = new_cluster(nodes=3), keys(90)
+    client = connect(cluster.seeds)
+    fill(client, keys)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with cluster.inject("stall", on="batch"):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            begun = time.monotonic()
+            with pytest.raises(Alarm):
+                client.batch_read_blocking(keys, batch_policy=BatchPolicy(total_timeout=10_000))
+            assert time.monotonic() - begun < 3
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert all(row.record for row in client.batch_read_blocking(keys))
+
+
+async def test_a_cancelled_batch_and_many_at_once(client, keys):
+    keys = keys(200)
+    fill(client, keys)
+    task = asyncio.ensure_future(client.batch_read(keys))
+    await asyncio.sleep(0)
+    if task.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        # It was faster than that turn of the loop.
+        assert [row.record.bins["v"] for row in await task] == list(range(200))
+    many = await asyncio.gather(*(client.batch_read(keys[n : n + 20]) for n in range(0, 180, 5)))
+    for n, rows in zip(range(0, 180, 5), many, strict=True):
+        assert [row.record.bins["v"] for row in rows] == list(range(n, n + 20))
+
+
+def test_many_threads(client, keys):
+    keys = keys(256)
+    fill(client, keys)
+    failures = []
+
+    def work(start):
+        for turn in range(20):
+            part = keys[(start + turn) % 128 :][:128]
+            rows = client.batch_read_blocking(part)
+            if [row.record.bins["v"] for row in rows] != [key.value for key in part]:
+                failures.append(start)
+
+    threads = [threading.Thread(target=work, args=(n * 16,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_row_stands_alone(client, keys):
+    keys = keys(50)
+    big = "x" * 10_000
+    client.batch_write_blocking(keys, [{"v": n, "big": big} for n in range(50)])
+    rows = client.batch_read_blocking(keys)
+    kept = rows[3]
+    del rows
+    gc.collect()
+    assert kept.record.bins == {"v": 3, "big": big}
+    assert pickle.loads(pickle.dumps(kept.record)) == kept.record
+    assert "BatchRecord(key=" in repr(kept) and "'v': 3" in repr(kept)
+    missing = client.batch_read_blocking([Key("test", keys[0].set_name, "none")])[0]
+    assert "KEY_NOT_FOUND_ERROR" in repr(missing)
+    assert isinstance(kept, BatchRecord) and isinstance(kept.record, Record)
+
+
+def test_nothing_leaks(client, keys):
+    keys = keys(64)
+    fill(client, keys)
+
+    def once():
+        rows = client.batch_read_blocking(keys)
+        return [row.record.bins for row in rows], [row.result_code for row in rows]
+
+    once()
+    counts = [sys.getrefcount(key) for key in keys]
+    for _ in range(50):
+        once()
+    gc.collect()
+    assert [sys.getrefcount(key) for key in keys] == counts

@@ -1,9 +1,9 @@
 """The examples of the SDK's performance guide that use the fast path and AsyncPool, and those of our own pages, run as
 programs of their own.
 
-Each of the guide's runs twice: as it stands in the guide, with Aerolane in place of the packages that it imports, and with `aerolane`
-in its imports. Nothing else of it is changed but the address of the cluster. Lines after `# --` are ours: work for the
-example to do (where the guide leaves that to the reader), and what shows that it was done.
+Each of the guide's runs twice: as it stands in the guide, with Aerolane in place of the packages that it imports, and
+with `aerolane` in its imports. Nothing else of it is changed but the address of the cluster. Lines after `# --` are
+ours: work for the example to do (where the guide leaves that to the reader), and what shows that it was done.
 """
 
 import pathlib
