@@ -51,6 +51,8 @@ pub mod info2 {
     pub const DURABLE_DELETE: u8 = 0x10;
     /// Fail if the record exists.
     pub const CREATE_ONLY: u8 = 0x20;
+    /// Long queries: partitions may be in migration (`QueryDuration::LongRelaxAp`).
+    pub const RELAX_AP_LONG_QUERY: u8 = 0x40;
     /// Answer for each operation, also where it has nothing to say.
     pub const RESPOND_ALL_OPS: u8 = 0x80;
 }

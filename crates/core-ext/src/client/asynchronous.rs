@@ -12,6 +12,7 @@ use super::front_door::single_record_methods;
 use super::lanes::Lanes;
 use super::long_tail::prelude::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
+use super::query::IdleStreams;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::{Cluster, Subscription};
 use crate::command::encode::WriteKind;
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) lanes: Arc<Lanes>,
     /// The connections of the blocking client.
     pub(crate) pools: Arc<Pools>,
+    /// Connections for queries.
+    pub(crate) queries: Arc<IdleStreams>,
     /// The lanes of foreign event loops.
     pub(crate) hosts: Arc<Hosts>,
     /// Tells the lanes of nodes that leave or come back.
@@ -37,7 +40,8 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(cluster: Arc<Cluster>, config: &ClientConfig) -> Arc<Self> {
         let lanes = Arc::new(Lanes::new(&cluster, config));
-        let pools = super::sync::pools(&cluster, config);
+        let queries = Arc::new(IdleStreams::default());
+        let pools = super::sync::pools(&cluster, config, &queries);
         let follower = Arc::downgrade(&lanes);
         let following = cluster.on_change(move |topology| {
             if let Some(lanes) = follower.upgrade() {
@@ -45,7 +49,7 @@ impl Shared {
             }
         });
         let hosts = Hosts::new(lanes.sizing().clone());
-        Arc::new(Self { cluster, lanes, pools, hosts, _following: following })
+        Arc::new(Self { cluster, lanes, pools, queries, hosts, _following: following })
     }
 
     /// # Errors
@@ -59,6 +63,7 @@ impl Shared {
         self.cluster.begin_close();
         self.pools.close();
         self.lanes.close();
+        self.queries.close();
     }
 }
 

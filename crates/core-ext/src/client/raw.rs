@@ -104,7 +104,7 @@ pub enum RawFailure {
 /// from or into.
 #[derive(Clone)]
 pub struct RawClient {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl RawClient {

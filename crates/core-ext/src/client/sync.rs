@@ -18,6 +18,7 @@ use super::execute::on_thread;
 use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
 use super::long_tail::prelude::*;
+use super::query::IdleStreams;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::clock;
 use crate::cluster::Cluster;
@@ -273,10 +274,11 @@ impl fmt::Debug for SyncClient {
     }
 }
 
-/// The pools of a client, and the task that looks after them.
-pub(super) fn pools(cluster: &Arc<Cluster>, config: &ClientConfig) -> Arc<Pools> {
+/// The pools of a client, and the task that looks after them and the connections of queries.
+pub(super) fn pools(cluster: &Arc<Cluster>, config: &ClientConfig, queries: &Arc<IdleStreams>) -> Arc<Pools> {
     let pools = Arc::new(Pools::new(Box::new(Opener(Arc::downgrade(cluster))), config.pool_sizing()));
-    cluster.runtime().spawn(look_after(Arc::downgrade(&pools), Arc::downgrade(cluster), config.policy.idle_timeout));
+    let connections = (Arc::downgrade(&pools), Arc::downgrade(queries));
+    cluster.runtime().spawn(look_after(connections, Arc::downgrade(cluster), config.policy.idle_timeout));
     pools
 }
 
@@ -299,7 +301,7 @@ impl BlockingOpener for Opener {
 }
 
 /// Closes idle connections and those of nodes that are gone, as long as the client lives.
-async fn look_after(pools: Weak<Pools>, cluster: Weak<Cluster>, idle_timeout_ms: u32) {
+async fn look_after((pools, queries): (Weak<Pools>, Weak<IdleStreams>), cluster: Weak<Cluster>, idle_timeout_ms: u32) {
     const EVERY: Duration = Duration::from_secs(1);
     /// Before a server with its former default (`proto-fd-idle-ms` of 60 s) does.
     const IDLE: Duration = Duration::from_secs(55);
@@ -312,5 +314,8 @@ async fn look_after(pools: Weak<Pools>, cluster: Weak<Cluster>, idle_timeout_ms:
         }
         let topology = cluster.topology();
         pools.trim(Some(idle), |node| topology.is_active(node));
+        if let Some(queries) = queries.upgrade() {
+            queries.trim(idle, |node| topology.is_active(node));
+        }
     }
 }

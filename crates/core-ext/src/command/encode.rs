@@ -332,7 +332,7 @@ pub(crate) fn user_key_value(user_key: &aerospike_core::Value, out: &mut Vec<u8>
 }
 
 #[inline]
-fn filter_field(writer: &mut MessageWriter<'_>, policy: &BasePolicy) -> Result<()> {
+pub(crate) fn filter_field(writer: &mut MessageWriter<'_>, policy: &BasePolicy) -> Result<()> {
     match &policy.filter_expression {
         None => Ok(()),
         Some(filter) => writer.field_with(field::FILTER, |out| expression(filter, out)),

@@ -59,6 +59,11 @@ impl RawOps {
         written
     }
 
+    /// Appends them to a request.
+    pub(crate) fn write(&self, writer: &mut MessageWriter<'_>) {
+        writer.encoded_ops(&self.bytes, self.count);
+    }
+
     /// How many there are.
     #[must_use]
     pub const fn len(&self) -> usize {

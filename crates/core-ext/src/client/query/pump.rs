@@ -1,0 +1,196 @@
+//! The answer of one node: read on the control plane's runtime, handed over frame by frame.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use aerolane_wire::message::{info3, pass_message};
+use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::cluster::Cluster;
+use crate::command::compress::message_body;
+use crate::connect::Stream;
+use crate::error::{Error, Phase, Result};
+use crate::topology::{NodeId, NodeInfo};
+
+/// A body that is announced to be larger is given room as it comes.
+const FIRST_ROOM: usize = 256 * 1024;
+const READ_BUFFER: usize = 64 * 1024;
+/// Connections to one node that are kept for later queries.
+const KEPT: usize = 4;
+
+/// What a query hears of its nodes.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// The body of a frame, with the room that its records take in the queue.
+    Frame(Vec<u8>, OwnedSemaphorePermit),
+    /// The node's answer is over: it has come whole, or why not.
+    Ended(Result<()>),
+    /// A pause is over.
+    Go,
+    /// The time for the whole query is over.
+    Late,
+}
+
+/// Tells a query one last thing, whatever happens: dropped without it, that the client was closed.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// Which node of which round.
+    place: (u32, usize),
+    events: UnboundedSender<((u32, usize), Event)>,
+    over: bool,
+}
+
+impl Report {
+    pub(super) fn new(place: (u32, usize), events: &UnboundedSender<((u32, usize), Event)>) -> Self {
+        Self { place, events: events.clone(), over: false }
+    }
+
+    fn say(&self, event: Event) {
+        // The query was given up: then this is aborted, too.
+        let _ = self.events.send((self.place, event));
+    }
+
+    pub(super) fn end(mut self, event: Event) {
+        self.over = true;
+        self.say(event);
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if !self.over {
+            self.say(Event::Ended(Err(Error::client_closed())));
+        }
+    }
+}
+
+/// Connections on which no query runs at present.
+#[derive(Debug, Default)]
+pub(crate) struct IdleStreams(Mutex<Vec<(NodeId, Instant, Stream)>>);
+
+impl IdleStreams {
+    fn take(&self, node: NodeId) -> Option<Stream> {
+        let mut all = self.0.lock();
+        let at = all.iter().rposition(|(id, ..)| *id == node)?;
+        Some(all.remove(at).2)
+    }
+
+    fn keep(&self, node: NodeId, stream: Stream) {
+        let mut all = self.0.lock();
+        if all.iter().filter(|(id, ..)| *id == node).count() < KEPT {
+            all.push((node, Instant::now(), stream));
+        }
+    }
+
+    /// Closes those that were idle for so long, and those of nodes that are not wanted any more.
+    pub(crate) fn trim(&self, idle: Duration, wanted: impl Fn(NodeId) -> bool) {
+        self.0.lock().retain(|(node, since, _)| since.elapsed() < idle && wanted(*node));
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.lock().clear();
+    }
+}
+
+/// One request and where its answer goes.
+pub(super) struct Pump {
+    pub(super) cluster: Weak<Cluster>,
+    pub(super) idle: Arc<IdleStreams>,
+    pub(super) node: Arc<NodeInfo>,
+    pub(super) request: Vec<u8>,
+    /// How long the node may be silent.
+    pub(super) silence: Option<Duration>,
+    /// The room in the queue, in records, and how much there is in all.
+    pub(super) room: (Arc<Semaphore>, u32),
+    pub(super) report: Report,
+}
+
+impl Pump {
+    pub(super) async fn run(self) {
+        let outcome = self.answer().await;
+        if outcome.is_err() {
+            self.node.breaker().record_error();
+        }
+        let outcome = outcome.map_err(|error| error.with_node(Arc::clone(self.node.label())));
+        self.report.end(Event::Ended(outcome));
+    }
+
+    async fn answer(&self) -> Result<()> {
+        if let Some(stream) = self.idle.take(self.node.id()) {
+            // The server may have closed it meanwhile: if nothing comes of it, another is opened.
+            let mut begun = false;
+            let outcome = self.read(stream, &mut begun).await;
+            if begun || outcome.is_ok() {
+                return outcome;
+            }
+        }
+        let cluster = self.cluster.upgrade().ok_or_else(Error::client_closed)?;
+        let stream = cluster.open(&self.node).await?;
+        drop(cluster);
+        self.read(stream, &mut false).await
+    }
+
+    /// Sends the request and hands over the answer. `begun`: some of it has come.
+    async fn read(&self, stream: Stream, begun: &mut bool) -> Result<()> {
+        let mut stream = BufReader::with_capacity(READ_BUFFER, stream);
+        self.patient("send the query", stream.get_mut().write_all(&self.request)).await?;
+        self.patient("send the query", stream.get_mut().flush()).await?;
+        loop {
+            let mut header = [0; PROTO_HEADER_SIZE];
+            self.patient("read the answer", stream.read_exact(&mut header)).await?;
+            *begun = true;
+            let header = ProtoHeader::decode(&header, MAX_BODY_SIZE)?;
+            let mut body = Vec::with_capacity(header.body_size.min(FIRST_ROOM));
+            let mut rest = (&mut stream).take(header.body_size as u64);
+            while body.len() < header.body_size {
+                if self.patient("read the answer", rest.read_buf(&mut body)).await? == 0 {
+                    return Err(Error::connection("the server closed the connection within a frame"));
+                }
+            }
+            let mut inflated = Vec::new();
+            let inner = message_body(&Frame { header, body: &body }, &mut inflated)?;
+            let (records, last) = look_through(inner)?;
+            if inner.as_ptr() != body.as_ptr() {
+                body = inner.to_vec();
+            }
+            // However long it takes: the consumer decides.
+            let (room, all) = &self.room;
+            let permit = Arc::clone(room).acquire_many_owned(records.clamp(1, *all)).await;
+            self.report.say(Event::Frame(body, permit.map_err(|_| Error::client_closed())?));
+            if last {
+                if stream.buffer().is_empty() {
+                    self.idle.keep(self.node.id(), stream.into_inner());
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    async fn patient<T>(&self, doing: &str, io: impl Future<Output = std::io::Result<T>>) -> Result<T> {
+        let done = match self.silence {
+            None => io.await,
+            Some(limit) => tokio::time::timeout(limit, io).await.map_err(|_| {
+                Error::timeout("the node was silent for the socket timeout").with_phase(Phase::Receiving)
+            })?,
+        };
+        done.map_err(|error| Error::connection_io(doing, error).with_phase(Phase::Receiving))
+    }
+}
+
+/// How many records a body holds, and whether it is the last one.
+fn look_through(body: &[u8]) -> Result<(u32, bool)> {
+    let (mut at, mut records) = (0, 0);
+    while at < body.len() {
+        let (size, flags) = pass_message(&body[at..]).map_err(|error| error.shifted(at))?;
+        at += size;
+        if flags & info3::LAST != 0 {
+            return Ok((records, true));
+        }
+        records += u32::from(flags & info3::PARTITION_DONE == 0);
+    }
+    Ok((records, false))
+}
