@@ -41,6 +41,5 @@ def aerolane_client(aerolane_seeds: str) -> "Iterator[native.Client]":
     """A client of `aerolane_seeds` for the whole test session, for blocking calls and for any event loop."""
     from aerolane import native
 
-    client = native.new_client_blocking(native.ClientPolicy(), aerolane_seeds)
-    yield client
-    client.close_blocking()
+    with native.new_client_blocking(native.ClientPolicy(), aerolane_seeds) as client:
+        yield client

@@ -2,7 +2,7 @@
 
 * `EmbeddedCluster`: in this process, with faults on demand
 * `EmbeddedProcess`: in a process of its own, for benchmarks; also `python -m aerolane.testing`
-* `aerolane.testing.plugin`: fixtures for pytest, found by it on its own
+* `pytest_aerolane`, a package beside this one: fixtures for pytest, found by it on its own
 """
 
 from aerolane._aerolane import EmbeddedCluster, EmbeddedNode, Fault

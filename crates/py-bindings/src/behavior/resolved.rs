@@ -23,10 +23,6 @@ pub(crate) struct Resolved {
     read_point: ByMode<core::ReadPolicy>,
     write_point: [ByMode<core::WritePolicy>; 2],
     batch: [ByMode<core::BatchPolicy>; 3],
-    batch_read_row: ByMode<core::BatchReadPolicy>,
-    batch_write_row: ByMode<core::BatchWritePolicy>,
-    batch_delete_row: ByMode<core::BatchDeletePolicy>,
-    batch_udf_row: ByMode<core::BatchUdfPolicy>,
     query: ByMode<core::QueryPolicy>,
 }
 
@@ -52,16 +48,11 @@ impl Resolved {
         let txn_roll = apply(start(|parent| parent.txn_roll), &[Scope::All, Scope::SystemTxnRoll]);
 
         let of = |kind: OpKind, shape: OpShape| settings[kind as usize][shape as usize];
-        let writes = of(OpKind::WriteNonRetryable, OpShape::Batch);
         Self {
             read_point: of(OpKind::Read, OpShape::Point).map(|values| Arc::new(read(&values))),
             write_point: [OpKind::WriteRetryable, OpKind::WriteNonRetryable]
                 .map(|kind| of(kind, OpShape::Point).map(|values| Arc::new(write(&values)))),
             batch: OpKind::ALL.map(|kind| of(kind, OpShape::Batch).map(|values| Arc::new(batch(&values)))),
-            batch_read_row: of(OpKind::Read, OpShape::Batch).map(|values| Arc::new(batch_read_row(&values))),
-            batch_write_row: writes.map(|values| Arc::new(batch_write_row(&values))),
-            batch_delete_row: writes.map(|values| Arc::new(batch_delete_row(&values))),
-            batch_udf_row: writes.map(|values| Arc::new(batch_udf_row(&values))),
             query: of(OpKind::Read, OpShape::Query).map(|values| Arc::new(query(&values))),
             settings,
             txn_verify,
@@ -76,7 +67,6 @@ impl Resolved {
 
 /// The policies in force. `sc`: whether the namespace is one of the SC mode. Writes are those that are not repeated,
 /// as in the SDK of Aerospike (1.0).
-#[allow(dead_code)] // sessions take them, and not all calls of a session are there yet
 impl Resolved {
     pub(crate) fn read_point(&self, sc: bool) -> Arc<core::ReadPolicy> {
         Arc::clone(&self.read_point[usize::from(sc)])
@@ -91,32 +81,8 @@ impl Resolved {
         Arc::clone(&self.write_point[0][usize::from(sc)])
     }
 
-    pub(crate) fn batch_read(&self, sc: bool) -> Arc<core::BatchPolicy> {
-        self.batch(OpKind::Read, sc)
-    }
-
-    pub(crate) fn batch_write(&self, sc: bool) -> Arc<core::BatchPolicy> {
-        self.batch(OpKind::WriteNonRetryable, sc)
-    }
-
     pub(crate) fn batch(&self, kind: OpKind, sc: bool) -> Arc<core::BatchPolicy> {
         Arc::clone(&self.batch[kind as usize][usize::from(sc)])
-    }
-
-    pub(crate) fn batch_read_row(&self, sc: bool) -> Arc<core::BatchReadPolicy> {
-        Arc::clone(&self.batch_read_row[usize::from(sc)])
-    }
-
-    pub(crate) fn batch_write_row(&self, sc: bool) -> Arc<core::BatchWritePolicy> {
-        Arc::clone(&self.batch_write_row[usize::from(sc)])
-    }
-
-    pub(crate) fn batch_delete_row(&self, sc: bool) -> Arc<core::BatchDeletePolicy> {
-        Arc::clone(&self.batch_delete_row[usize::from(sc)])
-    }
-
-    pub(crate) fn batch_udf_row(&self, sc: bool) -> Arc<core::BatchUdfPolicy> {
-        Arc::clone(&self.batch_udf_row[usize::from(sc)])
     }
 
     pub(crate) fn query(&self, sc: bool) -> Arc<core::QueryPolicy> {
@@ -178,36 +144,6 @@ fn batch(values: &Values) -> core::BatchPolicy {
             _ => core::Concurrency::Parallel,
         }),
     );
-    policy
-}
-
-fn batch_read_row(values: &Values) -> core::BatchReadPolicy {
-    let mut policy = core::BatchReadPolicy::default();
-    set(&mut policy.read_touch_ttl, values.read_touch_ttl_percent);
-    policy
-}
-
-fn batch_write_row(values: &Values) -> core::BatchWritePolicy {
-    let mut policy = core::BatchWritePolicy::default();
-    set(&mut policy.send_key, values.send_key);
-    set(&mut policy.durable_delete, values.durable_delete);
-    set(&mut policy.commit_level, values.commit_level);
-    policy
-}
-
-fn batch_delete_row(values: &Values) -> core::BatchDeletePolicy {
-    let mut policy = core::BatchDeletePolicy::default();
-    set(&mut policy.send_key, values.send_key);
-    set(&mut policy.durable_delete, values.durable_delete);
-    set(&mut policy.commit_level, values.commit_level);
-    policy
-}
-
-fn batch_udf_row(values: &Values) -> core::BatchUdfPolicy {
-    let mut policy = core::BatchUdfPolicy::default();
-    set(&mut policy.send_key, values.send_key);
-    set(&mut policy.durable_delete, values.durable_delete);
-    set(&mut policy.commit_level, values.commit_level);
     policy
 }
 

@@ -16,10 +16,8 @@ mod tls;
 
 use pyo3::prelude::*;
 
-#[allow(unused_imports)] // the calls that take them are still to come
 pub(crate) use batch::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
 pub(crate) use client::ClientPolicy;
-#[allow(unused_imports)] // as above
 pub(crate) use control::{AdminPolicy, QueryPolicy, TxnRollPolicy, TxnVerifyPolicy};
 pub(crate) use expiration::Expiration;
 pub(crate) use point::{ReadPolicy, WritePolicy};
