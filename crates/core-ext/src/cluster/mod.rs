@@ -29,7 +29,7 @@ use worker::RefreshRequests;
 use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
 use crate::error::{Error, Result};
-use crate::topology::{NodeInfo, Topology};
+use crate::topology::{NamespaceMap, NodeInfo, Topology};
 
 /// A connected cluster: its topology, its login sessions, and aerospike-core's client.
 ///
@@ -170,6 +170,14 @@ impl Cluster {
     /// The present snapshot, for a look within one call: cheaper than [`topology`](Self::topology), not to be kept.
     pub(crate) fn snapshot(&self) -> arc_swap::Guard<Arc<Topology>> {
         self.shared.topology.load()
+    }
+
+    /// Whether a namespace is in strong-consistency mode, by the present snapshot; `None` for one that it does not have.
+    /// A few string compares: cheap enough to be asked for every request.
+    #[must_use]
+    pub fn strong_consistency(&self, namespace: &str) -> Option<bool> {
+        let snapshot = self.snapshot();
+        snapshot.namespaces().find(|map| map.name() == namespace).map(NamespaceMap::strong_consistency)
     }
 
     /// The control thread's runtime.

@@ -24,7 +24,7 @@ where
 
 /// Whether a namespace is in strong-consistency mode, by the partition map; `None`: there is no such namespace.
 pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
-    core.raw.cluster().topology().namespace(namespace).ok().map(aerolane::topology::NamespaceMap::strong_consistency)
+    core.raw.cluster().strong_consistency(namespace)
 }
 
 /// What comes with later versions is accepted as `None` only.
