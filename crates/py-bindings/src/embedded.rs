@@ -341,13 +341,21 @@ impl Cluster {
 
 /// The namespaces asked for: one name or several.
 fn names(namespace: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
-    let Some(namespace) = namespace else { return Ok(vec!["test".to_owned()]) };
-    if let Ok(name) = namespace.cast::<PyString>() {
-        return Ok(vec![name.extract()?]);
+    namespace.map_or_else(|| Ok(vec!["test".to_owned()]), |namespace| one_or_several(namespace, "namespace", "name"))
+}
+
+/// A str, or at least one of them in a sequence: `argument` takes each as a `what`.
+fn one_or_several(value: &Bound<'_, PyAny>, argument: &str, what: &str) -> PyResult<Vec<String>> {
+    if let Ok(one) = value.cast::<PyString>() {
+        return Ok(vec![one.extract()?]);
     }
-    let names: Vec<String> =
-        namespace.extract().map_err(|_| PyTypeError::new_err("namespace: a name or a sequence of names expected"))?;
-    if names.is_empty() { Err(PyValueError::new_err("namespace: at least one name expected")) } else { Ok(names) }
+    let several: Vec<String> = value
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{argument}: a {what} or a sequence of them expected")))?;
+    if several.is_empty() {
+        return Err(PyValueError::new_err(format!("{argument}: at least one {what} expected")));
+    }
+    Ok(several)
 }
 
 /// The id of an `EmbeddedNode`, or an id as text.

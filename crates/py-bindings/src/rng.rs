@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of `random.randrange`. Not for
-/// secrets.
+/// A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of `random.randrange`. Not
+/// for secrets.
 ///
 /// `FastRng(seed)`: the same seed (0 to 2**64 - 1) gives the same numbers; `FastRng()`: a seed of its own. May be shared
 /// by threads, but one for each is faster.

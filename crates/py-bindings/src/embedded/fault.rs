@@ -6,9 +6,9 @@ use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind, RuleId};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
-use super::{Cluster, Running, to_py};
+use super::{Cluster, Running, one_or_several, to_py};
 
 /// Longest delay, in seconds.
 const MAX_DELAY: f64 = 600.0;
@@ -150,16 +150,8 @@ fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
 
 /// One kind of request, or several.
 fn kinds(on: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<RequestKind>> {
-    let names: Vec<String> = match on {
-        None => return Ok(Vec::new()),
-        Some(on) if on.is_instance_of::<PyString>() => vec![on.extract()?],
-        Some(on) => {
-            on.extract().map_err(|_| PyTypeError::new_err("on: a kind of request or a sequence of kinds expected"))?
-        }
-    };
-    if names.is_empty() {
-        return Err(PyValueError::new_err("on: at least one kind of request expected"));
-    }
+    let Some(on) = on else { return Ok(Vec::new()) };
+    let names = one_or_several(on, "on", "kind of request")?;
     let kind = |name: &String| {
         RequestKind::from_name(name).ok_or_else(|| {
             let text = format!("unknown kind {name:?}: info, admin, read, write, batch, query or other expected");
