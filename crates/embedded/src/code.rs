@@ -30,6 +30,10 @@ pub(crate) const KEY_MISMATCH: u8 = 19;
 pub(crate) const NAMESPACE: u8 = 20;
 /// A bin name is too long.
 pub(crate) const BIN_NAME: u8 = 21;
+/// The map has no such key.
+pub(crate) const ELEMENT_NOT_FOUND: u8 = 23;
+/// The list has the value, or the map the key already.
+pub(crate) const ELEMENT_EXISTS: u8 = 24;
 /// Enterprise Edition only.
 pub(crate) const ENTERPRISE_ONLY: u8 = 25;
 /// The operation cannot be done on this value.

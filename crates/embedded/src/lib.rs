@@ -8,12 +8,13 @@
 //! * [`faults`]: faults on demand
 //!
 //! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
-//! it, `record` holds what one record does, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and
+//! it, `record` holds what one record does, `cdt` what list and map operations do, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and
 //! `admin` the rest.
 
 mod admin;
 mod batch;
 mod bits;
+mod cdt;
 mod clock;
 mod cluster;
 mod code;

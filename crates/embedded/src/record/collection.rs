@@ -20,6 +20,11 @@ pub(crate) fn stored_map(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     stored(value, |element| matches!(element, Element::Map(_)))
 }
 
+/// An element of a list, or a key or value of a map, to be stored; `None` if it cannot be one.
+pub(crate) fn stored_element(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    stored(value, |_| true)
+}
+
 fn stored(value: &[u8], is_kind: fn(&Element<'_>) -> bool) -> Option<Cow<'_, [u8]>> {
     let mut reader = Reader::new(value);
     if !is_kind(&reader.read().ok()?) {
@@ -158,7 +163,7 @@ fn map(reader: &mut Reader<'_>, len: usize, flags: u8, out: &mut Vec<u8>) -> Wir
 }
 
 /// Integers, strings and blobs can be map keys.
-fn is_key(key: &[u8]) -> bool {
+pub(crate) fn is_key(key: &[u8]) -> bool {
     match Reader::new(key).read() {
         Ok(Element::Int(_) | Element::Uint(_)) => true,
         Ok(Element::Bytes(payload)) => {

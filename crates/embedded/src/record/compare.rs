@@ -3,9 +3,9 @@
 //! Types first: nil, booleans, integers, strings, lists, maps, blobs, floats, GeoJSON (golden groups `list` and `map`);
 //! then values.
 
-use aerolane_wire::WireResult;
 use aerolane_wire::msgpack::{Element, Reader};
 use aerolane_wire::particle::particle_type;
+use aerolane_wire::{WireError, WireResult};
 use std::cmp::Ordering;
 
 /// Compares two well-formed values.
@@ -13,7 +13,8 @@ pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }
-    // Both were walked before, so reading cannot fail; if it does, they count as equal.
+    // Stored values were walked before, so reading them cannot fail; what cannot be read counts as equal. A wildcard ends
+    // the comparison in the same way: whatever follows it is not looked at, on no level (golden group `list`).
     next(&mut Reader::new(a), &mut Reader::new(b)).unwrap_or(Ordering::Equal)
 }
 
@@ -37,6 +38,9 @@ fn rank(element: &Element<'_>) -> u8 {
 /// Compares the next values of two readers. They stand behind them only if the values are equal.
 fn next(a: &mut Reader<'_>, b: &mut Reader<'_>) -> WireResult<Ordering> {
     let (x, y) = (a.read()?, b.read()?);
+    if matches!(x, Element::Wildcard) || matches!(y, Element::Wildcard) {
+        return Err(WireError::invalid("a wildcard", a.offset()));
+    }
     let by_type = rank(&x).cmp(&rank(&y));
     if by_type.is_ne() {
         return Ok(by_type);
@@ -116,11 +120,21 @@ mod tests {
             value(|w| w.float(-1.0)),
             value(|w| w.float32(0.5)),
             value(|w| w.geojson(b"{}")),
+            vec![0xd4, 0xff, 1],
         ];
         for (i, a) in sorted.iter().enumerate() {
             for (j, b) in sorted.iter().enumerate() {
                 assert_eq!(compare(a, b), i.cmp(&j), "{a:x?} and {b:x?}");
             }
         }
+    }
+
+    #[test]
+    fn a_wildcard_ends_the_comparison() {
+        let wild = |before: &[u8]| [&[0x90 + before.len() as u8 + 1], before, &[0xd4, 0xff, 0]].concat();
+        assert!(compare(&[0x92, 1, 5], &wild(&[1])).is_eq());
+        assert!(compare(&[0x93, 1, 5, 6], &wild(&[1])).is_eq());
+        assert!(compare(&[0x91, 1], &wild(&[1])).is_lt(), "there has to be something");
+        assert!(compare(&[0x92, 2, 5], &wild(&[1])).is_gt());
     }
 }

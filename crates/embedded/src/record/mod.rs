@@ -20,7 +20,7 @@ mod scalar;
 mod ttl;
 mod write;
 
-pub(crate) use collection::{stored_list, stored_map};
+pub(crate) use collection::{is_key as is_map_key, stored_element, stored_list, stored_map};
 pub(crate) use compare::compare;
 pub(crate) use filter::passes;
 pub(crate) use geo::stored as stored_geo;

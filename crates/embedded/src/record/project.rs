@@ -2,12 +2,12 @@
 
 use super::read::append_answer;
 use super::{blob_ops, expression, filter};
-use crate::code;
 use crate::store::{Namespace, Record};
+use crate::{cdt, code};
 use aerolane_wire::message::{Ops, op};
 
-/// Appends the answers of reading operations, bins and expressions; says how many there were. Bins that are not there
-/// have none. The error, a result code, is that of the first operation that fails.
+/// Appends the answers of reading operations on bins, and of expressions; says how many there were. Bins that are not
+/// there have none. The error, a result code, is that of the first operation that fails.
 pub(crate) fn project(
     namespace: &Namespace,
     record: &Record,
@@ -22,10 +22,13 @@ pub(crate) fn project(
                 Some(bin) => out.extend_from_slice(bin.raw),
                 None => continue,
             },
-            op::BITS_READ | op::HLL_READ => {
+            op::CDT_READ | op::BITS_READ | op::HLL_READ => {
                 let bin = record.bin(op.name).map(|bin| (bin.kind, bin.value));
-                let answer = blob_ops::read(&op, bin)?;
-                n_ops += append_answer(op.kind, op.name, answer.as_ref(), false, out);
+                let answer = match op.kind {
+                    op::CDT_READ => cdt::read(op.value, bin)?,
+                    _ => blob_ops::read(&op, bin)?.map(|value| value.to_particle()),
+                };
+                n_ops += append_answer(op.kind, op.name, answer, false, out);
                 continue;
             }
             op::EXP_READ => expression::read(&op, &filter::context(namespace, record, now_ms), out)?,

@@ -2,6 +2,7 @@
 
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::{MAX_BIN_NAME, blob_ops, expression, filter, ttl, write};
+use crate::cdt::{self, Particle};
 use crate::exp::Value;
 use crate::store::{Bin, Namespace, Record};
 use crate::{clock, code};
@@ -73,8 +74,7 @@ fn bins(
     let mut n_ops = 0;
     for op in request.ops.clone() {
         match op.kind {
-            op::READ | op::EXP_READ | op::BITS_READ | op::HLL_READ => {}
-            op::CDT_READ => return Err(code::UNSUPPORTED),
+            op::READ | op::EXP_READ | op::CDT_READ | op::BITS_READ | op::HLL_READ => {}
             _ => return Err(code::PARAMETER),
         }
         if op.name.len() > MAX_BIN_NAME {
@@ -89,9 +89,13 @@ fn bins(
             Some(index) => index.get(op.name).copied(),
             None => record.bin(op.name),
         };
-        if matches!(op.kind, op::BITS_READ | op::HLL_READ) {
-            let answer = blob_ops::read(&op, bin.map(|bin| (bin.kind, bin.value)))?;
-            n_ops += append_answer(op.kind, op.name, answer.as_ref(), respond_all, out);
+        if matches!(op.kind, op::CDT_READ | op::BITS_READ | op::HLL_READ) {
+            let bin = bin.map(|bin| (bin.kind, bin.value));
+            let answer = match op.kind {
+                op::CDT_READ => cdt::read(op.value, bin)?,
+                _ => blob_ops::read(&op, bin)?.map(|value| value.to_particle()),
+            };
+            n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
             continue;
         }
         match bin {
@@ -113,23 +117,27 @@ pub(super) fn nil_answer(kind: u8, name: &[u8], out: &mut Vec<u8>) {
 
 /// Appends a value as the answer of an operation. `name` is at most [`MAX_BIN_NAME`] bytes.
 pub(super) fn value_answer(kind: u8, name: &[u8], value: &Value<'_>, out: &mut Vec<u8>) {
-    let (particle_type, value) = value.to_particle();
+    particle_answer(kind, name, &value.to_particle(), out);
+}
+
+fn particle_answer(kind: u8, name: &[u8], (particle_type, value): &Particle, out: &mut Vec<u8>) {
+    // A message is limited to far less than 4 GiB.
     out.extend_from_slice(&(4 + name.len() as u32 + value.len() as u32).to_be_bytes());
-    out.extend_from_slice(&[kind, particle_type, 0, name.len() as u8]);
+    out.extend_from_slice(&[kind, *particle_type, 0, name.len() as u8]);
     out.extend_from_slice(name);
-    out.extend_from_slice(&value);
+    out.extend_from_slice(value);
 }
 
 /// Appends what an operation answers, if it does or has to; says how many answers that are.
 pub(super) fn append_answer(
     kind: u8,
     name: &[u8],
-    answer: Option<&Value<'_>>,
+    answer: Option<Particle>,
     respond_all: bool,
     out: &mut Vec<u8>,
 ) -> u16 {
     match answer {
-        Some(value) => value_answer(kind, name, value, out),
+        Some(particle) => particle_answer(kind, name, &particle, out),
         None if respond_all => nil_answer(kind, name, out),
         None => return 0,
     }

@@ -6,6 +6,7 @@ use super::read::{append_answer, metadata, nil_answer};
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
 use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, particle, ttl};
+use crate::cdt;
 use crate::exp::{BinSource, Context};
 use crate::store::{Namespace, Record, RecordParts, SetId};
 use crate::{clock, code};
@@ -257,17 +258,29 @@ fn operate<'a>(
                 Change::Remove => bins.remove(op.name),
                 Change::Set(kind, value) => bins.set(op.name, kind, Cow::Owned(value)),
             },
+            op::CDT_READ => {
+                let answer = cdt::read(op.value, bins.bin(op.name))?;
+                n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
+                continue;
+            }
+            op::CDT_MODIFY => {
+                let modified = cdt::modify(op.value, bins.bin(op.name), scene.max_size)?;
+                if let Some((kind, value)) = modified.value {
+                    bins.set(op.name, kind, Cow::Owned(value));
+                }
+                n_ops += append_answer(op.kind, op.name, modified.answer, respond_all, out);
+                continue;
+            }
             op::BITS_READ | op::HLL_READ => {
-                let answer = blob_ops::read(&op, bins.bin(op.name))?;
-                n_ops += append_answer(op.kind, op.name, answer.as_ref(), respond_all, out);
+                let answer = blob_ops::read(&op, bins.bin(op.name))?.map(|value| value.to_particle());
+                n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
                 continue;
             }
             op::BITS_MODIFY | op::HLL_MODIFY => {
-                let answer = blob_ops::modify(&op, bins, scene.max_size)?;
-                n_ops += append_answer(op.kind, op.name, answer.as_ref(), respond_all, out);
+                let answer = blob_ops::modify(&op, bins, scene.max_size)?.map(|value| value.to_particle());
+                n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
                 continue;
             }
-            op::CDT_READ | op::CDT_MODIFY => return Err(code::UNSUPPORTED),
             _ => return Err(code::PARAMETER),
         }
         if respond_all {

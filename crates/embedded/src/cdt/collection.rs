@@ -1,0 +1,175 @@
+//! A list or map, taken apart one level deep.
+
+use super::Particle;
+use super::order::{sort, sorted_by};
+use crate::code;
+use crate::record::compare;
+use aerolane_wire::msgpack::{Element, Reader, Writer, order};
+use aerolane_wire::particle::particle_type;
+use std::borrow::Cow;
+
+/// An element, or a key.
+pub(super) type Bytes<'a> = Cow<'a, [u8]>;
+
+/// What a collection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    List,
+    Map,
+}
+
+/// A list or map.
+#[derive(Debug)]
+pub(super) struct Collection<'a> {
+    pub(super) kind: Kind,
+    /// Order flags, without those that are not given back.
+    pub(super) flags: u8,
+    /// The keys of a map, in order; maps are stored sorted by key, whatever their flags.
+    pub(super) keys: Vec<Bytes<'a>>,
+    /// The values of a map, or the elements of a list.
+    pub(super) values: Vec<Bytes<'a>>,
+}
+
+impl<'a> Collection<'a> {
+    /// An empty one.
+    pub(super) const fn new(kind: Kind, flags: u8) -> Self {
+        Self { kind, flags, keys: Vec::new(), values: Vec::new() }
+    }
+
+    /// Takes a stored value apart.
+    pub(super) fn parse(value: &'a [u8]) -> Result<Self, u8> {
+        let mut reader = Reader::new(value);
+        // Stored values are well-formed, but those that expressions compute need not be.
+        let next = |reader: &mut Reader<'a>| reader.skip().map(Cow::Borrowed).map_err(|_| code::PARAMETER);
+        match reader.read() {
+            Ok(Element::List(header)) => {
+                let mut list = Self::new(Kind::List, header.flags() & order::LIST_ORDERED);
+                list.values.reserve(header.len);
+                for _ in 0..header.len {
+                    list.values.push(next(&mut reader)?);
+                }
+                Ok(list)
+            }
+            Ok(Element::Map(header)) => {
+                let mut map = Self::new(Kind::Map, header.flags() & order::MAP_KEY_VALUE);
+                map.keys.reserve(header.len);
+                map.values.reserve(header.len);
+                for _ in 0..header.len {
+                    map.keys.push(next(&mut reader)?);
+                    map.values.push(next(&mut reader)?);
+                }
+                Ok(map)
+            }
+            _ => Err(code::BIN_TYPE),
+        }
+    }
+
+    /// As it is stored.
+    pub(super) fn particle(&self) -> Particle {
+        let payload: usize = self.keys.iter().chain(&self.values).map(|bytes| bytes.len()).sum();
+        let mut out = Vec::with_capacity(payload + 9);
+        match self.kind {
+            Kind::List => {
+                Writer::new(&mut out).list_with_order(self.flags, self.values.len());
+                self.values.iter().for_each(|value| out.extend_from_slice(value));
+                (particle_type::LIST, out)
+            }
+            Kind::Map => {
+                Writer::new(&mut out).map_with_order(self.flags, self.values.len());
+                for (key, value) in self.keys.iter().zip(&self.values) {
+                    out.extend_from_slice(key);
+                    out.extend_from_slice(value);
+                }
+                (particle_type::MAP, out)
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether it is a list that is kept sorted: index and rank are the same.
+    pub(super) fn is_ordered_list(&self) -> bool {
+        self.kind == Kind::List && self.flags & order::LIST_ORDERED != 0
+    }
+
+    /// Whether it is a map that is kept in an order.
+    pub(super) fn is_ordered_map(&self) -> bool {
+        self.kind == Kind::Map && self.flags != order::UNORDERED
+    }
+
+    /// Places of all elements in the order of their values, then places.
+    pub(super) fn ranking(&self) -> Vec<usize> {
+        let places = (0..self.len()).collect();
+        if self.is_ordered_list() {
+            places
+        } else {
+            sorted_by(places, |a, b| compare(&self.values[*a], &self.values[*b]))
+        }
+    }
+
+    /// How many values are less than this one.
+    pub(super) fn rank_of(&self, value: &[u8]) -> usize {
+        if self.is_ordered_list() {
+            return self.values.partition_point(|v| compare(v, value).is_lt());
+        }
+        self.values.iter().filter(|v| compare(v, value).is_lt()).count()
+    }
+
+    /// How many keys are less than this one: where it is, or would be.
+    pub(super) fn index_of(&self, key: &[u8]) -> usize {
+        self.keys.partition_point(|k| compare(k, key).is_lt())
+    }
+
+    /// Where a key is.
+    pub(super) fn find_key(&self, key: &[u8]) -> Option<usize> {
+        let at = self.index_of(key);
+        self.keys.get(at).filter(|k| compare(k, key).is_eq()).map(|_| at)
+    }
+
+    /// Sorts an ordered list again.
+    pub(super) fn restore_order(&mut self) {
+        if self.is_ordered_list() {
+            sort(&mut self.values);
+        }
+    }
+
+    /// Removes the elements at these places, which are sorted.
+    pub(super) fn remove(&mut self, places: &[usize]) {
+        drop_places(&mut self.values, places);
+        if self.kind == Kind::Map {
+            drop_places(&mut self.keys, places);
+        }
+    }
+}
+
+fn drop_places(from: &mut Vec<Bytes<'_>>, places: &[usize]) {
+    let (mut at, mut next) = (0, places.iter().copied().peekable());
+    from.retain(|_| {
+        let drop = next.next_if_eq(&at).is_some();
+        at += 1;
+        !drop
+    });
+}
+
+/// An element as a particle of its own: of a read that asks for one value.
+pub(super) fn particle_of(element: &[u8]) -> Particle {
+    use particle_type as t;
+    match Reader::new(element).read() {
+        Ok(Element::Bool(value)) => (t::BOOL, vec![u8::from(value)]),
+        Ok(Element::Int(value)) => (t::INTEGER, value.to_be_bytes().to_vec()),
+        Ok(Element::Uint(value)) => (t::INTEGER, value.to_be_bytes().to_vec()),
+        Ok(Element::Float(value)) => (t::FLOAT, value.to_be_bytes().to_vec()),
+        Ok(Element::Float32(value)) => (t::FLOAT, f64::from(value).to_be_bytes().to_vec()),
+        Ok(Element::List(_)) => (t::LIST, element.to_vec()),
+        Ok(Element::Map(_)) => (t::MAP, element.to_vec()),
+        Ok(Element::Bytes(payload)) => match payload.split_first() {
+            // Flags and the number of cells: there are none in collections.
+            Some((&t::GEOJSON, text)) => (t::GEOJSON, [&[0, 0, 0], text].concat()),
+            Some((&tag, value)) => (tag, value.to_vec()),
+            None => (t::NIL, Vec::new()),
+        },
+        _ => (t::NIL, Vec::new()),
+    }
+}

@@ -1,0 +1,213 @@
+//! Contexts: the way down to a nested collection, which is made on the way if it is to be.
+
+use super::collection::{Collection, Kind};
+use super::op::{Level, Op};
+use super::{Modified, list, map, number, pick};
+use crate::code;
+use crate::record::{compare, is_map_key, stored_element};
+use aerolane_wire::msgpack::order;
+use aerolane_wire::particle::particle_type;
+use std::borrow::Cow;
+
+/// What a level's key is: the low bits of its kind.
+mod by {
+    pub(super) const INDEX: u32 = 0;
+    pub(super) const RANK: u32 = 1;
+    pub(super) const KEY: u32 = 2;
+    pub(super) const VALUE: u32 = 3;
+}
+/// The key is one of a list.
+const LIST: u32 = 0x10;
+/// The key is one of a map.
+const MAP: u32 = 0x20;
+/// What is missing is to be created, in one of three orders.
+const CREATE: u32 = 0xc0;
+const CREATE_SECOND: u32 = 0x80;
+const CREATE_THIRD: u32 = 0xc0;
+
+/// Where a level leads.
+enum Step {
+    /// To an element.
+    Found(usize),
+    /// To none: it would have this place, and this index in a list.
+    Missing(usize),
+}
+
+impl Level<'_> {
+    const fn by(self) -> u32 {
+        self.kind & 0x0f
+    }
+
+    const fn creates(self) -> bool {
+        self.kind & CREATE != 0
+    }
+
+    /// The collection that the level is one of, made anew.
+    fn create(self) -> Result<Collection<'static>, u8> {
+        match (self.kind & (LIST | MAP), self.by(), self.kind & CREATE) {
+            (LIST, by::INDEX, CREATE_THIRD) => Ok(Collection::new(Kind::List, order::LIST_ORDERED)),
+            (LIST, by::INDEX, _) => Ok(Collection::new(Kind::List, order::UNORDERED)),
+            (MAP, by::KEY, CREATE_THIRD) => Ok(Collection::new(Kind::Map, order::MAP_KEY_VALUE)),
+            (MAP, by::KEY, CREATE_SECOND) => Ok(Collection::new(Kind::Map, order::MAP_KEY)),
+            (MAP, by::KEY, _) => Ok(Collection::new(Kind::Map, order::UNORDERED)),
+            _ => Err(code::NOT_APPLICABLE),
+        }
+    }
+
+    fn step(self, collection: &Collection<'_>) -> Result<Step, u8> {
+        let fits = match self.kind & (LIST | MAP) {
+            LIST => collection.kind == Kind::List,
+            MAP => collection.kind == Kind::Map,
+            // An index alone is one of either.
+            0 => self.by() == by::INDEX,
+            _ => false,
+        };
+        if !fits {
+            return Err(code::NOT_APPLICABLE);
+        }
+        let n = collection.len();
+        let place = match self.by() {
+            by::INDEX => match pick::place_of(self.key, n) {
+                Ok(at) => Some(at),
+                Err(code) if !self.creates() || collection.kind == Kind::Map => return Err(code),
+                Err(code) => {
+                    let index = super::args::int(self.key).ok_or(code)?;
+                    // The last of an empty list is its first.
+                    let index = if n == 0 && index == -1 { 0 } else { index };
+                    return usize::try_from(index).map(Step::Missing).map_err(|_| code);
+                }
+            },
+            by::RANK => Some(collection.ranking()[pick::place_of(self.key, n)?]),
+            by::KEY if collection.kind == Kind::Map => {
+                if !is_map_key(self.key) {
+                    return Err(code::NOT_APPLICABLE);
+                }
+                match collection.find_key(self.key) {
+                    None if self.creates() => return Ok(Step::Missing(collection.index_of(self.key))),
+                    found => found,
+                }
+            }
+            by::VALUE => collection.values.iter().position(|value| compare(value, self.key).is_eq()),
+            _ => None,
+        };
+        place.map(Step::Found).ok_or(code::NOT_APPLICABLE)
+    }
+}
+
+/// A nested collection, by type and value.
+pub(super) fn find<'v>(levels: &[Level<'_>], kind: u8, value: &'v [u8]) -> Result<(u8, &'v [u8]), u8> {
+    let (mut kind, mut value) = (kind, value);
+    for level in levels {
+        let (mut collection, Step::Found(at)) = open(level, kind, value)? else { return Err(code::NOT_APPLICABLE) };
+        let Cow::Borrowed(nested) = collection.values.swap_remove(at) else { return Err(code::NOT_APPLICABLE) };
+        (kind, value) = (kind_of(nested), nested);
+    }
+    Ok((kind, value))
+}
+
+/// Takes the collection of a level apart and takes the step.
+fn open<'v>(level: &Level<'_>, kind: u8, value: &'v [u8]) -> Result<(Collection<'v>, Step), u8> {
+    if !matches!(kind, particle_type::LIST | particle_type::MAP) {
+        return Err(code::BIN_TYPE);
+    }
+    let collection = Collection::parse(value)?;
+    let step = level.step(&collection)?;
+    Ok((collection, step))
+}
+
+/// The particle type of an element, as far as it matters here.
+fn kind_of(element: &[u8]) -> u8 {
+    match element.first() {
+        Some(0x90..=0x9f | 0xdc | 0xdd) => particle_type::LIST,
+        Some(0x80..=0x8f | 0xde | 0xdf) => particle_type::MAP,
+        _ => particle_type::NIL,
+    }
+}
+
+/// Carries out a modifying operation where its context leads to.
+pub(super) fn modify(op: &Op<'_>, bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
+    below(op, &op.levels, bin, max_size)
+}
+
+fn below(op: &Op<'_>, levels: &[Level<'_>], value: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
+    let Some((level, deeper)) = levels.split_first() else { return apply(op, value, max_size) };
+    let (mut collection, step) = match value {
+        Some((kind, value)) => open(level, kind, value)?,
+        None if level.creates() || levels.len() < op.levels.len() => {
+            let collection = level.create()?;
+            let step = match level.by() {
+                by::KEY => Step::Missing(0),
+                _ => level.first()?,
+            };
+            (collection, step)
+        }
+        None => return Err(code::NOT_APPLICABLE),
+    };
+    let nested = match step {
+        Step::Found(at) => Some((kind_of(&collection.values[at]), &*collection.values[at])),
+        Step::Missing(_) => None,
+    };
+    let Modified { answer, value } = below(op, deeper, nested, max_size)?;
+    let Some((_, new)) = value else { return Ok(Modified { answer, value: None }) };
+    match step {
+        Step::Found(at) => collection.values[at] = Cow::Owned(new),
+        Step::Missing(at) => insert(&mut collection, level, at, new, max_size)?,
+    }
+    collection.restore_order();
+    Ok(Modified { answer, value: Some(collection.particle()) })
+}
+
+impl Level<'_> {
+    /// The step into a list that was just made.
+    fn first(self) -> Result<Step, u8> {
+        let index = super::args::int(self.key).ok_or(code::NOT_APPLICABLE)?;
+        let index = if index == -1 { 0 } else { index };
+        usize::try_from(index).map(Step::Missing).map_err(|_| code::NOT_APPLICABLE)
+    }
+}
+
+/// Puts what was created at its place.
+fn insert(
+    collection: &mut Collection<'_>,
+    level: &Level<'_>,
+    at: usize,
+    value: Vec<u8>,
+    max_size: usize,
+) -> Result<(), u8> {
+    if collection.kind == Kind::Map {
+        let key = stored_element(level.key).ok_or(code::PARAMETER)?.into_owned();
+        collection.keys.insert(at, Cow::Owned(key));
+        collection.values.insert(at, Cow::Owned(value));
+        return Ok(());
+    }
+    if at > collection.len() && !collection.is_ordered_list() {
+        // Only the second order lets a list be filled up.
+        if level.kind & CREATE != CREATE_SECOND {
+            return Err(code::NOT_APPLICABLE);
+        }
+        list::pad(collection, at, max_size)?;
+    }
+    collection.values.push(Cow::Owned(value));
+    Ok(())
+}
+
+/// Carries out the operation itself.
+fn apply(op: &Op<'_>, value: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
+    let number = op.number.0;
+    let collection = match value {
+        Some((kind, value)) => Some(op.collection(kind, value)?),
+        None => None,
+    };
+    let puts = list::creates(number) || map::creates(number) || number == number::list::SORT;
+    let (answer, collection) = match collection {
+        collection if puts && op.number.is_list() => list::put(op, collection, max_size)?,
+        collection if puts => map::put(op, collection)?,
+        // What takes away leaves what is not there.
+        None => return Ok(Modified::default()),
+        Some(mut collection) => match pick::remove(op, &mut collection)? {
+            (answer, true) => (answer, collection),
+            (answer, false) => return Ok(Modified { answer, value: None }),
+        },
+    };
+    Ok(Modified { answer, value: Some(collection.particle()) })
+}

@@ -1,0 +1,290 @@
+//! List operations that put elements, or order them.
+
+use super::args::{Addend, stored};
+use super::collection::{Bytes, Collection, Kind};
+use super::number::list as number;
+use super::op::{Op, elements};
+use super::order::{sort, sorted_by};
+use super::{Particle, integer};
+use crate::code;
+use crate::record::compare;
+use aerolane_wire::msgpack::order;
+use std::borrow::Cow;
+
+/// Write flags.
+mod flag {
+    pub(super) const UNIQUE: i64 = 1;
+    pub(super) const BOUNDED: i64 = 2;
+    pub(super) const NO_FAIL: i64 = 4;
+    pub(super) const PARTIAL: i64 = 8;
+}
+
+/// Flags of sorting.
+mod sorting {
+    pub(super) const DESCENDING: i64 = 1;
+    pub(super) const DROP_DUPLICATES: i64 = 2;
+}
+
+/// Order words that can be: sorted, with a persisted index.
+const ORDER_WORDS: i64 = (order::LIST_ORDERED | order::PERSIST_INDEX) as i64;
+/// From here on an index is refused, whatever the size limit.
+const MAX_INDEX: i64 = 1 << 31;
+/// Nil.
+const PADDING: Bytes<'static> = Cow::Borrowed(&[0xc0]);
+
+/// Order flags for a list that is created; words that cannot be count as none.
+fn flags_of(word: i64) -> u8 {
+    if word & !ORDER_WORDS == 0 { word as u8 & order::LIST_ORDERED } else { order::UNORDERED }
+}
+
+/// Whether the operation makes a list where there is none.
+pub(super) const fn creates(number: u64) -> bool {
+    matches!(
+        number,
+        number::SET_TYPE
+            | number::APPEND
+            | number::APPEND_ITEMS
+            | number::INSERT
+            | number::INSERT_ITEMS
+            | number::SET
+            | number::INCREMENT
+    )
+}
+
+/// Carries out an operation on a list, or on none.
+pub(super) fn put<'a>(
+    op: &Op<'a>,
+    list: Option<Collection<'a>>,
+    max_size: usize,
+) -> Result<(Option<Particle>, Collection<'a>), u8> {
+    let or_new =
+        |list: Option<Collection<'a>>, word: i64| list.unwrap_or_else(|| Collection::new(Kind::List, flags_of(word)));
+    match op.number.0 {
+        number::SET_TYPE => {
+            op.at_most(1)?;
+            set_type(op.int(0)?, list).map(|list| (None, list))
+        }
+        number::SORT => {
+            op.at_most(1)?;
+            let list = list.ok_or(code::BIN_TYPE)?;
+            sort_by(op.int_or(0, 0)?, list).map(|list| (None, list))
+        }
+        number::APPEND | number::APPEND_ITEMS => {
+            op.at_most(3)?;
+            let list = or_new(list, op.int_or(1, 0)?);
+            let at = list.len() as i64;
+            let write = Write { max_size, flags: op.int_or(2, 0)?, several: op.number.0 == number::APPEND_ITEMS };
+            write.insert(list, at, values(op, 0, write.several)?)
+        }
+        number::INSERT | number::INSERT_ITEMS => {
+            op.at_most(3)?;
+            let list = or_new(list, 0);
+            let write = Write { max_size, flags: op.int_or(2, 0)?, several: op.number.0 == number::INSERT_ITEMS };
+            let (index, items) = (op.int(0)?, values(op, 1, write.several)?);
+            if list.is_ordered_list() {
+                return Err(code::NOT_APPLICABLE);
+            }
+            write.insert(list, index, items)
+        }
+        number::SET => {
+            op.at_most(3)?;
+            let list = or_new(list, 0);
+            let write = Write { max_size, flags: op.int_or(2, 0)?, several: false };
+            let (index, value) = (op.int(0)?, op.stored(1)?);
+            if list.is_ordered_list() {
+                return Err(code::NOT_APPLICABLE);
+            }
+            write.set(list, index, value).map(|list| (None, list))
+        }
+        number::INCREMENT => {
+            op.at_most(4)?;
+            let list = or_new(list, op.int_or(2, 0)?);
+            let by = op.args.get(1).map_or(Some(Addend::Int(1)), |by| Addend::parse(by)).ok_or(code::PARAMETER)?;
+            let write = Write { max_size, flags: op.int_or(3, 0)?, several: false };
+            write.increment(list, op.int(0)?, by)
+        }
+        _ => Err(code::PARAMETER),
+    }
+}
+
+/// One value, or those of a list, as they are stored.
+fn values<'a>(op: &Op<'a>, at: usize, several: bool) -> Result<Vec<Bytes<'a>>, u8> {
+    if several { elements(op.arg(at)?)?.iter().map(|value| stored(value)).collect() } else { Ok(vec![op.stored(at)?]) }
+}
+
+fn set_type(word: i64, list: Option<Collection<'_>>) -> Result<Collection<'_>, u8> {
+    if word & !ORDER_WORDS != 0 {
+        return Err(code::NOT_APPLICABLE);
+    }
+    let mut list = list.unwrap_or_else(|| Collection::new(Kind::List, order::UNORDERED));
+    list.flags = flags_of(word);
+    list.restore_order();
+    Ok(list)
+}
+
+fn sort_by(flags: i64, mut list: Collection<'_>) -> Result<Collection<'_>, u8> {
+    let (descending, unique) = (flags & sorting::DESCENDING != 0, flags & sorting::DROP_DUPLICATES != 0);
+    if descending && unique {
+        return Err(code::PARAMETER);
+    }
+    sort(&mut list.values);
+    if unique {
+        list.values.dedup_by(|a, b| compare(a, b).is_eq());
+    }
+    if descending && !list.is_ordered_list() {
+        list.values.reverse();
+    }
+    Ok(list)
+}
+
+/// How elements are put.
+#[derive(Debug, Clone, Copy)]
+struct Write {
+    max_size: usize,
+    flags: i64,
+    /// It is an operation on several elements, which has error codes of its own.
+    several: bool,
+}
+
+/// Where an element goes.
+enum Place {
+    At(usize),
+    /// Nowhere: it was not to fail.
+    Nowhere,
+}
+
+impl Write {
+    const fn has(self, flag: i64) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Inserts elements; answers the number of elements then.
+    fn insert<'a>(
+        self,
+        mut list: Collection<'a>,
+        index: i64,
+        mut items: Vec<Bytes<'a>>,
+    ) -> Result<(Option<Particle>, Collection<'a>), u8> {
+        let unchanged = |list: Collection<'a>| Ok((Some(integer(list.len() as i64)), list));
+        let Place::At(at) = self.place(&list, index)? else { return unchanged(list) };
+        if self.has(flag::UNIQUE) {
+            let there = there_before(&list.values, &items);
+            if there.contains(&true) {
+                match (self.has(flag::NO_FAIL), self.has(flag::PARTIAL)) {
+                    (true, true) => {
+                        let mut there = there.iter();
+                        items.retain(|_| there.next() == Some(&false));
+                    }
+                    (true, false) => return unchanged(list),
+                    _ => return Err(if self.several { code::NOT_APPLICABLE } else { code::ELEMENT_EXISTS }),
+                }
+            }
+        }
+        if !items.is_empty() {
+            self.pad(&mut list, at)?;
+            list.values.splice(at..at, items);
+            list.restore_order();
+        }
+        unchanged(list)
+    }
+
+    fn set<'a>(self, mut list: Collection<'a>, index: i64, value: Bytes<'a>) -> Result<Collection<'a>, u8> {
+        let Place::At(at) = self.place(&list, index)? else { return Ok(list) };
+        if self.refuses(&list, at, &value)? {
+            return Ok(list);
+        }
+        self.put(&mut list, at, value)?;
+        Ok(list)
+    }
+
+    /// Adds to a number; answers the sum, even if it was not put.
+    fn increment(
+        self,
+        mut list: Collection<'_>,
+        index: i64,
+        by: Addend,
+    ) -> Result<(Option<Particle>, Collection<'_>), u8> {
+        // A sorted list is not filled up, whatever the flags.
+        let ordered = list.is_ordered_list();
+        if ordered && index > list.len() as i64 {
+            return Err(code::NOT_APPLICABLE);
+        }
+        let place = self.place(&list, index)?;
+        let sum = match &place {
+            Place::At(at) if *at < list.len() => Addend::parse(&list.values[*at]).ok_or(code::PARAMETER)?.plus(by),
+            _ => by,
+        };
+        let element = sum.encode();
+        let answer = Some(super::collection::particle_of(&element));
+        if let Place::At(at) = place
+            && !self.refuses(&list, at, &element)?
+        {
+            self.put(&mut list, at, Cow::Owned(element))?;
+            list.restore_order();
+        }
+        Ok((answer, list))
+    }
+
+    /// The place of an index; it may be behind the end, unless the list is to be bounded.
+    fn place(self, list: &Collection<'_>, index: i64) -> Result<Place, u8> {
+        let n = list.len() as i64;
+        let at = if index < 0 { index.saturating_add(n) } else { index };
+        if !(0..MAX_INDEX).contains(&at) {
+            return Err(code::NOT_APPLICABLE);
+        }
+        match (at > n && self.has(flag::BOUNDED), self.has(flag::NO_FAIL)) {
+            (true, true) => Ok(Place::Nowhere),
+            (true, false) => Err(code::NOT_APPLICABLE),
+            _ => Ok(Place::At(at as usize)),
+        }
+    }
+
+    /// Whether a value is not to be put at this place, as it is elsewhere already.
+    fn refuses(self, list: &Collection<'_>, at: usize, value: &[u8]) -> Result<bool, u8> {
+        let elsewhere = |(i, v): (usize, &Bytes<'_>)| i != at && compare(v, value).is_eq();
+        if !self.has(flag::UNIQUE) || !list.values.iter().enumerate().any(elsewhere) {
+            return Ok(false);
+        }
+        if self.has(flag::NO_FAIL) { Ok(true) } else { Err(code::ELEMENT_EXISTS) }
+    }
+
+    fn put<'a>(self, list: &mut Collection<'a>, at: usize, value: Bytes<'a>) -> Result<(), u8> {
+        self.pad(list, at)?;
+        match list.values.get_mut(at) {
+            Some(place) => *place = value,
+            None => list.values.push(value),
+        }
+        Ok(())
+    }
+
+    /// Fills a list up to this length.
+    fn pad(self, list: &mut Collection<'_>, len: usize) -> Result<(), u8> {
+        pad(list, len, self.max_size)
+    }
+}
+
+/// Fills a list with nils up to this length, if that can be stored.
+pub(super) fn pad(list: &mut Collection<'_>, len: usize, max_size: usize) -> Result<(), u8> {
+    if len > list.len() {
+        if len > max_size {
+            return Err(code::RECORD_TOO_BIG);
+        }
+        list.values.resize(len, PADDING);
+    }
+    Ok(())
+}
+
+/// Of each item whether it is among `values`, or among the items before it.
+fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<bool> {
+    let n = values.len();
+    let value = |at: usize| if at < n { &values[at] } else { &items[at - n] };
+    let sorted = sorted_by((0..n + items.len()).collect(), |a, b| compare(value(*a), value(*b)));
+    let mut there = vec![false; items.len()];
+    for pair in sorted.windows(2) {
+        // Of equal ones the first comes first.
+        if pair[1] >= n && compare(value(pair[0]), value(pair[1])).is_eq() {
+            there[pair[1] - n] = true;
+        }
+    }
+    there
+}

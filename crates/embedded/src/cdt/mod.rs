@@ -1,0 +1,77 @@
+//! List and map operations: what one operation answers, and what it makes of a value.
+//!
+//! [`read`] and [`modify`] are pure: the bytes of an operation, the value it is carried out on (a bin, or a value that
+//! an expression has computed), and out comes an answer or a result code. They know nothing of records.
+//!
+//! ```text
+//! read(op, Some((particle_type, value)))                  -> Result<Option<(particle_type, value)>, code>
+//! modify(op, Some((particle_type, value)), max_size)      -> Result<Modified { answer, value }, code>
+//! ```
+//!
+//! The bytes of an operation are those of the wire: a list of the operation's number and its arguments, with a context
+//! `[0xff, [level, key, ...], [number, argument, ...]]`. `None` instead of a value is a missing bin.
+//!
+//! Inside: [`op`] takes the bytes apart, [`context`] finds the nested collection, [`pick`] makes a [`select::Selection`]
+//! of the operations that get or remove elements, [`answer`] says of it what the return type asks for, and `list` and
+//! `map` hold what is left: the operations that put elements. A collection is taken apart one level deep
+//! ([`collection::Collection`]); elements stay bytes. Semantics follow the golden groups `list`, `map` and `ctx`.
+
+mod answer;
+mod args;
+mod collection;
+mod context;
+mod list;
+mod map;
+mod number;
+mod op;
+mod order;
+mod pick;
+mod select;
+
+use crate::code;
+use aerolane_wire::msgpack::validate;
+use op::Op;
+
+/// A particle: type and value.
+pub(crate) type Particle = (u8, Vec<u8>);
+
+/// What a modifying operation did.
+#[derive(Debug, Default)]
+pub(crate) struct Modified {
+    /// What it answers; `None` if it has nothing to say.
+    pub(crate) answer: Option<Particle>,
+    /// The new value; `None` leaves the old one, or the bin missing.
+    pub(crate) value: Option<Particle>,
+}
+
+/// Carries out a reading operation. The error is a result code.
+pub(crate) fn read(op: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Particle>, u8> {
+    let op = Op::parse(op)?;
+    let Some((kind, value)) = bin else { return Ok(None) };
+    if !op.number.reads() {
+        return Err(op.number.refusal(kind));
+    }
+    let (kind, value) = context::find(&op.levels, kind, value)?;
+    pick::get(&op, &op.collection(kind, value)?)
+}
+
+/// Carries out a modifying operation; the value may not grow beyond `max_size` bytes. The error is a result code.
+pub(crate) fn modify(op: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
+    let op = Op::parse(op)?;
+    if !op.number.modifies() {
+        return Err(bin.map_or(code::PARAMETER, |(kind, _)| op.number.refusal(kind)));
+    }
+    let modified = context::modify(&op, bin, max_size)?;
+    // The argument, or the context, may have nested it deeper than collections can be.
+    if let Some((_, value)) = &modified.value
+        && validate(value).is_err()
+    {
+        return Err(code::PARAMETER);
+    }
+    Ok(modified)
+}
+
+/// A particle of the elements of a collection with this header.
+fn integer(value: i64) -> Particle {
+    (aerolane_wire::particle::particle_type::INTEGER, value.to_be_bytes().to_vec())
+}

@@ -1,0 +1,102 @@
+//! The bytes of an operation, taken apart.
+
+use super::collection::Collection;
+use super::number::Number;
+use crate::code;
+use aerolane_wire::msgpack::{Element, Reader};
+
+/// The number that says that a context and an operation follow.
+const CONTEXT: u64 = 0xff;
+/// Most levels of a context.
+pub(super) const MAX_LEVELS: usize = 256;
+
+/// One level of a context: where to go down.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level<'a> {
+    /// What the key is, and what is to be created.
+    pub(super) kind: u32,
+    /// Index, rank, key or value.
+    pub(super) key: &'a [u8],
+}
+
+/// An operation.
+#[derive(Debug)]
+pub(super) struct Op<'a> {
+    pub(super) number: Number,
+    pub(super) args: Vec<&'a [u8]>,
+    pub(super) levels: Vec<Level<'a>>,
+}
+
+impl<'a> Op<'a> {
+    /// Takes an operation apart. What stands behind it is not looked at.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, u8> {
+        // The old encoding: a number of 16 bits, and the list of arguments, if there are any.
+        if let [0, low, rest @ ..] = bytes {
+            let args = if rest.is_empty() { Vec::new() } else { elements(rest)? };
+            return Ok(Self { number: Number(u64::from(*low)), args, levels: Vec::new() });
+        }
+        let op = Self::numbered(bytes)?;
+        if op.number.0 == CONTEXT { op.inside_context() } else { Ok(op) }
+    }
+
+    /// A list of the number and the arguments.
+    fn numbered(bytes: &'a [u8]) -> Result<Self, u8> {
+        let mut args = elements(bytes)?;
+        if args.is_empty() {
+            return Err(code::PARAMETER);
+        }
+        let number = match Reader::new(args.remove(0)).read() {
+            Ok(Element::Int(number)) => Number(number as u64),
+            Ok(Element::Uint(number)) => Number(number),
+            _ => return Err(code::PARAMETER),
+        };
+        Ok(Self { number, args, levels: Vec::new() })
+    }
+
+    fn inside_context(self) -> Result<Self, u8> {
+        let &[levels, op] = &self.args[..] else { return Err(code::PARAMETER) };
+        let levels = elements(levels)?;
+        if levels.is_empty() || levels.len() % 2 != 0 || levels.len() > 2 * MAX_LEVELS {
+            return Err(code::PARAMETER);
+        }
+        let levels = levels.chunks_exact(2).map(|level| {
+            let kind = match Reader::new(level[0]).read() {
+                Ok(Element::Int(kind)) => kind as u32,
+                Ok(Element::Uint(kind)) => kind as u32,
+                _ => return Err(code::PARAMETER),
+            };
+            Ok(Level { kind, key: level[1] })
+        });
+        let levels = levels.collect::<Result<_, u8>>()?;
+        let op = Self::numbered(op)?;
+        if op.number.0 == CONTEXT {
+            return Err(code::PARAMETER);
+        }
+        Ok(Self { levels, ..op })
+    }
+
+    /// The collection that it is to work on.
+    pub(super) fn collection<'v>(&self, kind: u8, value: &'v [u8]) -> Result<Collection<'v>, u8> {
+        if kind != self.number.particle_type() {
+            return Err(code::BIN_TYPE);
+        }
+        Collection::parse(value)
+    }
+
+    /// The argument at this place, which has to be there.
+    pub(super) fn arg(&self, at: usize) -> Result<&'a [u8], u8> {
+        self.args.get(at).copied().ok_or(code::PARAMETER)
+    }
+
+    /// Checks that there are no more arguments than this.
+    pub(super) fn at_most(&self, n: usize) -> Result<(), u8> {
+        if self.args.len() > n { Err(code::PARAMETER) } else { Ok(()) }
+    }
+}
+
+/// The elements of a list.
+pub(super) fn elements(bytes: &[u8]) -> Result<Vec<&[u8]>, u8> {
+    let mut reader = Reader::new(bytes);
+    let Ok(Element::List(header)) = reader.read() else { return Err(code::PARAMETER) };
+    (0..header.len).map(|_| reader.skip().map_err(|_| code::PARAMETER)).collect()
+}

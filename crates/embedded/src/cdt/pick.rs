@@ -1,0 +1,167 @@
+//! Operations that get or remove elements.
+
+use super::answer::{ReturnWord, answer, list as list_of, present};
+use super::args::int;
+use super::collection::{Collection, Kind, particle_of};
+use super::number::{list, map};
+use super::op::{Op, elements};
+use super::select::{Chosen, Run, Selection};
+use super::{Particle, integer};
+use crate::code;
+use crate::record::compare;
+
+/// Carries out a reading operation.
+pub(super) fn get(op: &Op<'_>, collection: &Collection<'_>) -> Result<Option<Particle>, u8> {
+    let n = collection.len();
+    Ok(match op.number.0 {
+        list::SIZE | map::SIZE => Some(integer(n as i64)),
+        list::GET => {
+            op.at_most(1)?;
+            present(particle_of(&collection.values[place(op.int(0)?, n)?]))
+        }
+        list::GET_RANGE => {
+            op.at_most(2)?;
+            let run = Run::at(op.int(0)?, op.count(1)?, n);
+            Some(list_of(collection.values[run.iter()].iter().map(|value| &**value)))
+        }
+        _ => {
+            let (selection, word) = select(op, collection)?;
+            answer(&selection, word)?
+        }
+    })
+}
+
+/// Carries out an operation that removes elements; says also whether there were any.
+pub(super) fn remove(op: &Op<'_>, collection: &mut Collection<'_>) -> Result<(Option<Particle>, bool), u8> {
+    let n = collection.len();
+    let (told, places) = match op.number.0 {
+        list::POP => {
+            op.at_most(1)?;
+            let at = place(op.int(0)?, n)?;
+            (present(particle_of(&collection.values[at])), vec![at])
+        }
+        list::REMOVE => {
+            op.at_most(1)?;
+            (Some(integer(1)), vec![place(op.int(0)?, n)?])
+        }
+        list::POP_RANGE => {
+            op.at_most(2)?;
+            let run = Run::at(op.int(0)?, op.count(1)?, n);
+            (Some(list_of(collection.values[run.iter()].iter().map(|value| &**value))), run.iter().collect())
+        }
+        list::REMOVE_RANGE => {
+            op.at_most(2)?;
+            let run = Run::at(op.int(0)?, op.count(1)?, n);
+            (Some(integer(run.count as i64)), run.iter().collect())
+        }
+        list::TRIM => {
+            op.at_most(2)?;
+            let kept = Run::at(op.int(0)?, op.int(1)? as u64, n);
+            (Some(integer((n - kept.count) as i64)), (0..kept.start).chain(kept.end()..n).collect())
+        }
+        list::CLEAR | map::CLEAR => (None, (0..n).collect()),
+        _ => {
+            let (selection, word) = select(op, collection)?;
+            (answer(&selection, word)?, selection.places())
+        }
+    };
+    collection.remove(&places);
+    Ok((told, !places.is_empty()))
+}
+
+/// The place of an index or rank, which has to be there.
+fn place(index: i64, n: usize) -> Result<usize, u8> {
+    let at = if index < 0 { index.saturating_add(n as i64) } else { index };
+    usize::try_from(at).ok().filter(|at| *at < n).ok_or(code::NOT_APPLICABLE)
+}
+
+/// The elements that the operation is about, and what it asks for.
+fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 'a>, ReturnWord), u8> {
+    let word = ReturnWord(op.int(0)?);
+    let n = of.len();
+    let (most, chosen) = match op.number.0 {
+        list::GET_BY_INDEX | list::REMOVE_BY_INDEX | map::GET_BY_INDEX | map::REMOVE_BY_INDEX => {
+            (2, Chosen::Index(Some(place(op.int(1)?, n)?)))
+        }
+        list::GET_BY_RANK | list::REMOVE_BY_RANK | map::GET_BY_RANK | map::REMOVE_BY_RANK => {
+            let rank = place(op.int(1)?, n)?;
+            (2, Chosen::Rank(Some(of.ranking()[rank]), rank))
+        }
+        list::GET_BY_VALUE | list::REMOVE_BY_VALUE | map::GET_BY_VALUE | map::REMOVE_BY_VALUE => {
+            let value = op.arg(1)?;
+            let found = of.values.iter().position(|v| compare(v, value).is_eq());
+            (2, Chosen::Rank(found, of.rank_of(value)))
+        }
+        map::GET_BY_KEY | map::REMOVE_BY_KEY => (2, Chosen::Index(of.find_key(op.arg(1)?))),
+        list::GET_ALL_BY_VALUE | list::REMOVE_ALL_BY_VALUE | map::GET_ALL_BY_VALUE | map::REMOVE_ALL_BY_VALUE => {
+            (2, by_value(of, op.arg(1)?))
+        }
+        list::GET_BY_INDEX_RANGE
+        | list::REMOVE_BY_INDEX_RANGE
+        | map::GET_BY_INDEX_RANGE
+        | map::REMOVE_BY_INDEX_RANGE => (3, Chosen::Indexes(Run::at(op.int(1)?, op.count(2)?, n))),
+        list::GET_BY_RANK_RANGE | list::REMOVE_BY_RANK_RANGE | map::GET_BY_RANK_RANGE | map::REMOVE_BY_RANK_RANGE => {
+            (3, Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), by_value: false })
+        }
+        list::GET_BY_VALUE_INTERVAL
+        | list::REMOVE_BY_VALUE_INTERVAL
+        | map::GET_BY_VALUE_INTERVAL
+        | map::REMOVE_BY_VALUE_INTERVAL => {
+            let start = of.rank_of(op.arg(1)?);
+            let end = op.args.get(2).map_or(n, |end| of.rank_of(end));
+            (3, Chosen::Ranks { run: Run::between(start, end), by_value: true })
+        }
+        map::GET_BY_KEY_INTERVAL | map::REMOVE_BY_KEY_INTERVAL => {
+            let start = of.index_of(op.arg(1)?);
+            let end = op.args.get(2).map_or(n, |end| of.index_of(end));
+            (3, Chosen::Indexes(Run::between(start, end)))
+        }
+        list::GET_BY_VALUE_REL_RANK_RANGE
+        | list::REMOVE_BY_VALUE_REL_RANK_RANGE
+        | map::GET_BY_VALUE_REL_RANK_RANGE
+        | map::REMOVE_BY_VALUE_REL_RANK_RANGE => {
+            let run = Run::cut(of.rank_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
+            (4, Chosen::Ranks { run, by_value: false })
+        }
+        map::GET_BY_KEY_REL_INDEX_RANGE | map::REMOVE_BY_KEY_REL_INDEX_RANGE => {
+            (4, Chosen::Indexes(Run::cut(of.index_of(op.arg(1)?), op.int(2)?, op.count(3)?, n)))
+        }
+        list::GET_BY_VALUE_LIST | list::REMOVE_BY_VALUE_LIST | map::GET_BY_VALUE_LIST | map::REMOVE_BY_VALUE_LIST => {
+            let values = elements(op.arg(1)?)?;
+            refuse_deadly(of, word, values.is_empty())?;
+            let ranking = of.ranking();
+            let rank = |before: &dyn Fn(&[u8]) -> bool| ranking.partition_point(|at| before(&of.values[*at]));
+            let runs = values
+                .iter()
+                .map(|value| Run::between(rank(&|v| compare(v, value).is_lt()), rank(&|v| compare(v, value).is_le())));
+            (2, Chosen::Values(runs.collect()))
+        }
+        map::GET_BY_KEY_LIST | map::REMOVE_BY_KEY_LIST => {
+            let keys = elements(op.arg(1)?)?;
+            refuse_deadly(of, word, keys.is_empty())?;
+            let found = keys.iter().filter_map(|key| of.find_key(key)).collect();
+            (2, Chosen::Keys { found, any: !keys.is_empty() })
+        }
+        _ => return Err(code::PARAMETER),
+    };
+    op.at_most(most)?;
+    Ok((Selection::new(of, chosen, word.inverted()), word))
+}
+
+/// All elements with this value: a run of ranks, as equal ones stand together.
+fn by_value(of: &Collection<'_>, value: &[u8]) -> Chosen {
+    let start = of.rank_of(value);
+    let equal = of.values.iter().filter(|v| compare(v, value).is_eq()).count();
+    Chosen::Ranks { run: Run { start, count: equal }, by_value: true }
+}
+
+/// Elements of a map but those of no keys or values at all: the recorded server dies of that. It is an error here.
+fn refuse_deadly(of: &Collection<'_>, word: ReturnWord, none: bool) -> Result<(), u8> {
+    let deadly = of.kind == Kind::Map && none && word.inverted() && word.is_elements();
+    if deadly { Err(code::NOT_APPLICABLE) } else { Ok(()) }
+}
+
+/// An index, rank or other integer of a context level.
+pub(super) fn place_of(key: &[u8], n: usize) -> Result<usize, u8> {
+    place(int(key).ok_or(code::NOT_APPLICABLE)?, n)
+}

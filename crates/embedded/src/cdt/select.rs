@@ -1,0 +1,306 @@
+//! Which elements of a collection an operation is about.
+
+use super::collection::{Collection, Kind};
+use std::cell::OnceCell;
+
+/// A run of indexes or ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) count: usize,
+}
+
+impl Run {
+    /// `count` from `start` on among `n`, cut to what is there. What would lie before the beginning (by way of
+    /// `origin`, which a relative range begins from) counts, and is cut off.
+    pub(super) fn cut(origin: usize, start: i64, count: u64, n: usize) -> Self {
+        let (n, start) = (n as i128, origin as i128 + i128::from(start));
+        let end = (start + i128::from(count)).clamp(0, n);
+        let start = start.clamp(0, n);
+        Self { start: start as usize, count: (end - start).max(0) as usize }
+    }
+
+    /// The same for an index that counts from the end if it is negative.
+    pub(super) fn at(index: i64, count: u64, n: usize) -> Self {
+        Self::cut(if index < 0 { n } else { 0 }, index, count, n)
+    }
+
+    /// From one boundary to another; none, if they are the wrong way round.
+    pub(super) const fn between(start: usize, end: usize) -> Self {
+        Self { start, count: end.saturating_sub(start) }
+    }
+
+    /// Its end.
+    pub(super) const fn end(self) -> usize {
+        self.start + self.count
+    }
+
+    /// It, or what lies around it.
+    fn segments(self, n: usize, inverted: bool) -> [Self; 2] {
+        let (before, after) = (Self::between(0, self.start), Self::between(self.end(), n));
+        if inverted { [before, after] } else { [self, Self::between(0, 0)] }
+    }
+
+    pub(super) fn iter(self) -> std::ops::Range<usize> {
+        self.start..self.end()
+    }
+
+    /// Its numbers counted from the other end, still ascending.
+    fn reversed(self, n: usize) -> std::ops::Range<usize> {
+        n - self.end()..n - self.start
+    }
+}
+
+/// How elements were asked for.
+#[derive(Debug)]
+pub(super) enum Chosen {
+    /// One by index or key; `None`: there is no such key.
+    Index(Option<usize>),
+    /// One by rank or value: where it is, if it is there, and its rank.
+    Rank(Option<usize>, usize),
+    /// A run of indexes.
+    Indexes(Run),
+    /// A run of ranks; by a value or two values, or by ranks.
+    Ranks { run: Run, by_value: bool },
+    /// The runs of ranks of some values, in the order in which they were asked for.
+    Values(Vec<Run>),
+    /// The indexes of some keys, in the order in which they were asked for.
+    Keys { found: Vec<usize>, any: bool },
+}
+
+/// Elements of a collection.
+#[derive(Debug)]
+pub(super) struct Selection<'c, 'a> {
+    pub(super) of: &'c Collection<'a>,
+    pub(super) chosen: Chosen,
+    /// All others are meant.
+    pub(super) inverted: bool,
+    ranking: OnceCell<Vec<usize>>,
+}
+
+impl<'c, 'a> Selection<'c, 'a> {
+    pub(super) fn new(of: &'c Collection<'a>, chosen: Chosen, inverted: bool) -> Self {
+        // In a sorted list ranks are indexes.
+        let chosen = match chosen {
+            Chosen::Ranks { run, .. } if of.is_ordered_list() => Chosen::Indexes(run),
+            chosen => chosen,
+        };
+        Self { of, chosen, inverted, ranking: OnceCell::new() }
+    }
+
+    fn n(&self) -> usize {
+        self.of.len()
+    }
+
+    /// All places in the order of ranks.
+    pub(super) fn ranking(&self) -> &[usize] {
+        self.ranking.get_or_init(|| self.of.ranking())
+    }
+
+    fn is_map(&self) -> bool {
+        self.of.kind == Kind::Map
+    }
+
+    /// Everything, because nothing was excluded: the server takes a short way then.
+    fn is_whole(&self) -> bool {
+        self.inverted
+            && match &self.chosen {
+                Chosen::Values(runs) => runs.is_empty(),
+                Chosen::Keys { any, .. } => !any,
+                Chosen::Ranks { run, by_value } => self.is_map() && *by_value && run.count == 0,
+                _ => false,
+            }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        match &self.chosen {
+            Chosen::Index(found) | Chosen::Rank(found, _) => usize::from(found.is_some()),
+            Chosen::Indexes(run) | Chosen::Ranks { run, .. } => {
+                if self.inverted {
+                    self.n() - run.count
+                } else {
+                    run.count
+                }
+            }
+            Chosen::Values(_) | Chosen::Keys { .. } => self.places().len(),
+        }
+    }
+
+    /// Whether there are any, as the server says it: of inverted selections often whether the rest is empty.
+    pub(super) fn exists(&self) -> bool {
+        match &self.chosen {
+            Chosen::Ranks { run, .. } => (run.count > 0) != self.inverted,
+            Chosen::Indexes(run) if self.is_map() && !self.of.is_ordered_map() => (run.count > 0) != self.inverted,
+            _ => self.count() > 0,
+        }
+    }
+
+    /// The places of all, ascending.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let mut chosen = vec![false; self.n()];
+        match &self.chosen {
+            Chosen::Index(found) | Chosen::Rank(found, _) => found.iter().for_each(|at| chosen[*at] = true),
+            Chosen::Indexes(run) => run.iter().for_each(|at| chosen[at] = true),
+            Chosen::Ranks { run, .. } => self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true),
+            Chosen::Values(runs) => {
+                for run in runs {
+                    self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true);
+                }
+            }
+            Chosen::Keys { found, .. } => found.iter().for_each(|at| chosen[*at] = true),
+        }
+        (0..self.n()).filter(|at| chosen[*at] != self.inverted).collect()
+    }
+
+    /// The places of all in the order in which their values are answered.
+    pub(super) fn value_places(&self) -> Vec<usize> {
+        match &self.chosen {
+            Chosen::Ranks { run, by_value: false } => {
+                let ranked = &self.ranking()[run.iter()];
+                match (self.is_map(), self.inverted) {
+                    // The order in which the server's selection leaves them; see "Comparing" in `tests/golden`.
+                    (false, false) if run.start <= self.n() - run.end() => ranked.iter().rev().copied().collect(),
+                    (_, false) => ranked.to_vec(),
+                    (true, true) if run.count == 0 => self.ranking().to_vec(),
+                    _ => self.places(),
+                }
+            }
+            Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => {
+                runs.iter().flat_map(|run| run.iter()).collect()
+            }
+            _ => self.places(),
+        }
+    }
+
+    /// The indexes of all, as they are answered, counted from the end if `reverse`.
+    pub(super) fn indexes(&self, reverse: bool) -> Vec<usize> {
+        let n = self.n();
+        let each = |places: Vec<usize>| -> Vec<usize> {
+            if reverse { places.into_iter().map(|at| n - 1 - at).collect() } else { places }
+        };
+        if self.is_whole() {
+            return (0..n).collect();
+        }
+        match &self.chosen {
+            Chosen::Indexes(run) => joined(n, &run.segments(n, self.inverted), reverse),
+            Chosen::Ranks { by_value: false, .. } if self.is_map() => each(self.value_places()),
+            Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => joined(n, runs, reverse),
+            Chosen::Keys { found, .. } if !self.inverted => each(self.asked(found.clone())),
+            Chosen::Keys { .. } if !self.of.is_ordered_map() => joined(n, &runs_of(&self.places()), reverse),
+            _ => each(self.places()),
+        }
+    }
+
+    /// The ranks of all, as they are answered, counted from the end if `reverse`; not of keys.
+    pub(super) fn ranks(&self, reverse: bool) -> Vec<usize> {
+        let n = self.n();
+        if self.of.is_ordered_list() {
+            return self.indexes(reverse);
+        }
+        if self.is_whole() {
+            return (0..n).collect();
+        }
+        match &self.chosen {
+            Chosen::Ranks { run, .. } => joined(n, &run.segments(n, self.inverted), reverse),
+            Chosen::Values(runs) if self.inverted => {
+                let mut left = vec![true; n];
+                for run in runs {
+                    left[run.iter()].fill(false);
+                }
+                let left: Vec<usize> = (0..n).filter(|rank| left[*rank]).collect();
+                joined(n, &runs_of(&left), reverse)
+            }
+            Chosen::Values(runs) => {
+                let ranks = self.asked(runs.iter().flat_map(|run| run.iter()).collect());
+                if reverse { ranks.into_iter().map(|rank| n - 1 - rank).collect() } else { ranks }
+            }
+            _ if self.count() == n => (0..n).collect(),
+            _ => {
+                let ranks = self.rank_by_place();
+                self.places().into_iter().map(|at| if reverse { n - 1 - ranks[at] } else { ranks[at] }).collect()
+            }
+        }
+    }
+
+    /// The rank of each place: in maps all have their own, in lists equal ones share the least.
+    fn rank_by_place(&self) -> Vec<usize> {
+        let ranking = self.ranking();
+        let mut ranks = vec![0; ranking.len()];
+        let mut first = 0;
+        for (rank, &at) in ranking.iter().enumerate() {
+            let shared = !self.is_map() && rank > 0 && {
+                let before = &self.of.values[ranking[rank - 1]];
+                crate::record::compare(before, &self.of.values[at]).is_eq()
+            };
+            if !shared {
+                first = rank;
+            }
+            ranks[at] = first;
+        }
+        ranks
+    }
+
+    /// The rank of the element at this place.
+    pub(super) fn rank_at(&self, at: usize) -> usize {
+        if self.of.is_ordered_list() {
+            return at;
+        }
+        let value = &self.of.values[at];
+        let less = self.of.rank_of(value);
+        if !self.is_map() {
+            return less;
+        }
+        let equal = self.of.values[..at].iter().filter(|v| crate::record::compare(v, value).is_eq()).count();
+        less + equal
+    }
+
+    /// What was asked for in lists of keys or values: of what was asked for twice only the last counts, but in ordered
+    /// collections every time does.
+    fn asked(&self, found: Vec<usize>) -> Vec<usize> {
+        if self.of.is_ordered_list() || self.of.is_ordered_map() && matches!(self.chosen, Chosen::Keys { .. }) {
+            return found;
+        }
+        let mut seen = vec![false; self.n()];
+        let mut last: Vec<usize> =
+            found.into_iter().rev().filter(|at| !std::mem::replace(&mut seen[*at], true)).collect();
+        last.reverse();
+        last
+    }
+}
+
+/// The numbers of runs one behind the other; each counted from the end, if `reverse`.
+fn joined(n: usize, runs: &[Run], reverse: bool) -> Vec<usize> {
+    runs.iter().flat_map(|run| if reverse { run.reversed(n) } else { run.iter() }).collect()
+}
+
+/// Ascending numbers as runs.
+fn runs_of(numbers: &[usize]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some(run) if run.end() == number => run.count += 1,
+            _ => runs.push(Run { start: number, count: 1 }),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_cut_to_what_is_there() {
+        let run = |start, count| Run { start, count };
+        assert_eq!(Run::at(1, 2, 5), run(1, 2));
+        assert_eq!(Run::at(-2, u64::MAX, 5), run(3, 2));
+        assert_eq!(Run::at(-7, 3, 5), run(0, 1));
+        assert_eq!(Run::at(-7, 1, 5), run(0, 0));
+        assert_eq!(Run::at(9, 1, 5), run(5, 0));
+        assert_eq!(Run::at(i64::MIN, u64::MAX, 5), run(0, 5));
+        assert_eq!(Run::at(i64::MAX, u64::MAX, 5), run(5, 0));
+        assert_eq!(Run::cut(2, -3, 4, 5), run(0, 3));
+        assert_eq!(Run::cut(5, i64::MAX, u64::MAX, 5), run(5, 0));
+    }
+}
