@@ -1,7 +1,10 @@
 """The session's front door: clusters, clients, sessions, data sets."""
 
 import asyncio
+import contextlib
 import pickle
+import socket
+import socketserver
 import threading
 import time
 
@@ -206,9 +209,49 @@ def test_nobody_there():
             asyncio.run(failing())
 
 
-def test_alternate_addresses_by_environment(monkeypatch, where):
-    monkeypatch.setenv("AEROSPIKE_USE_SERVICES_ALTERNATE", "true")
-    ClusterDefinition(*where)
+@contextlib.contextmanager
+def overheard(where):
+    """An address that leads to `where`, and what clients have said to it."""
+    said = bytearray()
+
+    class Passing(socketserver.BaseRequestHandler):
+        def handle(self):
+            with socket.create_connection(where) as onward:
+                threading.Thread(target=self.answers, args=(onward,), daemon=True).start()
+                while data := self.request.recv(4096):
+                    said.extend(data)
+                    onward.sendall(data)
+
+        def answers(self, onward):
+            with contextlib.suppress(OSError):
+                while data := onward.recv(4096):
+                    self.request.sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Passing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server.server_address, said
+        server.shutdown()
+
+
+def test_alternate_addresses(monkeypatch, where):
+    name = "AEROSPIKE_USE_SERVICES_ALTERNATE"
+    monkeypatch.delenv(name, raising=False)
+    for value, explicit, expected in [
+        (None, None, False),
+        ("true", None, True),
+        ("0", None, False),
+        ("1", False, False),
+        ("0", True, True),
+    ]:
+        if value is not None:
+            monkeypatch.setenv(name, value)
+        with overheard(where) as (address, said):
+            definition = sync.ClusterDefinition(*address)
+            if explicit is not None:
+                definition.using_services_alternate(explicit)
+            definition.connect().close()
+        assert b"-clear-" in said
+        assert (b"-clear-alt\n" in said) is expected, (value, explicit)
 
 
 async def test_many(seeds, set_name):
