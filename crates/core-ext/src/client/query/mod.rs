@@ -91,8 +91,7 @@ impl RawRecords {
         let room = policy.record_queue_size.clamp(1, u32::MAX as usize >> 3) as u32;
         let course = Course::new(query.namespace(), policy, cursor, Instant::now());
         let mut records = Self {
-            // Not to be met by another query of the same moment; nothing secret.
-            id: RandomState::new().hash_one(std::process::id()),
+            id: 0,
             shared,
             query,
             course,
@@ -198,7 +197,7 @@ impl RawRecords {
         &self.course.cursor
     }
 
-    /// The query's number, as the servers know it (`query-show`).
+    /// The query's number, as the servers know it (`query-show`). A round of retries has another.
     #[must_use]
     pub const fn id(&self) -> u64 {
         self.id
@@ -229,6 +228,8 @@ impl RawRecords {
             return Err(Error::client_closed());
         }
         self.tasks.retain(|task| !task.is_finished());
+        // Not met by another query of the same moment; nothing secret. A server refuses a number that it remembers.
+        self.id = RandomState::new().hash_one(std::process::id());
         self.course.next_round(&cluster.snapshot())?;
         self.waiting = 0..self.course.asked.len();
         let at_once = match self.course.policy().max_concurrent_nodes {

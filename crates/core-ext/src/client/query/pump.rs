@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use aerolane_wire::message::{info3, pass_message};
 use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
+use aerospike_core::ResultCode;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
@@ -12,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::cluster::Cluster;
 use crate::command::compress::message_body;
+use crate::command::decode::result_code;
 use crate::connect::Stream;
 use crate::error::{Error, Phase, Result};
 use crate::topology::{NodeId, NodeInfo};
@@ -153,7 +155,7 @@ impl Pump {
             }
             let mut inflated = Vec::new();
             let inner = message_body(&Frame { header, body: &body }, &mut inflated)?;
-            let (records, last) = look_through(inner)?;
+            let (records, goes) = look_through(inner)?;
             if inner.as_ptr() != body.as_ptr() {
                 body = inner.to_vec();
             }
@@ -161,11 +163,13 @@ impl Pump {
             let (room, all) = &self.room;
             let permit = Arc::clone(room).acquire_many_owned(records.clamp(1, *all)).await;
             self.report.say(Event::Frame(body, permit.map_err(|_| Error::client_closed())?));
-            if last {
-                if stream.buffer().is_empty() {
+            match goes {
+                Goes::On => {}
+                Goes::Last if stream.buffer().is_empty() => {
                     self.idle.keep(self.node.id(), stream.into_inner());
+                    return Ok(());
                 }
-                return Ok(());
+                Goes::Last | Goes::Failed => return Ok(()),
             }
         }
     }
@@ -181,16 +185,32 @@ impl Pump {
     }
 }
 
-/// How many records a body holds, and whether it is the last one.
-fn look_through(body: &[u8]) -> Result<(u32, bool)> {
+/// How far an answer has come with a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    On,
+    /// It says that it is the last one.
+    Last,
+    /// It says that the query has failed; a query that is refused is answered without the mark of the last one.
+    Failed,
+}
+
+/// How many records a body holds, and whether more frames follow.
+fn look_through(body: &[u8]) -> Result<(u32, Goes)> {
     let (mut at, mut records) = (0, 0);
     while at < body.len() {
-        let (size, flags) = pass_message(&body[at..]).map_err(|error| error.shifted(at))?;
+        let message = &body[at..];
+        let (size, flags) = pass_message(message).map_err(|error| error.shifted(at))?;
         at += size;
         if flags & info3::LAST != 0 {
-            return Ok((records, true));
+            return Ok((records, Goes::Last));
         }
-        records += u32::from(flags & info3::PARTITION_DONE == 0);
+        if flags & info3::PARTITION_DONE == 0 {
+            if result_code(message) != Some(ResultCode::Ok) {
+                return Ok((records, Goes::Failed));
+            }
+            records += 1;
+        }
     }
-    Ok((records, false))
+    Ok((records, Goes::On))
 }

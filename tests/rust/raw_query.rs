@@ -1,0 +1,322 @@
+//! Queries whose records the caller decodes: the same cases as `tests/python/test_query.py`.
+
+mod common;
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use aerolane::client::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
+use aerolane::expressions::{int_bin, int_val, lt};
+use aerolane::{ClientConfig, Error, ErrorKind, QueryPolicy, ResultCode, WritePolicy, as_bin};
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane_wire::digest::{Digest, partition_id};
+use aerolane_wire::message::{Message, field, op};
+use aerolane_wire::particle::{Particle, particle_type};
+use common::{Target, policy};
+
+fn client(target: &Target) -> RawClient {
+    RawClient::connect_blocking(&ClientConfig::from(policy()), target.seeds()).unwrap()
+}
+
+/// Records 0..count, each with its number in the bins `v` and `w`.
+fn fill(client: &RawClient, target: &Target, count: i64) {
+    for id in 0..count {
+        let bins = [as_bin!("v", id), as_bin!("w", id)];
+        client.sync().put(&WritePolicy::default(), &target.key(id), &bins).unwrap();
+    }
+}
+
+fn query(target: &Target) -> RawQuery {
+    RawQuery::new(target.namespace()).field(field::SET, target.set().as_bytes())
+}
+
+/// What a message says: the record's digest and its integer bins.
+fn record(message: &[u8]) -> (Digest, BTreeMap<String, i64>) {
+    let message = Message::decode(message).unwrap();
+    let digest = message.field(field::DIGEST).unwrap().try_into().unwrap();
+    let bins = message.ops().map(|op| {
+        let Ok(Particle::Integer(value)) = Particle::decode(op.particle_type, op.value) else { panic!("{op:?}") };
+        (String::from_utf8(op.name.to_vec()).unwrap(), value)
+    });
+    (digest, bins.collect())
+}
+
+/// All records, each of which must come once; and the error that ended them.
+fn all(records: &mut RawRecords) -> (BTreeMap<Digest, BTreeMap<String, i64>>, Option<Error>) {
+    let mut found = BTreeMap::new();
+    loop {
+        while let Some(next) = records.next(record) {
+            match next {
+                Ok((digest, bins)) => assert!(found.insert(digest, bins).is_none(), "a record came twice"),
+                Err(error) => return (found, Some(error)),
+            }
+        }
+        match records.more_blocking(None) {
+            Ok(true) => {}
+            Ok(false) => return (found, None),
+            Err(error) => return (found, Some(error)),
+        }
+    }
+}
+
+fn values(found: &BTreeMap<Digest, BTreeMap<String, i64>>) -> BTreeSet<i64> {
+    found.values().map(|bins| bins["v"]).collect()
+}
+
+fn run(client: &RawClient, mut policy: QueryPolicy, query: RawQuery) -> BTreeMap<Digest, BTreeMap<String, i64>> {
+    policy.base_policy.socket_timeout = 5000;
+    let mut records = client.query(policy, query, Cursor::all()).unwrap();
+    let (found, error) = all(&mut records);
+    assert!(error.is_none(), "{error:?}");
+    assert!(records.cursor().is_done() && !records.is_active());
+    assert!(!records.more_blocking(None).unwrap(), "it stays at its end");
+    found
+}
+
+#[test]
+fn every_record_of_the_set_comes_once() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 500);
+    let found = run(&client, QueryPolicy::default(), query(&target));
+    assert_eq!(values(&found), (0..500).collect());
+    assert!(found.values().all(|bins| bins.len() == 2 && bins["v"] == bins["w"]));
+    // On the connections of the first one, with hardly any room in the queue, and one node at a time.
+    let narrow = QueryPolicy { record_queue_size: 1, max_concurrent_nodes: 1, ..QueryPolicy::default() };
+    assert_eq!(run(&client, narrow, query(&target)), found);
+    assert!(
+        run(&client, QueryPolicy::default(), RawQuery::new(target.namespace()).field(field::SET, b"nobody")).is_empty()
+    );
+}
+
+#[test]
+fn filters_bins_and_records_without_bins() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 100);
+    let mut filtered = QueryPolicy::default();
+    filtered.base_policy.filter_expression = Some(lt(int_bin("v"), int_val(10)));
+    assert_eq!(values(&run(&client, filtered, query(&target))), (0..10).collect());
+
+    let mut ops = RawOps::default();
+    ops.push(op::READ, particle_type::NIL, b"v", |_| Ok::<_, aerolane_wire::WireError>(())).unwrap();
+    let found = run(&client, QueryPolicy::default(), query(&target).ops(ops));
+    assert!(found.len() == 100 && found.values().all(|bins| bins.keys().eq(["v"])));
+
+    let bare = QueryPolicy { include_bin_data: false, ..QueryPolicy::default() };
+    for found in
+        [run(&client, bare, query(&target)), run(&client, QueryPolicy::default(), query(&target).without_bins())]
+    {
+        assert!(found.len() == 100 && found.values().all(BTreeMap::is_empty));
+    }
+}
+
+#[test]
+fn partitions_ranges_and_what_lies_behind_a_digest() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 300);
+    let whole = run(&client, QueryPolicy::default(), query(&target));
+    let part = |cursor: Cursor| {
+        let mut records = client.query(QueryPolicy::default(), query(&target), cursor).unwrap();
+        let (found, error) = all(&mut records);
+        assert!(error.is_none(), "{error:?}");
+        found.into_keys().collect::<BTreeSet<_>>()
+    };
+    let (low, high) = (part(Cursor::range(0, 2048).unwrap()), part(Cursor::range(2048, 2048).unwrap()));
+    assert!(low.iter().all(|digest| partition_id(digest) < 2048));
+    assert!(high.iter().all(|digest| partition_id(digest) >= 2048));
+    assert_eq!(low.len() + high.len(), 300);
+    let digest = *whole.keys().next().unwrap();
+    let id = partition_id(&digest);
+    let alone = part(Cursor::range(usize::from(id), 1).unwrap());
+    let behind = part(Cursor::behind(digest));
+    assert!(alone.contains(&digest) && !behind.contains(&digest));
+    assert!(behind.is_subset(&alone));
+}
+
+#[test]
+fn pages_give_every_record_once() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 250);
+    for size in [1, 7, 100, 249, 250, 1000] {
+        let policy = QueryPolicy { max_records: size, ..QueryPolicy::default() };
+        let (mut seen, mut cursor, mut pages) = (BTreeSet::new(), Cursor::all(), 0);
+        while !cursor.is_done() {
+            let mut records = client.query(policy.clone(), query(&target), cursor).unwrap();
+            let (page, error) = all(&mut records);
+            assert!(error.is_none(), "{error:?}");
+            assert!(page.len() as u64 <= size, "{} of {size}", page.len());
+            assert!(values(&page).iter().all(|value| seen.insert(*value)), "a page repeats a record");
+            // As it would come back from somewhere else.
+            cursor =
+                Cursor::with_places(usize::from(records.cursor().begin()), records.cursor().places().to_vec()).unwrap();
+            pages += 1;
+            assert!(pages < 1000, "no end");
+            if size == 1 && pages == 40 {
+                break;
+            }
+        }
+        assert!(size == 1 || seen == (0..250).collect(), "{size}: {} records", seen.len());
+    }
+}
+
+#[test]
+fn a_query_that_is_closed_early_goes_on_where_it_was() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 400);
+    for stop in [0, 1, 50, 399] {
+        let mut records = client.query(QueryPolicy::default(), query(&target), Cursor::all()).unwrap();
+        let mut seen = BTreeSet::new();
+        while seen.len() < stop {
+            match records.next(record) {
+                Some(next) => assert!(seen.insert(next.unwrap().1["v"])),
+                None => assert!(records.more_blocking(None).unwrap()),
+            }
+        }
+        records.close();
+        assert!(!records.is_active() && !records.more_blocking(None).unwrap() && records.next(record).is_none());
+        let cursor = records.cursor().clone();
+        assert!(!cursor.is_done());
+        let mut rest = client.query(QueryPolicy::default(), query(&target), cursor).unwrap();
+        let (found, error) = all(&mut rest);
+        assert!(error.is_none(), "{error:?}");
+        let rest = values(&found);
+        assert!(seen.is_disjoint(&rest), "closed after {stop}: some came again");
+        assert_eq!(seen.len() + rest.len(), 400, "closed after {stop}");
+    }
+}
+
+#[test]
+fn what_nodes_fail_to_send_is_asked_again() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 2000);
+    let actions = [
+        FaultAction::DropBefore,
+        FaultAction::DropAfter,
+        FaultAction::Truncate(10_000),
+        FaultAction::Truncate(5),
+        FaultAction::Result(u8::from(ResultCode::DeviceOverload)),
+    ];
+    for action in actions {
+        let rule = FaultRule::new(action.clone()).on(RequestKind::Query).times(2);
+        target.faults().set_fault(None, &rule).unwrap();
+        let found = run(&client, QueryPolicy::default(), query(&target));
+        assert_eq!(values(&found), (0..2000).collect(), "{action:?}");
+        target.faults().clear_faults();
+    }
+}
+
+#[test]
+fn failures_that_stay_end_the_query_once() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 300);
+    let mut few = QueryPolicy::default();
+    (few.base_policy.max_retries, few.base_policy.socket_timeout) = (1, 300);
+    for action in [FaultAction::DropBefore, FaultAction::Stall, FaultAction::Garbage(vec![9; 40])] {
+        target.faults().set_fault(None, &FaultRule::new(action.clone()).on(RequestKind::Query)).unwrap();
+        let mut records = client.query(few.clone(), query(&target), Cursor::all()).unwrap();
+        let (found, error) = all(&mut records);
+        let error = error.expect("an error");
+        assert!(error.node().is_some() || error.cause().is_some_and(|e| e.node().is_some()), "{action:?}: {error:?}");
+        assert!(error.attempts() >= 1 && error.elapsed().is_some());
+        assert!(!records.more_blocking(None).unwrap() && records.next(record).is_none(), "said once");
+        // The rest can be had later.
+        target.faults().clear_faults();
+        let mut rest = client.query(few.clone(), query(&target), records.cursor().clone()).unwrap();
+        let (more, error) = all(&mut rest);
+        assert!(error.is_none(), "{error:?}");
+        assert!(found.keys().all(|digest| !more.contains_key(digest)));
+        assert_eq!(found.len() + more.len(), 300, "{action:?}");
+    }
+    // A failure that no other round would mend.
+    let rule = FaultRule::new(FaultAction::Result(u8::from(ResultCode::ParameterError))).on(RequestKind::Query);
+    target.faults().set_fault(None, &rule).unwrap();
+    let (_, error) = all(&mut client.query(few, query(&target), Cursor::all()).unwrap());
+    let error = error.unwrap();
+    assert!(error.matches(&[ResultCode::ParameterError]) && error.attempts() == 1, "{error:?}");
+}
+
+#[test]
+fn a_node_that_stops_hands_its_partitions_on() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 1000);
+    let mut narrow = QueryPolicy { record_queue_size: 1, ..QueryPolicy::default() };
+    narrow.base_policy.socket_timeout = 5000;
+    let mut records = client.query(narrow, query(&target), Cursor::all()).unwrap();
+    while records.next(record).is_none() {
+        assert!(records.more_blocking(None).unwrap());
+    }
+    let node = target.faults().nodes()[1].id;
+    target.faults().stop_node(node).unwrap();
+    let (found, error) = all(&mut records);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(found.len(), 999);
+}
+
+#[test]
+fn timeouts_closing_and_interrupts() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 60);
+    target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Query)).unwrap();
+
+    let mut late = QueryPolicy::default();
+    late.base_policy.total_timeout = 300;
+    let begun = Instant::now();
+    let (_, error) = all(&mut client.query(late, query(&target), Cursor::all()).unwrap());
+    assert!(error.as_ref().is_some_and(Error::is_client_timeout), "{error:?}");
+    assert!((250..3000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+
+    let mut records = client.query(QueryPolicy::default(), query(&target), Cursor::all()).unwrap();
+    let asked = Cell::new(0);
+    let interrupted = || {
+        asked.set(asked.get() + 1);
+        asked.get() == 2
+    };
+    let error = records.more_blocking(Some(&interrupted)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Interrupted) && asked.get() == 2, "{error:?}");
+    assert!(records.is_active(), "an interrupt does not end it");
+
+    let closer = client.clone();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        closer.close_blocking();
+    });
+    let error = records.more_blocking(None).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
+    closing.join().unwrap();
+    assert!(
+        matches!(client.query(QueryPolicy::default(), query(&target), Cursor::all()), Err(e) if matches!(e.kind(), ErrorKind::ClientClosed))
+    );
+}
+
+#[test]
+fn bad_arguments_are_refused_at_once() {
+    let target = Target::start();
+    let client = client(&target);
+    let error = client.query(QueryPolicy::default(), RawQuery::new("nowhere"), Cursor::all()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidNamespace), "{error:?}");
+    let error = all(&mut client
+        .query(
+            QueryPolicy::default(),
+            query(&target).field(field::INDEX_NAME, b"none").field(field::INDEX_RANGE, b"?"),
+            Cursor::all(),
+        )
+        .unwrap())
+    .1;
+    assert!(
+        error.as_ref().is_some_and(|e| e.server_result_code().is_some()),
+        "what the server refuses ends at once: {error:?}"
+    );
+    let closed = vec![PartitionPlace { last: None, index_value: 0, open: false }; 4096];
+    let policy = QueryPolicy { max_records: 5, ..QueryPolicy::default() };
+    let mut records = client.query(policy, query(&target), Cursor::with_places(0, closed).unwrap()).unwrap();
+    assert!(!records.more_blocking(None).unwrap(), "nothing is left to ask for");
+}
