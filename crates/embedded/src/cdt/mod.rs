@@ -13,7 +13,7 @@
 //!
 //! Inside: [`op`] takes the bytes apart, [`context`] finds the nested collection, [`pick`] makes a [`select::Selection`]
 //! of the operations that get or remove elements, [`answer`] says of it what the return type asks for, and `list` and
-//! `map` hold what is left: the operations that put elements. A collection is taken apart one level deep
+//! `map` hold what is left: the operations that put elements. Operations by path go to [`crate::path`]. A collection is taken apart one level deep
 //! ([`collection::Collection`]); elements stay bytes. Semantics follow the golden groups `list`, `map` and `ctx`.
 
 mod answer;
@@ -28,8 +28,11 @@ mod order;
 mod pick;
 mod select;
 
-use crate::code;
+pub(crate) use order::sorted_by;
+
+use crate::{code, path};
 use aerolane_wire::msgpack::validate;
+use aerolane_wire::operation::path::PATH;
 use op::Op;
 
 /// A particle: type and value.
@@ -45,9 +48,12 @@ pub(crate) struct Modified {
 }
 
 /// Carries out a reading operation. The error is a result code.
-pub(crate) fn read(op: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Particle>, u8> {
-    let op = Op::parse(op)?;
+pub(crate) fn read(payload: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Particle>, u8> {
+    let op = Op::parse(payload)?;
     let Some((kind, value)) = bin else { return Ok(None) };
+    if op.number.0 == u64::from(PATH) {
+        return path::select(payload, kind, value).map(|found| Some(found.to_particle()));
+    }
     if !op.number.reads() {
         return Err(op.number.refusal(kind));
     }
@@ -56,8 +62,12 @@ pub(crate) fn read(op: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Particl
 }
 
 /// Carries out a modifying operation; the value may not grow beyond `max_size` bytes. The error is a result code.
-pub(crate) fn modify(op: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
-    let op = Op::parse(op)?;
+pub(crate) fn modify(payload: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
+    let op = Op::parse(payload)?;
+    if op.number.0 == u64::from(PATH) {
+        let changed = bin.map(|(kind, value)| path::modify(payload, kind, value).map(|value| (kind, value)));
+        return Ok(Modified { answer: None, value: changed.transpose()? });
+    }
     if !op.number.modifies() {
         return Err(bin.map_or(code::PARAMETER, |(kind, _)| op.number.refusal(kind)));
     }

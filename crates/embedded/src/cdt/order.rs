@@ -15,7 +15,7 @@ pub(super) fn sort<T: AsRef<[u8]> + Clone>(values: &mut Vec<T>) {
 }
 
 /// Merge sort, bottom up.
-pub(super) fn sorted_by<T: Clone>(mut items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+pub(crate) fn sorted_by<T: Clone>(mut items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
     let n = items.len();
     let mut width = 1;
     let mut merged = Vec::with_capacity(n);

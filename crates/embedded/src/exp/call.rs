@@ -7,8 +7,8 @@
 use super::build::{Builder, Node};
 use super::eval::Evaluation;
 use super::value::{Type, Value};
-use crate::{bits, code, hll, path};
-use aerolane_wire::msgpack::{Element, Reader};
+use crate::{bits, cdt, code, hll};
+use aerolane_wire::msgpack::Element;
 use aerolane_wire::operation::path::PATH;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
@@ -157,8 +157,10 @@ fn read(system: System, payload: &[u8], kind: u8, value: &[u8]) -> Result<Value<
     match system {
         System::Bits => bits::read(payload, kind, value),
         System::Hll => hll::read(payload, kind, value),
-        System::Collection if is_path(payload) => path::select(payload, kind, value),
-        System::Collection => Err(code::UNSUPPORTED),
+        System::Collection => match cdt::read(payload, Some((kind, value)))? {
+            Some((kind, value)) => Value::from_bin(kind, &value).map(Value::into_owned).ok_or(code::UNKNOWN),
+            None => Ok(Value::Nil),
+        },
     }
 }
 
@@ -167,18 +169,8 @@ fn modify(system: System, payload: &[u8], bin: Option<(u8, &[u8])>) -> Result<Op
     match system {
         System::Bits => Ok(bits::modify(payload, bin, MAX_VALUE)?.map(|value| (particle_type::BLOB, value))),
         System::Hll => Ok(hll::modify(payload, bin)?.value.map(|value| (particle_type::HLL, value))),
-        System::Collection if is_path(payload) => {
-            let Some((kind, value)) = bin else { return Ok(None) };
-            path::modify(payload, kind, value).map(|value| Some((kind, value)))
-        }
-        System::Collection => Err(code::UNSUPPORTED),
+        System::Collection => Ok(cdt::modify(payload, bin, MAX_VALUE)?.value),
     }
-}
-
-/// Whether a payload is one of a path operation.
-fn is_path(payload: &[u8]) -> bool {
-    let mut reader = Reader::new(payload);
-    matches!(reader.read(), Ok(Element::List(_))) && reader.read() == Ok(Element::Int(i64::from(PATH)))
 }
 
 impl<'a> Value<'a> {

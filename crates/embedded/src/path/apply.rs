@@ -2,6 +2,7 @@
 
 use super::collection::Collection;
 use super::{Mode, Path};
+use crate::cdt::sorted_by;
 use crate::code;
 use crate::exp::{Expression, Item, Value};
 use crate::record::{compare, stored_list, stored_map};
@@ -40,7 +41,7 @@ impl Path<'_> {
             entries.push((entry.key, new));
         }
         if !collection.is_map && collection.flags() & order::LIST_ORDERED != 0 {
-            entries.sort_by(|(_, a), (_, b)| compare(a, b));
+            entries = sorted_by(entries, |(_, a), (_, b)| compare(a, b));
         }
         let mut out = Vec::with_capacity(value.len());
         collection.write_header(collection.marker, entries.len(), &mut out);
