@@ -22,6 +22,7 @@ mod exp;
 pub mod faults;
 mod geo;
 mod hll;
+mod index;
 mod info;
 mod path;
 mod payload;
@@ -31,6 +32,7 @@ mod service;
 mod store;
 #[cfg(feature = "tls")]
 mod tls;
+mod udf;
 
 pub use cluster::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, NodeStats};
 #[cfg(feature = "tls")]

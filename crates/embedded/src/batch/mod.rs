@@ -10,7 +10,6 @@ use crate::cluster::Counters;
 use crate::code;
 use crate::exp::Expression;
 use crate::faults::RequestKind;
-use crate::record;
 use crate::service::{Answered, Producer, Request};
 use aerolane_wire::batch::BatchRows;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3};
@@ -91,20 +90,4 @@ fn finish(out: &mut Vec<u8>, result_code: u8) {
 /// Whether a result counts as an error of the whole batch: "not found" and "filtered out" never do.
 const fn is_failure(code: u8) -> bool {
     !matches!(code, code::OK | code::NOT_FOUND | code::FILTERED_OUT)
-}
-
-/// The answer of a UDF row: there are no modules, so it is the server's answer for a missing one.
-fn missing_udf(generation: u32, out: &mut Vec<u8>) -> record::RecordOutcome {
-    const NAME: &[u8] = b"FAILURE";
-    const TEXT: &[u8] = b"UDF: Execution Error 1";
-    out.extend_from_slice(&((4 + NAME.len() + TEXT.len()) as u32).to_be_bytes());
-    out.extend_from_slice(&[
-        aerolane_wire::message::op::READ,
-        aerolane_wire::particle::particle_type::STRING,
-        0,
-        NAME.len() as u8,
-    ]);
-    out.extend_from_slice(NAME);
-    out.extend_from_slice(TEXT);
-    record::RecordOutcome { code: code::UDF_EXECUTION, generation, void_time: 0, n_ops: 1 }
 }

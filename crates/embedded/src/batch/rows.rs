@@ -1,11 +1,9 @@
 //! Executing the rows of a batch, some at a time.
 
-use super::{finish, is_failure, missing_udf};
-use crate::clock;
+use super::{finish, is_failure};
 use crate::cluster::Node;
 use crate::code;
-use crate::record::{self, RecordOutcome, RecordRequest};
-use crate::store::Namespace;
+use crate::record::{self, RecordOutcome, RecordRequest, UdfCall};
 use aerolane_wire::batch::{BatchRow, BatchRows, flags};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2};
@@ -75,8 +73,8 @@ impl Run {
 
     /// Executes one row; appends the operations of its answer.
     fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> RecordOutcome {
-        let (mut namespace, mut set, mut key, mut digest, mut own_filter, mut udf) =
-            (None, None, None, None, None, None);
+        let (mut namespace, mut set, mut key, mut digest, mut own_filter) = (None, None, None, None, None);
+        let mut udf = UdfCall::default();
         for field in row.fields() {
             let slot = match field.kind {
                 field::NAMESPACE => &mut namespace,
@@ -84,11 +82,10 @@ impl Run {
                 field::KEY => &mut key,
                 field::DIGEST => &mut digest,
                 field::FILTER => &mut own_filter,
-                field::UDF_PACKAGE => &mut udf,
-                field::UDF_FUNCTION => continue,
-                other => match record::field_error(other) {
-                    None => continue,
-                    Some(code) => return RecordOutcome::error(code),
+                other => match (udf.slot(other), record::field_error(other)) {
+                    (Some(slot), _) => slot,
+                    (None, None) => continue,
+                    (None, Some(code)) => return RecordOutcome::error(code),
                 },
             };
             // Of two fields of one type the first counts.
@@ -106,9 +103,6 @@ impl Run {
         if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
             return RecordOutcome::error(code::UNAVAILABLE);
         }
-        if udf.is_some() {
-            return missing_udf(generation(namespace, digest, now_ms), out);
-        }
         let request = RecordRequest {
             info1: row.header.info1,
             info2: row.header.info2,
@@ -121,16 +115,10 @@ impl Run {
             filter: own_filter.or(filter),
             ops: row.ops(),
             n_ops: row.n_ops(),
+            udf: udf.given(),
         };
         record::execute(namespace, &request, now_ms, out)
     }
-}
-
-/// The generation of a record, 0 if there is none.
-fn generation(namespace: &Namespace, digest: &[u8; 20], now_ms: u64) -> u32 {
-    let partition = namespace.partition(partition_id(digest));
-    let record = partition.find(digest).filter(|r| !r.is_expired(clock::seconds(now_ms)));
-    record.map_or(0, |r| r.generation().into())
 }
 
 /// A frame of rows that is being filled.

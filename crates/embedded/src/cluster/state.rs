@@ -12,6 +12,7 @@ use crate::admin::Security;
 use crate::info::SecondaryIndexes;
 use crate::scan::Queries;
 use crate::store::Namespace;
+use crate::udf::Registry;
 
 /// What all nodes of a cluster share.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct ClusterState {
     pub(crate) security: Option<Security>,
     /// Definitions of secondary indexes.
     pub(crate) indexes: SecondaryIndexes,
+    /// Lua modules.
+    pub(crate) modules: Arc<Registry>,
     /// Queries that run, or ran a moment ago.
     pub(crate) queries: Queries,
     /// The name that TLS certificates are for.
@@ -77,7 +80,12 @@ pub(crate) struct ClusterParts {
 
 impl ClusterState {
     pub(crate) fn new(parts: ClusterParts) -> Self {
-        let (namespaces, replication) = parts.namespaces.into_iter().map(|(ns, rf)| (Arc::new(ns), rf.max(1))).unzip();
+        let modules = Arc::<Registry>::default();
+        let share = |(mut namespace, factor): (Namespace, usize)| {
+            namespace.modules = Arc::clone(&modules);
+            (Arc::new(namespace), factor.max(1))
+        };
+        let (namespaces, replication) = parts.namespaces.into_iter().map(share).unzip();
         let view = View {
             members: Vec::new(),
             ownership: Ownership::default(),
@@ -90,6 +98,7 @@ impl ClusterState {
             cluster_name: parts.cluster_name,
             security: parts.security,
             indexes: SecondaryIndexes::default(),
+            modules,
             queries: Queries::default(),
             tls_name: parts.tls_name,
             view: RwLock::new(Arc::new(view)),

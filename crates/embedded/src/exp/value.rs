@@ -177,7 +177,7 @@ impl<'a> Value<'a> {
             Self::Map(v) => (t::MAP, v.to_vec()),
             Self::Geo(v) => {
                 let bare = [&[0, 0, 0], &v[..]].concat();
-                (t::GEOJSON, crate::record::stored_geo(&bare).unwrap_or(bare))
+                (t::GEOJSON, crate::geo::stored(&bare).unwrap_or(bare))
             }
             Self::Hll(v) => (t::HLL, v.to_vec()),
         }

@@ -1,6 +1,6 @@
 //! Commands whose answers say the same all the time.
 
-use super::params::{CommandLine, ParameterError};
+use super::params::CommandLine;
 use super::{BUILD, EDITION, enterprise_only, error};
 use crate::cluster::Node;
 
@@ -15,7 +15,7 @@ const COMMANDS: &str = "features;node;compatibility-id;edition;build_ee_sha;buil
                         peers-clear-std;peers-generation;query-abort;query-abort-all;query-show;rebalance-generation;\
                         replicas;service;service-clear-alt;service-clear-std;set-config;sets;sindex;sindex-create;\
                         sindex-delete;sindex-exists;sindex-list;sindex-stat;statistics;status;truncate;\
-                        truncate-namespace;truncate-namespace-undo;truncate-undo;udf-get;udf-list;udf-remove;\
+                        truncate-namespace;truncate-namespace-undo;truncate-undo;udf-get;udf-list;udf-put;udf-remove;\
                         user-agent-set;aerolane-fault";
 
 const LOG_CONTEXTS: &[&str] = &["misc", "socket", "tls", "as", "batch", "config", "info", "query", "rw", "security"];
@@ -65,11 +65,6 @@ fn special(node: &Node, command: &CommandLine<'_>) -> Option<String> {
         "tip" => missing(command, "port"),
         "tip-clear" => missing(command, "host-port-list"),
         "smd-show" => error(4, "unknown 'module'"),
-        "udf-list" => String::new(),
-        // There are no modules, as none can be put.
-        "udf-get" => udf_file(command, "error=not_found"),
-        "udf-remove" => udf_file(command, "ok"),
-        "udf-put" => unsupported(),
         _ => return None,
     })
 }
@@ -83,15 +78,6 @@ fn missing(command: &CommandLine<'_>, name: &str) -> String {
     match command.get(name) {
         Err(e) => e.answer(name),
         Ok(_) => unsupported(),
-    }
-}
-
-fn udf_file(command: &CommandLine<'_>, answer: &str) -> String {
-    match command.get("filename") {
-        Err(ParameterError::Missing | ParameterError::Empty | ParameterError::TooLong) => {
-            "error=invalid_filename".to_owned()
-        }
-        Ok(_) => answer.to_owned(),
     }
 }
 

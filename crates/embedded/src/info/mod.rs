@@ -16,9 +16,10 @@ pub(crate) use sindex::SecondaryIndexes;
 use crate::cluster::{Counters, Node};
 use crate::faults;
 use crate::service::{Answered, Request, Session};
+use crate::udf::registry as udf;
 use aerolane_wire::info::Lines;
 use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
-use params::CommandLine;
+pub(crate) use params::{CommandLine, ParameterError};
 use std::sync::Arc;
 
 /// The version that the cluster passes itself off as: the one that its behaviour was recorded from.
@@ -105,15 +106,20 @@ fn unrecognized() -> String {
 /// Answers one command.
 fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
     let command = CommandLine::parse(text);
-    let known = |name: &str| node.cluster.namespace(name.as_bytes()).is_some();
+    let find = |name: &str| node.cluster.namespace(name.as_bytes());
+    let known = |name: &str| find(name).is_some();
     let indexes = &node.cluster.indexes;
     match command.name {
-        "sindex-create" => indexes.create(&command, known),
-        "sindex-delete" => indexes.delete(&command),
+        "sindex-create" => indexes.create(&command, find),
+        "sindex-delete" => indexes.delete(&command, find),
         "sindex-list" => indexes.list(&command, known),
         "sindex-exists" => indexes.exists_command(&command, known),
         "sindex" if command.path().next().is_none() => indexes.list(&command, known),
-        "sindex" | "sindex-stat" => indexes.stat(&command, known),
+        "sindex" | "sindex-stat" => indexes.stat(&command, find),
+        "udf-put" => udf::put(&node.cluster.modules, &command),
+        "udf-get" => udf::get(&node.cluster.modules, &command),
+        "udf-list" => udf::list(&node.cluster.modules),
+        "udf-remove" => udf::remove(&node.cluster.modules, &command),
         "truncate" => truncate::set(node, &command),
         "truncate-namespace" => truncate::namespace(node, &command),
         "truncate-undo" | "truncate-namespace-undo" => truncate::undo(&command),

@@ -1,6 +1,4 @@
 //! The secondary-index commands of the info protocol: definitions are kept, shown and removed as the server does it.
-//!
-//! The index itself is not built yet: a query that names one is answered with "unsupported feature".
 
 use aerolane_wire::msgpack;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
@@ -10,6 +8,10 @@ use super::error;
 use super::params::{CommandLine, ParameterError};
 use crate::code;
 use crate::exp::Expression;
+use crate::index::{Definition as IndexDefinition, Index, Origin, Part, ValueKind};
+use crate::store::{Namespace, Set};
+use std::ops::Deref;
+use std::sync::Arc;
 
 const MAX_INDEX_NAME: usize = 63;
 const MAX_SET_NAME: usize = 63;
@@ -17,6 +19,13 @@ const MAX_BIN_NAME: usize = 15;
 /// More definitions than a real namespace takes; a bound for what a client can make us keep.
 const MAX_INDEXES: usize = 256;
 const MAX_EXPRESSION: usize = 16 * 1024;
+/// Up to this many records an index is built before the answer.
+const BUILD_AT_ONCE: u64 = 20_000;
+/// Stack of a thread that builds an index: nested values and expressions are walked.
+const BUILD_STACK: usize = 8 * 1024 * 1024;
+/// Bytes of an entry of an index, and of what an index of a set costs for a record.
+const ENTRY_BYTES: u64 = 32;
+const SET_ENTRY_BYTES: u64 = 16;
 
 /// One index definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +49,26 @@ struct Indexed {
     expression: Option<String>,
 }
 
-/// The definitions of all namespaces of a cluster.
+/// A definition, and the index that it is of; indexes of whole sets have none, as a query of a set finds its records
+/// without one.
+#[derive(Debug)]
+struct Row {
+    definition: Definition,
+    index: Option<Arc<Index>>,
+}
+
+impl Deref for Row {
+    type Target = Definition;
+
+    fn deref(&self) -> &Definition {
+        &self.definition
+    }
+}
+
+/// The indexes of all namespaces of a cluster.
 #[derive(Debug, Default)]
 pub(crate) struct SecondaryIndexes {
-    list: RwLock<Vec<Definition>>,
+    list: RwLock<Vec<Row>>,
 }
 
 impl SecondaryIndexes {
@@ -54,24 +79,42 @@ impl SecondaryIndexes {
 
     /// How many definitions the namespace has (for a set: how many of that set).
     pub(crate) fn count(&self, namespace: &str, set: Option<&str>) -> usize {
-        let of_set = |d: &&Definition| set.is_none() || d.set.as_deref() == set;
+        let of_set = |d: &&Row| set.is_none() || d.set.as_deref() == set;
         self.list.read().iter().filter(|d| d.namespace == namespace).filter(of_set).count()
     }
 
-    /// `sindex-create`. `known` says whether a namespace exists: an unknown one is "ok" and has no effect, as in the
-    /// server, which hands the command to its metadata service.
-    pub(crate) fn create(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+    /// The index with this name; indexes of whole sets are no use for that.
+    pub(crate) fn by_name(&self, namespace: &str, name: &[u8]) -> Option<Arc<Index>> {
+        let list = self.list.read();
+        let found = list.iter().find(|d| d.namespace == namespace && d.name.as_bytes() == name);
+        found.and_then(|row| row.index.clone())
+    }
+
+    /// The index that is defined so.
+    pub(crate) fn by_definition(&self, namespace: &str, definition: &IndexDefinition) -> Option<Arc<Index>> {
+        let list = self.list.read();
+        let mut indexes = list.iter().filter(|d| d.namespace == namespace).filter_map(|row| row.index.as_ref());
+        indexes.find(|index| index.definition == *definition).cloned()
+    }
+
+    /// `sindex-create`. `find` gives a namespace: an unknown one is "ok" and has no effect, as in the server, which hands
+    /// the command to its metadata service. A large index goes on being built after the answer.
+    pub(crate) fn create<'n>(
+        &self,
+        line: &CommandLine<'_>,
+        find: impl Fn(&str) -> Option<&'n Arc<Namespace>>,
+    ) -> String {
         let definition = match parse_definition(line) {
             Ok(definition) => definition,
             Err(answer) => return answer,
         };
-        if !known(&definition.namespace) {
+        let Some(namespace) = find(&definition.namespace) else {
             return "ok".to_owned();
-        }
+        };
         let mut list = self.list.write();
         let same_name = list.iter().find(|d| d.namespace == definition.namespace && d.name == definition.name);
         match same_name {
-            Some(old) if *old == definition => return "ok".to_owned(),
+            Some(old) if old.definition == definition => return "ok".to_owned(),
             Some(_) => return error(200, "'indexname' already exists with different definition"),
             None => {}
         }
@@ -79,18 +122,27 @@ impl SecondaryIndexes {
             return error(205, "too many indexes");
         }
         // The same definition under another name renames the index.
-        match list
-            .iter_mut()
-            .find(|d| d.namespace == definition.namespace && d.set == definition.set && d.on == definition.on)
-        {
-            Some(old) => old.name = definition.name,
-            None => list.push(definition),
+        let same =
+            |d: &&mut Row| d.namespace == definition.namespace && d.set == definition.set && d.on == definition.on;
+        if let Some(old) = list.iter_mut().find(same) {
+            old.definition.name = definition.name;
+            return "ok".to_owned();
+        }
+        let index = definition.index().map(|index| Arc::new(Index::new(index)));
+        list.push(Row { definition, index: index.clone() });
+        drop(list);
+        if let Some(index) = index {
+            build(Arc::clone(namespace), index);
         }
         "ok".to_owned()
     }
 
     /// `sindex-delete`. Removing what is not there is "ok"; the second text after a missing name is the server's own.
-    pub(crate) fn delete(&self, line: &CommandLine<'_>) -> String {
+    pub(crate) fn delete<'n>(
+        &self,
+        line: &CommandLine<'_>,
+        find: impl Fn(&str) -> Option<&'n Arc<Namespace>>,
+    ) -> String {
         let name = match line.get_bounded("indexname", MAX_INDEX_NAME) {
             Ok(name) => Ok(name),
             Err(e) => Err(e.answer("indexname")),
@@ -101,7 +153,13 @@ impl SecondaryIndexes {
         };
         match name {
             Ok(name) => {
-                self.list.write().retain(|d| d.namespace != namespace || d.name != name);
+                let mut list = self.list.write();
+                let place = list.iter().position(|d| d.namespace == namespace && d.name == name);
+                let removed = place.map(|place| list.remove(place));
+                drop(list);
+                if let (Some(Row { index: Some(index), .. }), Some(namespace)) = (removed, find(namespace)) {
+                    namespace.drop_index(&index);
+                }
                 "ok".to_owned()
             }
             Err(text) => text + "ok",
@@ -122,7 +180,7 @@ impl SecondaryIndexes {
         let list = self.list.read();
         let wanted = list.iter().filter(|d| namespace.is_none_or(|n| d.namespace == n));
         let (sets, values): (Vec<_>, Vec<_>) = wanted.partition(|d| d.on.is_none());
-        let join = |list: Vec<&Definition>| list.into_iter().map(Definition::row).collect::<Vec<_>>().join(";");
+        let join = |list: Vec<&Row>| list.into_iter().map(|row| row.row()).collect::<Vec<_>>().join(";");
         let values = if bad_flag { error(4, "bad b64") } else { join(values) };
         // The server puts the separator even behind nothing (golden scenario `query/set-index`).
         if sets.is_empty() { values } else { format!("{values};{}", join(sets)) }
@@ -140,11 +198,16 @@ impl SecondaryIndexes {
     }
 
     /// `sindex-stat:...` and `sindex/<namespace>/<index>`; `sindex` alone is [`SecondaryIndexes::list`].
-    pub(crate) fn stat(&self, line: &CommandLine<'_>, known: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn stat<'n>(&self, line: &CommandLine<'_>, find: impl Fn(&str) -> Option<&'n Arc<Namespace>>) -> String {
+        let known = |name: &str| find(name).is_some();
+        let objects = |namespace: &str, set: &str| {
+            let sets = &find(namespace)?.sets;
+            sets.get(sets.find(set.as_bytes())?).map(Set::objects)
+        };
         let mut path = line.path();
         if let Some(namespace) = path.next() {
             return if known(namespace) {
-                self.statistics(namespace, path.next().unwrap_or_default())
+                self.statistics(namespace, path.next().unwrap_or_default(), |set| objects(namespace, set))
             } else {
                 "ns_type=unknown".to_owned()
             };
@@ -154,23 +217,76 @@ impl SecondaryIndexes {
         match line.namespace() {
             Err(e) => missing + &error(20, &e.text("namespace")),
             Ok(namespace) if !known(namespace) => missing + &error(20, "namespace not found on node"),
-            Ok(namespace) => missing + &self.statistics(namespace, name.unwrap_or_default()),
+            Ok(namespace) => {
+                missing + &self.statistics(namespace, name.unwrap_or_default(), |set| objects(namespace, set))
+            }
         }
     }
 
-    fn statistics(&self, namespace: &str, name: &str) -> String {
+    fn statistics(&self, namespace: &str, name: &str, find: impl Fn(&str) -> Option<u64>) -> String {
         let list = self.list.read();
         match list.iter().find(|d| d.namespace == namespace && d.name == name) {
             None => error(201, "no index"),
-            Some(Definition { on: None, .. }) => "entries=0;used_bytes=0;load_pct=100".to_owned(),
-            Some(_) => "entries=0;used_bytes=0;entries_per_bval=0;entries_per_rec=0;load_pct=100;load_time=0;\
-                        stat_gc_recs=0"
-                .to_owned(),
+            Some(row) => match &row.index {
+                None => {
+                    let entries = row.set.as_deref().and_then(find).unwrap_or(0);
+                    format!("entries={entries};used_bytes={};load_pct=100", entries * SET_ENTRY_BYTES)
+                }
+                Some(index) => {
+                    let (entries, loaded) = (index.entries(), index.loaded());
+                    let per = u8::from(entries > 0);
+                    format!(
+                        "entries={entries};used_bytes={};entries_per_bval={per};entries_per_rec={per};load_pct={loaded};\
+                         load_time={};stat_gc_recs=0",
+                        entries * ENTRY_BYTES,
+                        index.load_ms(),
+                    )
+                }
+            },
         }
     }
 }
 
+/// Builds an index; a large one on a thread of its own.
+fn build(namespace: Arc<Namespace>, index: Arc<Index>) {
+    if namespace.record_count() > BUILD_AT_ONCE {
+        let (namespace, index) = (Arc::clone(&namespace), Arc::clone(&index));
+        let builder = std::thread::Builder::new().name("aerolane-index".to_owned()).stack_size(BUILD_STACK);
+        if builder.spawn(move || namespace.build_index(&index)).is_ok() {
+            return;
+        }
+    }
+    namespace.build_index(&index);
+}
+
 impl Definition {
+    /// What the index is about; `None` for an index of a whole set. The texts were checked.
+    fn index(&self) -> Option<IndexDefinition> {
+        let on = self.on.as_ref()?;
+        let decode = |text: &String| BASE64.decode(text).unwrap_or_default();
+        let origin = match (&on.bin, &on.expression) {
+            (_, Some(expression)) => Origin::Expression(decode(expression)),
+            (bin, None) => Origin::Bin {
+                name: bin.clone().unwrap_or_default().into_bytes(),
+                context: on.context.as_ref().map(decode),
+            },
+        };
+        let part = match on.collection.as_str() {
+            "list" => Part::ListElements,
+            "mapkeys" => Part::MapKeys,
+            "mapvalues" => Part::MapValues,
+            _ => Part::Whole,
+        };
+        let kind = match on.value_type.as_str() {
+            "string" => ValueKind::String,
+            "blob" => ValueKind::Blob,
+            "geo2dsphere" => ValueKind::Geo,
+            _ => ValueKind::Numeric,
+        };
+        let set = self.set.as_ref().map(|set| set.clone().into_bytes());
+        Some(IndexDefinition { set, origin, part, kind })
+    }
+
     fn row(&self) -> String {
         let set = self.set.as_deref().unwrap_or("null");
         let head = format!("ns={}:indexname={}:set={set}", self.namespace, self.name);
@@ -295,7 +411,8 @@ mod tests {
     use super::*;
 
     fn create(indexes: &SecondaryIndexes, text: &str) -> String {
-        indexes.create(&CommandLine::parse(&format!("sindex-create:{text}")), |ns| ns == "test")
+        let namespace = Arc::new(Namespace::new("test"));
+        indexes.create(&CommandLine::parse(&format!("sindex-create:{text}")), |ns| (ns == "test").then_some(&namespace))
     }
 
     #[test]
@@ -306,7 +423,7 @@ mod tests {
         assert!(create(&indexes, "ns=test;set=q;indexname=i1;bin=o;type=numeric").starts_with("ERROR:200:"));
         assert_eq!(create(&indexes, "ns=test;set=q;indexname=other;bin=n;type=numeric"), "ok");
         assert!(!indexes.exists("test", "i1") && indexes.exists("test", "other"));
-        assert_eq!(indexes.delete(&CommandLine::parse("sindex-delete:ns=test;indexname=other")), "ok");
+        assert_eq!(indexes.delete(&CommandLine::parse("sindex-delete:ns=test;indexname=other"), |_| None), "ok");
         assert_eq!(indexes.count("test", None), 0);
     }
 

@@ -4,6 +4,7 @@
 //! queries. Order of checks, and which errors carry the record's generation, follow the golden groups `record` and
 //! `operate`.
 
+mod apply;
 mod bin_set;
 mod blob_ops;
 mod collection;
@@ -11,7 +12,6 @@ mod compare;
 mod delete;
 mod expression;
 mod filter;
-mod geo;
 mod particle;
 mod project;
 mod read;
@@ -20,12 +20,13 @@ mod scalar;
 mod ttl;
 mod write;
 
+pub(crate) use apply::{append as append_bin, stored_record};
 pub(crate) use collection::{is_key as is_map_key, stored_element, stored_list, stored_map};
 pub(crate) use compare::compare;
 pub(crate) use filter::passes;
-pub(crate) use geo::stored as stored_geo;
+pub(crate) use particle::checked as stored;
 pub(crate) use project::project;
-pub(crate) use request::{RecordOutcome, RecordRequest, field_error};
+pub(crate) use request::{RecordOutcome, RecordRequest, UdfCall, field_error};
 
 use crate::code;
 use crate::faults::RequestKind;
@@ -54,6 +55,8 @@ pub(crate) fn execute(
     let outcome = if request.info2 & info2::WRITE != 0 {
         if request.info2 & info2::DELETE != 0 {
             delete::delete(namespace, request, now_ms)
+        } else if let Some(call) = &request.udf {
+            apply::apply(namespace, request, call, now_ms, out)
         } else {
             write::write(namespace, request, now_ms, out)
         }

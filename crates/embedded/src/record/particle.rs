@@ -1,12 +1,12 @@
 //! Which values a bin takes, and in what form they are kept.
 
-use super::{collection, geo};
-use crate::code;
+use super::collection;
+use crate::{code, geo};
 use aerolane_wire::particle::particle_type as t;
 use std::borrow::Cow;
 
 /// The value to be stored for a particle from outside. The error is a result code.
-pub(super) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
+pub(crate) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
     match kind {
         t::INTEGER => match value.len() {
             8 => Ok(Cow::Borrowed(value)),

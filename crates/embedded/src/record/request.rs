@@ -28,6 +28,36 @@ pub(crate) struct RecordRequest<'a> {
     pub(crate) ops: Ops<'a>,
     /// How many operations there are.
     pub(crate) n_ops: u16,
+    /// The function to be called instead of the operations.
+    pub(crate) udf: Option<UdfCall<'a>>,
+}
+
+/// The fields of a UDF call, as far as they came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct UdfCall<'a> {
+    /// Module without `.lua`.
+    pub(crate) package: Option<&'a [u8]>,
+    /// Function of the module.
+    pub(crate) function: Option<&'a [u8]>,
+    /// Arguments: a msgpack list.
+    pub(crate) arguments: Option<&'a [u8]>,
+}
+
+impl<'a> UdfCall<'a> {
+    /// The slot for a field of this type, if it is one of the three.
+    pub(crate) fn slot(&mut self, kind: u8) -> Option<&mut Option<&'a [u8]>> {
+        match kind {
+            field::UDF_PACKAGE => Some(&mut self.package),
+            field::UDF_FUNCTION => Some(&mut self.function),
+            field::UDF_ARGUMENTS => Some(&mut self.arguments),
+            _ => None,
+        }
+    }
+
+    /// The call, if any of its fields came.
+    pub(crate) fn given(self) -> Option<Self> {
+        (self.package.is_some() || self.function.is_some() || self.arguments.is_some()).then_some(self)
+    }
 }
 
 /// What goes into the header of the answer.
@@ -62,16 +92,20 @@ impl<'a> RecordRequest<'a> {
     /// Takes a single-record message apart. The error is a result code.
     pub(crate) fn from_message(message: &Message<'a>) -> Result<Self, u8> {
         let (mut set, mut digest, mut key, mut filter) = (None, None, None, None);
+        let mut udf = UdfCall::default();
         for field in message.fields() {
             let slot = match field.kind {
                 field::SET => &mut set,
                 field::DIGEST => &mut digest,
                 field::KEY => &mut key,
                 field::FILTER => &mut filter,
-                other => {
-                    field_error(other).map_or(Ok(()), Err)?;
-                    continue;
-                }
+                other => match udf.slot(other) {
+                    Some(slot) => slot,
+                    None => {
+                        field_error(other).map_or(Ok(()), Err)?;
+                        continue;
+                    }
+                },
             };
             // Of two fields of one type the first counts.
             slot.get_or_insert(field.value);
@@ -99,6 +133,7 @@ impl<'a> RecordRequest<'a> {
             filter,
             ops: message.ops(),
             n_ops: header.n_ops,
+            udf: udf.given(),
         })
     }
 }
@@ -107,7 +142,6 @@ impl<'a> RecordRequest<'a> {
 pub(crate) const fn field_error(kind: u8) -> Option<u8> {
     match kind {
         field::MRT_ID => Some(code::ENTERPRISE_ONLY),
-        field::UDF_PACKAGE | field::UDF_FUNCTION | field::UDF_OPERATION => Some(code::UNSUPPORTED),
         _ => None,
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: 
     Ok(RecordOutcome { code: code::OK, generation, void_time, n_ops })
 }
 
-fn next_generation(generation: u16) -> u16 {
+pub(super) fn next_generation(generation: u16) -> u16 {
     if generation == MAX_GENERATION { 1 } else { generation + 1 }
 }
 

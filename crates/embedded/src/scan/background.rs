@@ -88,6 +88,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 filter: query.filter.as_deref(),
                 ops: message.ops(),
                 n_ops: message.header.n_ops,
+                udf: None,
             };
             scratch.clear();
             let outcome = record::execute(namespace, &request, clock::now_ms(), &mut scratch);

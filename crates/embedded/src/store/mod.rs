@@ -14,10 +14,14 @@ pub(crate) use config::NamespaceConfig;
 pub(crate) use expiry::Reaper;
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
 pub(crate) use partition::Partition;
-pub(crate) use sets::{SetId, Sets};
+pub(crate) use sets::{Set, SetId, Sets};
 
+use crate::index::Index;
+use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
 use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// One namespace: configuration, sets and records.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(crate) struct Namespace {
     pub(crate) config: NamespaceConfig,
     /// Sets seen so far.
     pub(crate) sets: Sets,
+    /// Lua modules, shared by all namespaces of the cluster.
+    pub(crate) modules: Arc<Registry>,
     partitions: Box<[Mutex<Partition>]>,
 }
 
@@ -38,6 +44,7 @@ impl Namespace {
             name: name.to_owned(),
             config: NamespaceConfig::default(),
             sets: Sets::default(),
+            modules: Arc::default(),
             partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
         }
     }
@@ -51,6 +58,30 @@ impl Namespace {
     /// Forgets all records of a partition: its last owner is gone.
     pub(crate) fn drop_partition(&self, id: u16) {
         self.partition(id).clear(&self.sets);
+    }
+
+    /// Builds an index, as long as it is not dropped. Records that are written meanwhile are in it, too.
+    pub(crate) fn build_index(&self, index: &Arc<Index>) {
+        let started = Instant::now();
+        for (done, partition) in self.partitions.iter().enumerate() {
+            let mut partition = partition.lock();
+            // Asked under the lock: whoever drops it comes by here later.
+            if index.is_dropped() {
+                return;
+            }
+            partition.index(&self.sets, index);
+            drop(partition);
+            let percent = (done + 1) * 100 / self.partitions.len();
+            index.progress(percent as u64, started.elapsed().as_millis() as u64);
+        }
+    }
+
+    /// Forgets an index.
+    pub(crate) fn drop_index(&self, index: &Arc<Index>) {
+        index.mark_dropped();
+        for partition in &self.partitions {
+            partition.lock().entries.remove(index);
+        }
     }
 
     /// Number of records, expired ones that were not reaped yet included.

@@ -1,7 +1,9 @@
 //! One partition: a compact hash table of records, keyed by digest.
 
 use super::{Record, Sets};
+use crate::index::{Entries, Index};
 use hashbrown::HashTable;
+use std::sync::Arc;
 
 /// The records of one partition. Counts of sets and bytes follow every change.
 #[derive(Debug, Default)]
@@ -10,6 +12,8 @@ pub(crate) struct Partition {
     bytes: u64,
     /// No record has a void time before this one; 0 = none expires.
     earliest_void: u32,
+    /// What secondary indexes have of the records.
+    pub(crate) entries: Entries,
 }
 
 /// The partition is chosen by the first bytes of the digest, so the table looks at others. Clients may send any digest,
@@ -43,6 +47,9 @@ impl Partition {
         self.note_void_time(Record::void_time_of(bytes));
         if let Some(record) = self.table.find_mut(hashed, |r| r.digest() == digest) {
             let (old_set, old_size) = (record.set_id(), record.size());
+            if !self.entries.is_empty() {
+                self.entries.changed(sets, Some(record), Some(&Record::from_bytes(bytes)));
+            }
             if !record.overwrite(bytes) {
                 *record = Record::from_bytes(bytes);
             }
@@ -57,6 +64,9 @@ impl Partition {
             let record = Record::from_bytes(bytes);
             self.bytes += bytes.len() as u64;
             sets.count(record.set_id(), 1, bytes.len() as i64);
+            if !self.entries.is_empty() {
+                self.entries.changed(sets, None, Some(&record));
+            }
             self.table.insert_unique(hashed, record, |r| hash(r.digest()));
         }
     }
@@ -89,9 +99,18 @@ impl Partition {
     pub(crate) fn remove(&mut self, sets: &Sets, digest: &[u8; 20]) -> Option<Record> {
         let entry = self.table.find_entry(hash(digest), |r| r.digest() == digest).ok()?;
         let (record, _) = entry.remove();
+        if !self.entries.is_empty() {
+            self.entries.changed(sets, Some(&record), None);
+        }
         self.bytes -= record.size() as u64;
         sets.count(record.set_id(), -1, -(record.size() as i64));
         Some(record)
+    }
+
+    /// Takes an index and what it has of the records in.
+    pub(super) fn index(&mut self, sets: &Sets, index: &Arc<Index>) {
+        let Self { table, entries, .. } = self;
+        entries.add(sets, index, table.iter());
     }
 
     /// All records, in no order.
@@ -103,9 +122,13 @@ impl Partition {
     pub(crate) fn retain(&mut self, sets: &Sets, keep: impl Fn(&Record) -> bool) -> u64 {
         let mut removed = 0;
         let mut bytes = self.bytes;
+        let entries = &mut self.entries;
         self.table.retain(|r| {
             let kept = keep(r);
             if !kept {
+                if !entries.is_empty() {
+                    entries.changed(sets, Some(r), None);
+                }
                 removed += 1;
                 bytes -= r.size() as u64;
                 sets.count(r.set_id(), -1, -(r.size() as i64));

@@ -1,0 +1,165 @@
+//! Calling a UDF on a record.
+
+use super::read::metadata;
+use super::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
+use super::{MAX_BINS, MAX_SET_NAME, filter, ttl, write};
+use crate::store::{BIN_HEADER, Namespace, Record, RecordParts};
+use crate::udf::{self, ScriptRecord, StoredBin};
+use crate::{clock, code};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::message::{info2, op};
+use aerolane_wire::particle::particle_type;
+use std::sync::atomic::Ordering;
+
+/// Calls the function with the partition locked: nobody sees the record between its reads and its writes. The time of
+/// a script is limited.
+pub(super) fn apply(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    call: &UdfCall<'_>,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let (package, function, arguments) = precheck(request, call).map_err(RecordOutcome::error)?;
+    let now = clock::seconds(now_ms);
+    let mut partition = namespace.partition(partition_id(request.digest));
+    let current = partition.find(request.digest).filter(|record| !record.is_expired(now));
+    let told = current.map_or_else(RecordOutcome::default, metadata);
+    if let Some(record) = current {
+        write::set_matches(namespace, request, record)
+            .and_then(|()| filter::check(namespace, request, record, now_ms))
+            .and_then(|()| write::key_matches(request, record))
+            .map_err(|code| told.with(code))?;
+    }
+    let record = script_record(namespace, request, current, now);
+    let (answer, record) = udf::call(&namespace.modules, package, function, arguments, record);
+    let (kind, value) = match answer {
+        Ok(value) => value,
+        Err(text) => {
+            append(b"FAILURE", particle_type::STRING, text.as_bytes(), out);
+            // An error, but one with an operation in its answer.
+            return Ok(RecordOutcome { code: code::UDF_EXECUTION, n_ops: 1, ..told });
+        }
+    };
+    let mut outcome = told;
+    if record.written {
+        let generation = current.map_or(1, |record| write::next_generation(record.generation()));
+        if record.bins.is_empty() {
+            if current.is_some() && request.info2 & info2::DURABLE_DELETE != 0 {
+                return Err(told.with(code::ENTERPRISE_ONLY));
+            }
+            if current.is_some() {
+                partition.remove(&namespace.sets, request.digest);
+                outcome = RecordOutcome { generation: generation.into(), ..RecordOutcome::default() };
+            }
+        } else {
+            let (bytes, void_time) =
+                encode(namespace, request, current, &record, generation, now_ms).map_err(|code| told.with(code))?;
+            partition.put(&namespace.sets, request.digest, &bytes);
+            outcome = RecordOutcome { generation: generation.into(), void_time, ..RecordOutcome::default() };
+        }
+    }
+    append(b"SUCCESS", kind, &value, out);
+    Ok(RecordOutcome { n_ops: 1, ..outcome })
+}
+
+/// Package, function and arguments; all have to be there.
+fn precheck<'a>(request: &RecordRequest<'_>, call: &UdfCall<'a>) -> Result<(&'a [u8], &'a [u8], &'a [u8]), u8> {
+    let (Some(package), Some(function), Some(arguments)) = (call.package, call.function, call.arguments) else {
+        return Err(code::PARAMETER);
+    };
+    if package.len() > udf::MAX_NAME || function.len() > udf::MAX_NAME || request.info2 & info2::CREATE_ONLY != 0 {
+        return Err(code::PARAMETER);
+    }
+    if request.set.is_some_and(|set| set.len() > MAX_SET_NAME || set.contains(&0)) {
+        return Err(code::PARAMETER);
+    }
+    ttl::check(request.record_ttl)?;
+    Ok((package, function, arguments))
+}
+
+/// The record as a script sees it.
+fn script_record(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    current: Option<&Record>,
+    now: u32,
+) -> ScriptRecord {
+    match current {
+        Some(record) => stored_record(namespace, record, request.key, now),
+        None => ScriptRecord {
+            digest: *request.digest,
+            set: request.set.unwrap_or_default().to_vec(),
+            key: request.key.unwrap_or_default().to_vec(),
+            ..ScriptRecord::default()
+        },
+    }
+}
+
+/// A stored record as a script sees it. `key` is the one of the request, for records that have none.
+pub(crate) fn stored_record(namespace: &Namespace, record: &Record, key: Option<&[u8]>, now: u32) -> ScriptRecord {
+    ScriptRecord {
+        exists: true,
+        digest: *record.digest(),
+        set: namespace.sets.name(record.set_id()).to_vec(),
+        key: record.key().or(key).unwrap_or_default().to_vec(),
+        generation: record.generation(),
+        ttl: record.void_time().saturating_sub(now),
+        last_update_ms: record.last_update_ms(),
+        size: record.size(),
+        bins: record
+            .bins()
+            .map(|bin| StoredBin { name: bin.name.to_vec(), kind: bin.kind, value: bin.value.to_vec() })
+            .collect(),
+        ..ScriptRecord::default()
+    }
+}
+
+/// The bytes of the record as the script has left it, and its void time.
+fn encode(
+    namespace: &Namespace,
+    request: &RecordRequest<'_>,
+    current: Option<&Record>,
+    record: &ScriptRecord,
+    generation: u16,
+    now_ms: u64,
+) -> Result<(Vec<u8>, u32), u8> {
+    let now = clock::seconds(now_ms);
+    let word = record.ttl_word.unwrap_or(request.record_ttl);
+    ttl::check(word)?;
+    if record.bins.len() > MAX_BINS {
+        return Err(code::PARAMETER);
+    }
+    let key = if record.drops_key { &[] } else { &record.key[..] };
+    let bins: usize = record.bins.iter().map(|b| BIN_HEADER + b.name.len() + b.value.len()).sum();
+    if Record::size_of(key, bins) > namespace.config.max_record_size.load(Ordering::Relaxed) as usize {
+        return Err(code::RECORD_TOO_BIG);
+    }
+    let set_id = match current {
+        Some(record) => record.set_id(),
+        None => namespace.sets.find_or_add(request.set.unwrap_or_default()).ok_or(code::PARAMETER)?,
+    };
+    let parts = RecordParts {
+        digest: request.digest,
+        generation,
+        set_id,
+        void_time: ttl::void_time(&namespace.config, word, now, current.map(Record::void_time)),
+        last_update_ms: now_ms,
+        key,
+        n_bins: record.bins.len() as u16,
+    };
+    let mut bytes = Vec::with_capacity(Record::size_of(key, bins));
+    Record::encode(&parts, &mut bytes);
+    for bin in &record.bins {
+        append(&bin.name, bin.kind, &bin.value, &mut bytes);
+    }
+    Ok((bytes, parts.void_time))
+}
+
+/// Appends a bin as it is stored and sent.
+pub(crate) fn append(name: &[u8], kind: u8, value: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(4 + name.len() as u32 + value.len() as u32).to_be_bytes());
+    out.extend_from_slice(&[op::READ, kind, 0, name.len() as u8]);
+    out.extend_from_slice(name);
+    out.extend_from_slice(value);
+}

@@ -1,0 +1,229 @@
+//! Lists of scripts, and the table `list` of their functions. Positions count from 1.
+
+use super::value::{Val, bad_argument, charge};
+use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value, Variadic};
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+/// What a list holds.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    /// Order flags of the bin it came from.
+    pub(super) flags: u8,
+    items: Vec<Val>,
+}
+
+impl Items {
+    pub(super) fn into_items(self) -> Vec<Val> {
+        self.items
+    }
+}
+
+impl Deref for Items {
+    type Target = Vec<Val>;
+
+    fn deref(&self) -> &Vec<Val> {
+        &self.items
+    }
+}
+
+impl DerefMut for Items {
+    fn deref_mut(&mut self) -> &mut Vec<Val> {
+        &mut self.items
+    }
+}
+
+/// A list, shared by all who hold it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct List(pub(super) Rc<RefCell<Items>>);
+
+impl List {
+    pub(super) fn of(items: Vec<Val>) -> Self {
+        Self(Rc::new(RefCell::new(Items { flags: 0, items })))
+    }
+
+    pub(super) fn with_flags(flags: u8) -> Self {
+        Self(Rc::new(RefCell::new(Items { flags, items: Vec::new() })))
+    }
+
+    fn get(&self, position: i64) -> Option<Val> {
+        self.0.borrow().get(index(position)?).cloned()
+    }
+
+    /// Puts an element in, or at a place behind the end, which fills what is between with nil.
+    fn set(&self, position: i64, value: Val) -> mlua::Result<()> {
+        let Some(at) = index(position) else { return Ok(()) };
+        let len = self.0.borrow().len();
+        if at >= len {
+            charge(at - len + 1)?;
+        }
+        let mut items = self.0.borrow_mut();
+        if at >= len {
+            items.resize(at + 1, Val::Nil);
+        }
+        items[at] = value;
+        Ok(())
+    }
+}
+
+fn index(position: i64) -> Option<usize> {
+    usize::try_from(position).ok()?.checked_sub(1)
+}
+
+impl UserData for List {
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_meta_method(MetaMethod::Index, |lua, list, position: Value| match position.as_i64() {
+            Some(position) => list.get(position).unwrap_or(Val::Nil).into_lua(lua),
+            None => Ok(Value::Nil),
+        });
+        methods.add_meta_method(MetaMethod::NewIndex, |_, list, (position, value): (Value, Value)| {
+            match (position.as_i64(), Val::from_lua(&value)) {
+                (Some(position), Some(value)) => list.set(position, value),
+                _ => Ok(()),
+            }
+        });
+        methods.add_meta_method(MetaMethod::Len, |_, list, ()| Ok(list.0.borrow().len()));
+        methods.add_meta_method(MetaMethod::ToString, |_, list, ()| Ok(Val::List(list.clone()).shown()));
+    }
+}
+
+fn check(function: &str, position: usize, value: &Value) -> mlua::Result<List> {
+    let found = value.as_userdata().and_then(|data| data.borrow::<List>().ok().map(|list| list.clone()));
+    found.ok_or_else(|| bad_argument(function, position, "List", value))
+}
+
+/// Takes away the elements of a table at whole numbers, in the order that the table has them.
+fn from_table(table: &Table) -> mlua::Result<Vec<Val>> {
+    let mut items = Vec::new();
+    for pair in table.pairs::<Value, Value>() {
+        let (key, value) = pair?;
+        if key.is_number() || key.is_integer() {
+            charge(1)?;
+            items.push(Val::from_lua(&value).unwrap_or(Val::Nil));
+        }
+    }
+    Ok(items)
+}
+
+/// The table `list`.
+pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
+    for name in ["new", "create"] {
+        table.set(name, lua.create_function(|_, _: Variadic<Value>| Ok(List::default()))?)?;
+    }
+    let append = |(list, value): (Value, Value)| {
+        let list = check("append", 1, &list)?;
+        if let Some(value) = Val::from_lua(&value) {
+            charge(1)?;
+            list.0.borrow_mut().push(value);
+        }
+        Ok(())
+    };
+    table.set("append", lua.create_function(move |_, arguments| append(arguments))?)?;
+    let prepend = |(list, value): (Value, Value)| {
+        let list = check("prepend", 1, &list)?;
+        if let Some(value) = Val::from_lua(&value) {
+            charge(1)?;
+            list.0.borrow_mut().insert(0, value);
+        }
+        Ok(())
+    };
+    table.set("prepend", lua.create_function(move |_, arguments| prepend(arguments))?)?;
+    let insert = |(list, position, value): (Value, i64, Value)| {
+        let list = check("insert", 1, &list)?;
+        let (Some(at), Some(value)) = (index(position), Val::from_lua(&value)) else { return Ok(()) };
+        let len = list.0.borrow().len();
+        if at >= len {
+            return list.set(position, value);
+        }
+        charge(1)?;
+        list.0.borrow_mut().insert(at, value);
+        Ok(())
+    };
+    table.set("insert", lua.create_function(move |_, arguments| insert(arguments))?)?;
+    let remove = |(list, position): (Value, i64)| {
+        let list = check("remove", 1, &list)?;
+        let mut items = list.0.borrow_mut();
+        if let Some(at) = index(position).filter(|at| *at < items.len()) {
+            items.remove(at);
+        }
+        Ok(())
+    };
+    table.set("remove", lua.create_function(move |_, arguments| remove(arguments))?)?;
+    let concat = |(list, other): (Value, Value)| {
+        let (list, other) = (check("concat", 1, &list)?, check("concat", 2, &other)?);
+        let items = other.0.borrow().items.clone();
+        charge(items.len())?;
+        list.0.borrow_mut().extend(items);
+        Ok(())
+    };
+    table.set("concat", lua.create_function(move |_, arguments| concat(arguments))?)?;
+    let trim = |(list, position): (Value, i64)| {
+        let list = check("trim", 1, &list)?;
+        if let Some(at) = index(position) {
+            list.0.borrow_mut().truncate(at);
+        }
+        Ok(())
+    };
+    table.set("trim", lua.create_function(move |_, arguments| trim(arguments))?)?;
+    parts(lua, &table)?;
+    let metatable = lua.create_table()?;
+    let construct = |_: &Lua, (_, values): (Value, Option<Table>)| {
+        values.map_or_else(|| Ok(List::default()), |values| from_table(&values).map(List::of))
+    };
+    metatable.set("__call", lua.create_function(construct)?)?;
+    table.set_metatable(Some(metatable))?;
+    Ok(table)
+}
+
+/// The functions that make new values of a list.
+fn parts(lua: &Lua, table: &Table) -> mlua::Result<()> {
+    let size = |_: &Lua, list: Value| Ok(check("size", 1, &list)?.0.borrow().len());
+    table.set("size", lua.create_function(size)?)?;
+    let nbytes = |_: &Lua, list: Value| {
+        let list = check("nbytes", 1, &list)?;
+        Ok(Val::List(list).to_msgpack().map_or(0, |bytes| bytes.len()))
+    };
+    table.set("nbytes", lua.create_function(nbytes)?)?;
+    let tostring = |_: &Lua, list: Value| Ok(Val::List(check("tostring", 1, &list)?).shown());
+    table.set("tostring", lua.create_function(tostring)?)?;
+    let take = |_: &Lua, (list, n): (Value, Option<i64>)| {
+        let list = check("take", 1, &list)?;
+        let n = usize::try_from(n.unwrap_or(0)).unwrap_or(0);
+        let taken: Vec<Val> = list.0.borrow().iter().take(n).cloned().collect();
+        charge(taken.len())?;
+        Ok((n > 0).then(|| List::of(taken)))
+    };
+    table.set("take", lua.create_function(take)?)?;
+    let drop = |_: &Lua, (list, n): (Value, Option<i64>)| {
+        let list = check("drop", 1, &list)?;
+        let n = usize::try_from(n.unwrap_or(0)).unwrap_or(0);
+        let left: Vec<Val> = list.0.borrow().iter().skip(n).cloned().collect();
+        charge(left.len())?;
+        Ok((n > 0).then(|| List::of(left)))
+    };
+    table.set("drop", lua.create_function(drop)?)?;
+    let clone = |_: &Lua, list: Value| {
+        let items = check("clone", 1, &list)?.0.borrow().items.clone();
+        charge(items.len())?;
+        Ok(List::of(items))
+    };
+    table.set("clone", lua.create_function(clone)?)?;
+    let merge = |_: &Lua, (first, second): (Value, Value)| {
+        let mut items = check("merge", 1, &first)?.0.borrow().items.clone();
+        items.extend(check("merge", 2, &second)?.0.borrow().iter().cloned());
+        charge(items.len())?;
+        Ok(List::of(items))
+    };
+    table.set("merge", lua.create_function(merge)?)?;
+    let iterator = |lua: &Lua, list: Value| {
+        let list = check("iterator", 1, &list)?;
+        let mut position = 0;
+        lua.create_function_mut(move |lua, _: Variadic<Value>| {
+            position += 1;
+            list.get(position).unwrap_or(Val::Nil).into_lua(lua)
+        })
+    };
+    table.set("iterator", lua.create_function(iterator)?)
+}
