@@ -44,5 +44,9 @@ pub(crate) const FILTERED_OUT: u8 = 27;
 pub(crate) const GEO_INVALID: u8 = 160;
 /// Not allowed at this time.
 pub(crate) const FORBIDDEN: u8 = 22;
+/// No such index.
+pub(crate) const INDEX_NOT_FOUND: u8 = 201;
+/// The index is still being built.
+pub(crate) const INDEX_NOT_READABLE: u8 = 203;
 /// A UDF failed.
 pub(crate) const UDF_EXECUTION: u8 = 100;

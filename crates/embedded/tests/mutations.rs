@@ -139,6 +139,11 @@ fn queries() {
 }
 
 #[test]
+fn udfs() {
+    survives("udf");
+}
+
+#[test]
 fn security() {
     survives("security");
 }

@@ -320,6 +320,13 @@ impl EmbeddedCluster {
         })
     }
 
+    /// The last thousand lines that UDFs have logged (`info`, `warn`, `debug`, `trace`, `print`), oldest first, each with
+    /// its level in front.
+    #[must_use]
+    pub fn udf_log(&self) -> Vec<String> {
+        self.state.modules.log()
+    }
+
     /// Number of records of a namespace (each counted once, whatever the replication factor); `None` if there is no such
     /// namespace.
     #[must_use]

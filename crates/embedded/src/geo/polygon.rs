@@ -87,8 +87,8 @@ impl Ring {
         let origin = Point::origin();
         let Some(last) = self.corners.last() else { return false };
         let mut crosser = EdgeCrosser::new_with_c(&origin, point, last);
-        let crossed = self.corners.iter().filter(|corner| crosser.chain_edge_or_vertex_crossing(corner)).count();
-        self.origin_inside != (crossed % 2 == 1)
+        let crossings = self.corners.iter().filter(|corner| crosser.chain_edge_or_vertex_crossing(corner)).count();
+        self.origin_inside != (crossings % 2 == 1)
     }
 
     fn bound(&self) -> Rect {

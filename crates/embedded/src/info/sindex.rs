@@ -132,7 +132,7 @@ impl SecondaryIndexes {
         list.push(Row { definition, index: index.clone() });
         drop(list);
         if let Some(index) = index {
-            build(Arc::clone(namespace), index);
+            build(namespace, &index);
         }
         "ok".to_owned()
     }
@@ -248,15 +248,15 @@ impl SecondaryIndexes {
 }
 
 /// Builds an index; a large one on a thread of its own.
-fn build(namespace: Arc<Namespace>, index: Arc<Index>) {
+fn build(namespace: &Arc<Namespace>, index: &Arc<Index>) {
     if namespace.record_count() > BUILD_AT_ONCE {
-        let (namespace, index) = (Arc::clone(&namespace), Arc::clone(&index));
+        let (namespace, index) = (Arc::clone(namespace), Arc::clone(index));
         let builder = std::thread::Builder::new().name("aerolane-index".to_owned()).stack_size(BUILD_STACK);
         if builder.spawn(move || namespace.build_index(&index)).is_ok() {
             return;
         }
     }
-    namespace.build_index(&index);
+    namespace.build_index(index);
 }
 
 impl Definition {

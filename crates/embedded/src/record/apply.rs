@@ -63,8 +63,11 @@ pub(super) fn apply(
     Ok(RecordOutcome { n_ops: 1, ..outcome })
 }
 
-/// Package, function and arguments; all have to be there.
-fn precheck<'a>(request: &RecordRequest<'_>, call: &UdfCall<'a>) -> Result<(&'a [u8], &'a [u8], &'a [u8]), u8> {
+/// Package, function and arguments.
+type Parts<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
+/// What is called; all of it has to be there.
+fn precheck<'a>(request: &RecordRequest<'_>, call: &UdfCall<'a>) -> Result<Parts<'a>, u8> {
     let (Some(package), Some(function), Some(arguments)) = (call.package, call.function, call.arguments) else {
         return Err(code::PARAMETER);
     };

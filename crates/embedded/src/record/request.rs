@@ -99,13 +99,14 @@ impl<'a> RecordRequest<'a> {
                 field::DIGEST => &mut digest,
                 field::KEY => &mut key,
                 field::FILTER => &mut filter,
-                other => match udf.slot(other) {
-                    Some(slot) => slot,
-                    None => {
+                other => {
+                    if let Some(slot) = udf.slot(other) {
+                        slot
+                    } else {
                         field_error(other).map_or(Ok(()), Err)?;
                         continue;
                     }
-                },
+                }
             };
             // Of two fields of one type the first counts.
             slot.get_or_insert(field.value);

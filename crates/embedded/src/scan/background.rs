@@ -1,11 +1,12 @@
-//! Background jobs: operations on all records, without an answer.
+//! Background jobs: operations on, or calls of a function with, all records of a query, without an answer.
 
 use super::registry::Entry;
 use super::request::QueryRequest;
+use super::select::{Picked, Selector};
 use crate::clock;
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
-use crate::record::{self, RecordRequest};
+use crate::record::{self, RecordRequest, UdfCall};
 use aerolane_wire::message::{Message, info2};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Jobs of this process that may run at a time.
 const MAX_JOBS: usize = 32;
 
+/// Stack of a job's thread: values and expressions are walked as deep as they are nested.
+const STACK_SIZE: usize = 8 * 1024 * 1024;
+
 static JOBS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts a job as long as it lives.
-struct Slot;
+pub(super) struct Slot;
 
 impl Slot {
-    fn take() -> Option<Self> {
+    pub(super) fn take() -> Option<Self> {
         let taken =
             JOBS.fetch_update(Ordering::AcqRel, Ordering::Acquire, |jobs| (jobs < MAX_JOBS).then_some(jobs + 1));
         taken.is_ok().then_some(Self)
@@ -42,7 +46,8 @@ pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[
         let _slot = slot;
         run(&node, &query, &entry, &body);
     };
-    match std::thread::Builder::new().name("aerolane-job".to_owned()).spawn(job) {
+    let thread = std::thread::Builder::new().name("aerolane-job".to_owned()).stack_size(STACK_SIZE);
+    match thread.spawn(job) {
         Ok(_) => code::OK,
         Err(_) => code::FORBIDDEN,
     }
@@ -53,13 +58,12 @@ pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[
 fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
     let Ok(message) = Message::decode(body) else { return };
     let namespace = &query.namespace;
-    let set = match &query.set {
-        None => None,
-        Some(name) => match namespace.sets.find(name) {
-            None => return,
-            set => set,
-        },
-    };
+    let selector = Selector::new(query);
+    let udf = query.udf.as_ref().map(|call| UdfCall {
+        package: Some(&call.package),
+        function: Some(&call.function),
+        arguments: Some(&call.arguments),
+    });
     let mut scratch = Vec::new();
     for pid in 0..PARTITIONS as u16 {
         if entry.is_aborted() || !node.is_live() {
@@ -69,13 +73,11 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
             continue;
         }
         let now = clock::seconds(clock::now_ms());
-        let digests: Vec<[u8; 20]> = namespace
-            .partition(pid)
-            .iter()
-            .filter(|r| set.is_none_or(|set| r.set_id() == set) && !r.is_expired(now))
-            .map(|r| *r.digest())
-            .collect();
-        for digest in &digests {
+        for Picked { digest, .. } in selector.pick(pid, None, now).0.iter().rev() {
+            let here = namespace.partition(pid).find(digest).is_some_and(|record| selector.takes(record, now));
+            if !here || entry.is_aborted() {
+                continue;
+            }
             let request = RecordRequest {
                 info1: message.header.info1,
                 info2: message.header.info2 & !(info2::GENERATION | info2::GENERATION_GT),
@@ -88,7 +90,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 filter: query.filter.as_deref(),
                 ops: message.ops(),
                 n_ops: message.header.n_ops,
-                udf: None,
+                udf,
             };
             scratch.clear();
             let outcome = record::execute(namespace, &request, clock::now_ms(), &mut scratch);

@@ -1,14 +1,17 @@
-//! Answers to queries over the primary index, and to background jobs over it.
+//! Answers to queries over the primary index and over secondary ones, to aggregations, and to background jobs.
 //!
 //! A query names partitions, or digests to go on after. Records of a partition come in falling order of digest. It needs
 //! the partition-done bit (golden group `scan`). Partitions that the node does not hold are answered with "unavailable",
-//! as a real node does not forward queries. Queries over secondary indexes, aggregation and UDFs are not implemented and
-//! answered with "unsupported".
+//! as a real node does not forward queries. A query over a secondary index answers each record once, with its place in
+//! the index; it goes on after a digest and that place.
 
+mod aggregate;
 mod background;
+mod index_query;
 mod query;
 mod registry;
 mod request;
+mod select;
 
 pub(crate) use registry::{Queries, command};
 
@@ -40,7 +43,20 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
             let mut run = Run::new(Arc::clone(node), query, entry);
             if run.proceed(request.now_ms, out) { Answered::Done } else { Answered::Stream(Box::new(run)) }
         }
-        Kind::Background => {
+        Kind::Aggregation => {
+            let call = query.udf.clone();
+            let started = call
+                .ok_or(code::PARAMETER)
+                .and_then(|call| aggregate::Aggregation::start(Arc::clone(node), query, call, entry));
+            match started {
+                Ok(aggregation) => Answered::Stream(Box::new(aggregation)),
+                Err(code) => {
+                    error_answer(out, code);
+                    Answered::Done
+                }
+            }
+        }
+        Kind::Background | Kind::BackgroundUdf => {
             let code = background::start(Arc::clone(node), query, entry, request.body);
             finish(out, code);
             Answered::Done

@@ -1,7 +1,8 @@
 //! Walking through partitions and answering their records, some at a time.
 
 use super::registry::Entry;
-use super::request::QueryRequest;
+use super::request::{QueryRequest, Wanted};
+use super::select::{Picked, Selector};
 use super::{finish, unavailable};
 use crate::clock;
 use crate::cluster::{Counters, Node};
@@ -9,7 +10,7 @@ use crate::code;
 use crate::exp::Expression;
 use crate::record;
 use crate::service::Producer;
-use crate::store::{Record, SetId};
+use crate::store::Record;
 use aerolane_wire::ResultCode;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, field, info1};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
@@ -28,15 +29,6 @@ const RECORDS_PER_LOCK: usize = 64;
 /// How often a query that waits for its rate looks whether it was aborted.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Which records are wanted.
-#[derive(Debug, Clone, Copy)]
-enum Wanted {
-    All,
-    Set(SetId),
-    /// The set was unknown when the query began; nothing can be in it.
-    Nothing,
-}
-
 /// A query that is being answered.
 pub(super) struct Run {
     node: Arc<Node>,
@@ -44,11 +36,11 @@ pub(super) struct Run {
     entry: Entry,
     /// Which of the query's partitions comes next.
     next: usize,
-    /// Digests of the present partition that are still to be answered, the next one last.
-    digests: Vec<[u8; 20]>,
+    /// Records of the present partition that are still to be answered, the next one last.
+    picked: Vec<Picked>,
     /// Records that may still be answered.
     left: u64,
-    set: Wanted,
+    selector: Selector,
     started: Instant,
     answered: u64,
     /// A pause, for the rate that the query asks for.
@@ -57,13 +49,10 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry) -> Self {
-        let set = match &query.set {
-            None => Wanted::All,
-            Some(name) => query.namespace.sets.find(name).map_or(Wanted::Nothing, Wanted::Set),
-        };
+        let selector = Selector::new(&query);
         let left = query.max_records.unwrap_or(u64::MAX);
         let started = Instant::now();
-        Self { node, query, entry, next: 0, digests: Vec::new(), left, set, started, answered: 0, resume_at: None }
+        Self { node, query, entry, next: 0, picked: Vec::new(), left, selector, started, answered: 0, resume_at: None }
     }
 
     /// Whether the query has to wait for the sake of its rate. Pauses are short, so that an aborted query ends soon.
@@ -102,8 +91,8 @@ impl Run {
                 close(&mut frame, out);
                 return false;
             }
-            if self.digests.is_empty() {
-                let Some((pid, after)) = self.query.partitions.get(self.next).copied() else {
+            if self.picked.is_empty() {
+                let Some(Wanted { partition: pid, after }) = self.query.partitions.get(self.next).copied() else {
                     break;
                 };
                 self.next += 1;
@@ -113,7 +102,9 @@ impl Run {
                     unavailable(out, pid);
                     continue;
                 }
-                looked_at += self.enter_partition(pid, after.as_ref(), now);
+                let (picked, looked) = self.selector.pick(pid, after.as_ref(), now);
+                self.picked = picked;
+                looked_at += looked;
             } else {
                 looked_at += RECORDS_PER_LOCK;
                 self.answer_some(now_ms, &mut frame, out);
@@ -124,31 +115,10 @@ impl Run {
         true
     }
 
-    /// Takes note of the partition's digests; answers how many records were looked at.
-    fn enter_partition(&mut self, pid: u16, after: Option<&[u8; 20]>, now: u32) -> usize {
-        let set = match self.set {
-            Wanted::Nothing => return 0,
-            Wanted::Set(set) => Some(set),
-            Wanted::All => None,
-        };
-        let partition = self.query.namespace.partition(pid);
-        let wanted = |r: &&Record| {
-            set.is_none_or(|set| r.set_id() == set)
-                && !r.is_expired(now)
-                && after.is_none_or(|after| r.digest() < after)
-        };
-        self.digests.extend(partition.iter().filter(wanted).map(|r| *r.digest()));
-        let looked_at = partition.len();
-        drop(partition);
-        // The next one is taken from the end: the greatest first.
-        self.digests.sort_unstable();
-        looked_at
-    }
-
     /// Answers some records of the present partition under one lock.
     fn answer_some(&mut self, now_ms: u64, frame: &mut Option<usize>, out: &mut Vec<u8>) {
-        let Some(last) = self.digests.last() else { return };
-        let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(last));
+        let Some(last) = self.picked.last() else { return };
+        let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(&last.digest));
         let now = clock::seconds(now_ms);
         // It was found good when the query began; taking it apart costs little beside the records.
         let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
@@ -163,14 +133,15 @@ impl Run {
             if self.left == 0 || out.len() - start > BYTES_PER_CALL {
                 break;
             }
-            let Some(digest) = self.digests.pop() else { break };
-            // A record that has gone since is left out.
-            let Some(record) = partition.find(&digest).filter(|r| !r.is_expired(now)) else { continue };
+            let Some(Picked { digest, place }) = self.picked.pop() else { break };
+            // A record that has gone since is left out, or does not belong any more.
+            let Some(record) = partition.find(&digest).filter(|r| self.selector.takes(r, now)) else { continue };
+            let place = self.selector.has_index().then_some(place);
             if !filter.as_ref().is_none_or(|f| record::passes(&self.query.namespace, f, record, now_ms)) {
                 continue;
             }
             let message = begin(frame, out);
-            if write_record(&self.query, projection.as_ref(), record, now_ms, out) {
+            if write_record(&self.query, projection.as_ref(), record, place, now_ms, out) {
                 end(frame, message, out);
                 self.left -= 1;
                 answered += 1;
@@ -229,11 +200,12 @@ fn close(frame: &mut Option<usize>, out: &mut Vec<u8>) {
 }
 
 /// Appends a record's message; `false` if none of the wanted bins is there, or an operation fails, and then it is to be
-/// taken back. `projection` is the message whose operations are to be done.
+/// taken back. `projection` is the message whose operations are to be done, `place` where the record stands in the index.
 fn write_record(
     query: &QueryRequest,
     projection: Option<&Message<'_>>,
     record: &Record,
+    place: Option<i64>,
     now_ms: u64,
     out: &mut Vec<u8>,
 ) -> bool {
@@ -250,6 +222,10 @@ fn write_record(
     }
     if let Some(key) = record.key() {
         write_field(out, field::KEY, key);
+        n_fields += 1;
+    }
+    if let Some(place) = place {
+        write_field(out, field::BVALS, &place.to_le_bytes());
         n_fields += 1;
     }
     let mut n_ops = 0;

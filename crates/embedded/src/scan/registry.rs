@@ -142,12 +142,13 @@ impl Drop for Entry {
 
 impl Status {
     fn row(&self) -> String {
-        let (job, state) = match (self.kind, self.done.load(Ordering::Relaxed)) {
-            (Kind::Foreground, false) => ("basic", "active(ok)"),
-            (Kind::Background, false) => ("background-ops", "active(ok)"),
-            (Kind::Foreground, true) => ("basic", "done(ok)"),
-            (Kind::Background, true) => ("background-ops", "done(ok)"),
+        let job = match self.kind {
+            Kind::Foreground => "basic",
+            Kind::Background => "background-ops",
+            Kind::BackgroundUdf => "background-udf",
+            Kind::Aggregation => "aggregation",
         };
+        let state = if self.done.load(Ordering::Relaxed) { "done(ok)" } else { "active(ok)" };
         let state = if self.aborted.load(Ordering::Relaxed) { "done(abandoned-user)" } else { state };
         let done = self.done.load(Ordering::Relaxed);
         let total = self.partitions.max(1);

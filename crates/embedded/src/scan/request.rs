@@ -1,13 +1,19 @@
 //! What a query asks for.
 
+use super::index_query::IndexQuery;
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
 use crate::exp::Expression;
 use crate::record::{MAX_BIN_NAME, MAX_SET_NAME};
 use crate::store::Namespace;
+use crate::udf::{self, StreamCall};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{Message, field, info1, info2, info3, op};
 use std::sync::Arc;
+
+/// Values of the field that says what a function is for.
+const UDF_AGGREGATE: u8 = 1;
+const UDF_BACKGROUND: u8 = 2;
 
 /// A checked query.
 #[derive(Debug, Clone)]
@@ -16,8 +22,12 @@ pub(super) struct QueryRequest {
     pub(super) namespace: Arc<Namespace>,
     /// Only records of this set; `None`: of all.
     pub(super) set: Option<Vec<u8>>,
-    /// Partitions to go through, each with the digest to go on after.
+    /// Partitions to go through.
     pub(super) partitions: Vec<Wanted>,
+    /// The index to be used, and what is looked for.
+    pub(super) index: Option<IndexQuery>,
+    /// The function of a background job or an aggregation.
+    pub(super) udf: Option<StreamCall>,
     /// Only these bins; empty: all.
     pub(super) bins: Vec<Vec<u8>>,
     /// The message, if it asks for more than bins: its operations are done on each record.
@@ -34,8 +44,20 @@ pub(super) struct QueryRequest {
     pub(super) id: u64,
 }
 
-/// A partition, and the digest to go on after.
-pub(super) type Wanted = (u16, Option<[u8; 20]>);
+/// A partition, and the record to go on after.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) partition: u16,
+    pub(super) after: Option<Resume>,
+}
+
+/// The last record that a client has had of a partition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resume {
+    pub(super) digest: [u8; 20],
+    /// Where it stands in the index; 0 without one.
+    pub(super) place: i64,
+}
 
 /// Who waits for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +66,10 @@ pub(super) enum Kind {
     Foreground,
     /// Nobody: operations are done on all records.
     Background,
+    /// Nobody: a function is called on all records.
+    BackgroundUdf,
+    /// The client, for what a function makes of the records.
+    Aggregation,
 }
 
 impl QueryRequest {
@@ -56,10 +82,21 @@ impl QueryRequest {
             return Err(code::PARAMETER);
         }
         let header = &message.header;
-        let unsupported = [field::INDEX_RANGE, field::INDEX_NAME, field::UDF_PACKAGE, field::UDF_OPERATION];
-        if unsupported.iter().any(|kind| message.field(*kind).is_some()) {
+        let (kind, udf) = kind(message)?;
+        let is_job = matches!(kind, Kind::Background | Kind::BackgroundUdf);
+        // Jobs go through all partitions, and have no use for a list.
+        let partitions = if is_job { Ok(Vec::new()) } else { partitions(message) };
+        if !is_job && header.info3 & info3::PARTITION_DONE == 0 {
             return Err(code::UNSUPPORTED);
         }
+        if let Err(code::PARAMETER) = partitions {
+            return Err(code::PARAMETER);
+        }
+        let index = match IndexQuery::parse(node, &namespace.name, set, message) {
+            Err(code::PARAMETER) => return Err(code::PARAMETER),
+            index => index,
+        };
+        let (partitions, index) = (partitions?, index?);
         sized(message, field::SOCKET_TIMEOUT, 4)?;
         let rate = sized(message, field::RECORDS_PER_SECOND, 4)?.map_or(0, big_endian);
         let max_records = sized(message, field::MAX_RECORDS, 8)?.map(big_endian).filter(|max| *max > 0);
@@ -67,31 +104,50 @@ impl QueryRequest {
         if let Some(filter) = filter {
             Expression::parse_filter(filter)?;
         }
-        let background = header.info2 & info2::WRITE != 0 && header.info3 & info3::PARTITION_DONE == 0;
         let query = Self {
-            kind: if background { Kind::Background } else { Kind::Foreground },
+            kind,
+            udf,
+            partitions,
+            index,
             namespace: Arc::clone(namespace),
             set: set.map(<[u8]>::to_vec),
-            partitions: Vec::new(),
             bins: Vec::new(),
-            projection: message.ops().any(|o| o.kind == op::EXP_READ).then(|| body.to_vec()),
+            projection: message.ops().any(|o| o.kind != op::READ).then(|| body.to_vec()),
             no_bin_data: header.info1 & info1::NO_BIN_DATA != 0,
             filter: filter.map(<[u8]>::to_vec),
             max_records,
             records_per_second: rate as u32,
             id: message.field(field::QUERY_ID).map_or(0, big_endian),
         };
-        if background {
-            return if header.n_ops == 0 { Err(code::PARAMETER) } else { Ok(query) };
+        match kind {
+            Kind::Background if header.n_ops == 0 => Err(code::PARAMETER),
+            Kind::Background | Kind::BackgroundUdf | Kind::Aggregation => Ok(query),
+            Kind::Foreground if header.info2 & info2::WRITE != 0 => Err(code::PARAMETER),
+            Kind::Foreground => Ok(Self { bins: bins(message)?, ..query }),
         }
-        if header.info3 & info3::PARTITION_DONE == 0 {
-            return Err(code::UNSUPPORTED);
-        }
-        if header.info2 & info2::WRITE != 0 {
-            return Err(code::PARAMETER);
-        }
-        Ok(Self { partitions: partitions(message)?, bins: bins(message)?, ..query })
     }
+}
+
+/// What the message asks for, and the function it names. The kind of a job with a function stands in a field of its own.
+fn kind(message: &Message<'_>) -> Result<(Kind, Option<StreamCall>), u8> {
+    let header = &message.header;
+    let (package, operation) = (message.field(field::UDF_PACKAGE), message.field(field::UDF_OPERATION));
+    if package.is_none() && operation.is_none() {
+        let job = header.info2 & info2::WRITE != 0 && header.info3 & info3::PARTITION_DONE == 0;
+        return Ok((if job { Kind::Background } else { Kind::Foreground }, None));
+    }
+    let kind = match operation {
+        Some([UDF_AGGREGATE, ..]) => Kind::Aggregation,
+        Some([UDF_BACKGROUND, ..]) => Kind::BackgroundUdf,
+        _ => return Err(code::PARAMETER),
+    };
+    let name = |kind: u8| message.field(kind).filter(|name| name.len() <= udf::MAX_NAME).ok_or(code::PARAMETER);
+    let call = StreamCall {
+        package: name(field::UDF_PACKAGE)?.to_vec(),
+        function: name(field::UDF_FUNCTION)?.to_vec(),
+        arguments: message.field(field::UDF_ARGUMENTS).ok_or(code::PARAMETER)?.to_vec(),
+    };
+    Ok((kind, Some(call)))
 }
 
 /// The value of a field that must have `size` bytes.
@@ -119,14 +175,22 @@ fn partitions(message: &Message<'_>) -> Result<Vec<Wanted>, u8> {
     }
     let mut list = Vec::new();
     for id in ids.into_iter().flatten() {
-        list.push((u16::from_le_bytes([id[0], id[1]]), None));
+        list.push(Wanted { partition: u16::from_le_bytes([id[0], id[1]]), after: None });
     }
-    for digest in digests.as_chunks::<20>().0 {
-        list.push((partition_id(digest), Some(*digest)));
+    // To go on in an index takes the place in it beside the digest, as a little-endian number.
+    let digests = digests.as_chunks::<20>().0;
+    let has_index = message.field(field::INDEX_RANGE).is_some();
+    let places = message.field(field::BVALS).unwrap_or_default();
+    if has_index && places.len() != digests.len() * 8 {
+        return Err(code::PARAMETER);
+    }
+    for (at, digest) in digests.iter().enumerate() {
+        let place = places.as_chunks::<8>().0.get(at).map_or(0, |place| i64::from_le_bytes(*place));
+        list.push(Wanted { partition: partition_id(digest), after: Some(Resume { digest: *digest, place }) });
     }
     let mut seen = [false; PARTITIONS];
-    for (pid, _) in &list {
-        match seen.get_mut(usize::from(*pid)) {
+    for Wanted { partition, .. } in &list {
+        match seen.get_mut(usize::from(*partition)) {
             Some(seen) if !*seen => *seen = true,
             _ => return Err(code::PARAMETER),
         }
@@ -140,8 +204,7 @@ fn bins(message: &Message<'_>) -> Result<Vec<Vec<u8>>, u8> {
     for operation in message.ops() {
         match operation.kind {
             op::READ => names.push(operation.name.to_vec()),
-            op::EXP_READ if operation.name.len() <= MAX_BIN_NAME => {}
-            op::CDT_READ | op::BITS_READ | op::HLL_READ => return Err(code::UNSUPPORTED),
+            op::EXP_READ | op::CDT_READ | op::BITS_READ | op::HLL_READ if operation.name.len() <= MAX_BIN_NAME => {}
             _ => return Err(code::PARAMETER),
         }
     }

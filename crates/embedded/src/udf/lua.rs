@@ -88,13 +88,12 @@ pub(super) fn with_function<R>(
     value::reset_budget();
     start_clock();
     let version = registry.version();
-    let state = match take_state(registry, version, package) {
-        Some(state) => state,
-        None => {
-            let module = registry.module(package).ok_or(Failure::NoModule)?;
-            let lua = load_module(registry, &module).map_err(|_| Failure::NoModule)?;
-            State { registry: registry.id, version, package: package.to_vec(), lua }
-        }
+    let state = if let Some(state) = take_state(registry, version, package) {
+        state
+    } else {
+        let module = registry.module(package).ok_or(Failure::NoModule)?;
+        let lua = load_module(registry, &module).map_err(|_| Failure::NoModule)?;
+        State { registry: registry.id, version, package: package.to_vec(), lua }
     };
     let name = state.lua.create_string(function).map_err(|e| Failure::Script(message(&e)))?;
     let outcome = match state.lua.globals().get::<Value>(name) {

@@ -216,11 +216,14 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     Ok(table)
 }
 
+/// A function that writes; what it answers is a code, 0 for success.
+type Writer = fn(&mut ScriptRecord) -> i64;
+
 /// Adds the functions about records to the table `aerospike`.
 pub(super) fn aerospike(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let exists = |_: &Lua, (_, r): (Value, Value)| Ok(check("exists", 2, &r)?.0.borrow().exists);
     table.set("exists", lua.create_function(exists)?)?;
-    let writers: [(&str, fn(&mut ScriptRecord) -> i64); 3] =
+    let writers: [(&str, Writer); 3] =
         [("create", ScriptRecord::create), ("update", ScriptRecord::update), ("remove", ScriptRecord::remove)];
     for (name, write) in writers {
         let call = move |_: &Lua, (_, r): (Value, Value)| {

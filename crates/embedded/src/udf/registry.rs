@@ -124,7 +124,7 @@ pub(crate) fn put(registry: &Registry, command: &CommandLine<'_>) -> String {
 
 /// In the server's order.
 fn checked_module<'a>(command: &CommandLine<'a>) -> Result<(&'a str, &'a str, Vec<u8>), &'static str> {
-    let name = file_name(command).filter(|name| name.ends_with(".lua")).ok_or("error=invalid_filename")?;
+    let name = file_name(command).filter(|name| name.strip_suffix(".lua").is_some()).ok_or("error=invalid_filename")?;
     let content = command.get("content").map_err(|_| "error=invalid_content")?;
     let announced = command.get("content-len").ok().and_then(|len| len.parse::<usize>().ok());
     if announced != Some(content.len()) {
