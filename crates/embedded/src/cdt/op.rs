@@ -54,20 +54,8 @@ impl<'a> Op<'a> {
     }
 
     fn inside_context(self) -> Result<Self, u8> {
-        let &[levels, op] = &self.args[..] else { return Err(code::PARAMETER) };
-        let levels = elements(levels)?;
-        if levels.is_empty() || levels.len() % 2 != 0 || levels.len() > 2 * MAX_LEVELS {
-            return Err(code::PARAMETER);
-        }
-        let levels = levels.chunks_exact(2).map(|level| {
-            let kind = match Reader::new(level[0]).read() {
-                Ok(Element::Int(kind)) => kind as u32,
-                Ok(Element::Uint(kind)) => kind as u32,
-                _ => return Err(code::PARAMETER),
-            };
-            Ok(Level { kind, key: level[1] })
-        });
-        let levels = levels.collect::<Result<_, u8>>()?;
+        let &[context, op] = &self.args[..] else { return Err(code::PARAMETER) };
+        let levels = levels(context)?;
         let op = Self::numbered(op)?;
         if op.number.0 == CONTEXT {
             return Err(code::PARAMETER);
@@ -99,4 +87,21 @@ pub(super) fn elements(bytes: &[u8]) -> Result<Vec<&[u8]>, u8> {
     let mut reader = Reader::new(bytes);
     let Ok(Element::List(header)) = reader.read() else { return Err(code::PARAMETER) };
     (0..header.len).map(|_| reader.skip().map_err(|_| code::PARAMETER)).collect()
+}
+
+/// The levels of a context: a list of pairs of kind and key.
+pub(super) fn levels(context: &[u8]) -> Result<Vec<Level<'_>>, u8> {
+    let levels = elements(context)?;
+    if levels.is_empty() || levels.len() % 2 != 0 || levels.len() > 2 * MAX_LEVELS {
+        return Err(code::PARAMETER);
+    }
+    let levels = levels.chunks_exact(2).map(|level| {
+        let kind = match Reader::new(level[0]).read() {
+            Ok(Element::Int(kind)) => kind as u32,
+            Ok(Element::Uint(kind)) => kind as u32,
+            _ => return Err(code::PARAMETER),
+        };
+        Ok(Level { kind, key: level[1] })
+    });
+    levels.collect()
 }

@@ -1,6 +1,7 @@
 //! From a record to the values that an index has of it.
 
 use super::{Definition, Origin, Part, Places, Sought, ValueKind, hash};
+use crate::cdt;
 use crate::exp::{Context, Expression, Value};
 use crate::geo::Shape;
 use crate::store::{Record, Sets};
@@ -27,11 +28,14 @@ pub(super) fn each(
     match &definition.origin {
         Origin::Bin { name, context } => {
             let Some(bin) = record.bin(name) else { return false };
-            let found = match context {
-                None => Some((bin.kind, bin.value)),
-                Some(context) => within(context, bin.kind, bin.value),
-            };
-            found.is_some_and(|(kind, value)| each_part(definition.part, kind, value, &mut visit))
+            let Some(context) = context else { return each_part(definition.part, bin.kind, bin.value, &mut visit) };
+            let Ok(element) = cdt::element(context, bin.kind, bin.value) else { return false };
+            match (definition.part, Reader::new(element).read()) {
+                (Part::Whole, _) => scalar(element).is_some_and(visit),
+                (part, Ok(Element::List(_))) => each_part(part, particle_type::LIST, element, &mut visit),
+                (part, Ok(Element::Map(_))) => each_part(part, particle_type::MAP, element, &mut visit),
+                _ => false,
+            }
         }
         Origin::Expression(bytes) => {
             let Ok(expression) = Expression::parse(bytes) else { return false };
@@ -54,12 +58,6 @@ pub(super) fn each(
             }
         }
     }
-}
-
-/// What a context leads to.
-fn within<'a>(context: &[u8], kind: u8, value: &'a [u8]) -> Option<(u8, &'a [u8])> {
-    let _ = (context, kind, value);
-    None
 }
 
 fn each_part(part: Part, kind: u8, value: &[u8], visit: &mut impl FnMut(Indexed<'_>) -> bool) -> bool {
@@ -98,21 +96,25 @@ fn elements(value: &[u8], which: usize, visit: &mut impl FnMut(Indexed<'_>) -> b
         if which > 0 && at % 2 != which - 1 {
             continue;
         }
-        let indexed = match Reader::new(bytes).read().ok()? {
-            Element::Int(v) => Indexed::Int(v),
-            Element::Bytes(payload) => match msgpack::particle(payload).ok()? {
-                Particle::String(v) => Indexed::Str(v),
-                Particle::Blob(v) => Indexed::Blob(v),
-                Particle::GeoJson(v) => Indexed::Geo(v, &[]),
-                _ => continue,
-            },
-            _ => continue,
-        };
-        if visit(indexed) {
+        if scalar(bytes).is_some_and(&mut *visit) {
             return Some(true);
         }
     }
     Some(false)
+}
+
+/// An element of a collection.
+fn scalar(bytes: &[u8]) -> Option<Indexed<'_>> {
+    match Reader::new(bytes).read().ok()? {
+        Element::Int(v) => Some(Indexed::Int(v)),
+        Element::Bytes(payload) => match msgpack::particle(payload).ok()? {
+            Particle::String(v) => Some(Indexed::Str(v)),
+            Particle::Blob(v) => Some(Indexed::Blob(v)),
+            Particle::GeoJson(v) => Some(Indexed::Geo(v, &[])),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Adds the places at which a value stands; none if it is of another kind.

@@ -6,6 +6,7 @@ use parking_lot::RwLock;
 
 use super::error;
 use super::params::{CommandLine, ParameterError};
+use crate::cdt;
 use crate::code;
 use crate::exp::Expression;
 use crate::index::{Definition as IndexDefinition, Index, Origin, Part, ValueKind};
@@ -331,7 +332,9 @@ fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
     }
     if let Some(text) = context {
         let bytes = BASE64.decode(text).map_err(|_| error(4, "'context' invalid base64"))?;
-        msgpack::validate(&bytes).map_err(|_| error(4, "'context' invalid cdt context"))?;
+        if !cdt::is_context(&bytes) {
+            return Err(error(4, "'context' invalid cdt context"));
+        }
     }
     if let Some(text) = expression {
         let bytes = BASE64.decode(text).map_err(|_| error(4, "bad 'exp'"))?;

@@ -1,12 +1,12 @@
 //! What of a secondary index a query asks for.
 
+use crate::cdt;
 use crate::cluster::Node;
 use crate::code;
 use crate::geo::Shape;
 use crate::index::{Definition, Index, Origin, Part, Sought, ValueKind};
 use crate::record::MAX_BIN_NAME;
 use aerolane_wire::message::{Message, field};
-use aerolane_wire::msgpack;
 use aerolane_wire::particle::particle_type;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl IndexQuery {
             Some(_) => None,
         };
         let context = message.field(field::INDEX_CONTEXT);
-        if context.is_some_and(|context| context.is_empty() || msgpack::validate(context).is_err()) {
+        if context.is_some_and(|context| !cdt::is_context(context)) {
             return Err(code::PARAMETER);
         }
         let indexes = &node.cluster.indexes;
