@@ -152,13 +152,14 @@ impl Key {
             UserKey::Blob(v) => PyBytes::new(py, v).into_any(),
         })
     }
+}
 
-    fn hex(&self) -> String {
-        self.digest.iter().fold(String::with_capacity(2 * DIGEST_SIZE), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
-    }
+/// A digest as 40 hex digits.
+pub(crate) fn hex(digest: &Digest) -> String {
+    digest.iter().fold(String::with_capacity(2 * DIGEST_SIZE), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Bytes that were copied out of a str.
@@ -172,24 +173,35 @@ fn text(bytes: &[u8]) -> &str {
 /// Refuses names that no key can have.
 #[inline]
 pub(crate) fn check_names(namespace: &str, set: &str) -> PyResult<()> {
-    if namespace.is_empty() || namespace.len() > MAX_NAMESPACE || set.len() > MAX_SET {
-        return Err(bad_names(namespace, set));
+    check_namespace(namespace)?;
+    check_set(set)
+}
+
+/// Refuses what cannot be the name of a namespace.
+#[inline]
+pub(crate) fn check_namespace(namespace: &str) -> PyResult<()> {
+    if namespace.is_empty() || namespace.len() > MAX_NAMESPACE {
+        return Err(bad_name("namespace", namespace, MAX_NAMESPACE));
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be the name of a set; an empty one is the null set.
+#[inline]
+pub(crate) fn check_set(set: &str) -> PyResult<()> {
+    if set.len() > MAX_SET {
+        return Err(bad_name("set name", set, MAX_SET));
     }
     Ok(())
 }
 
 #[cold]
-fn bad_names(namespace: &str, set: &str) -> PyErr {
-    let too_long = |what: &str, text: &str, most: usize| {
-        let shown: String = text.chars().take(80).collect();
-        format!("the {what} {shown:?} has {} bytes, it must have at most {most}", text.len())
-    };
-    let text = if namespace.is_empty() {
-        "the namespace of a key must not be empty".to_owned()
-    } else if namespace.len() > MAX_NAMESPACE {
-        too_long("namespace", namespace, MAX_NAMESPACE)
+fn bad_name(what: &str, name: &str, most: usize) -> PyErr {
+    let text = if name.is_empty() {
+        format!("the {what} must not be empty")
     } else {
-        too_long("set name", set, MAX_SET)
+        let shown: String = name.chars().take(80).collect();
+        format!("the {what} {shown:?} has {} bytes, it must have at most {most}", name.len())
     };
     Python::attach(|py| errors::invalid_argument(py, text))
 }
@@ -292,7 +304,7 @@ impl Key {
     /// The digest as 40 hex digits.
     #[getter(digest)]
     fn py_digest(&self) -> String {
-        self.hex()
+        hex(&self.digest)
     }
 
     /// The digest as 20 bytes.
@@ -320,7 +332,7 @@ impl Key {
         let namespace = PyString::new(py, self.namespace()).repr()?.to_string();
         let set = PyString::new(py, self.set()).repr()?.to_string();
         Ok(match self.user_key() {
-            UserKey::None => format!("Key.key_with_digest({namespace}, {set}, '{}')", self.hex()),
+            UserKey::None => format!("Key.key_with_digest({namespace}, {set}, '{}')", hex(&self.digest)),
             _ => format!("Key({namespace}, {set}, {})", self.value_object(py)?.repr()?),
         })
     }

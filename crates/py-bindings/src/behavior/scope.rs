@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::policy::enums::{Named, python_enum};
+use crate::policy::enums::{add, python_enum};
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +119,8 @@ pub(super) fn order(kind: OpKind, shape: OpShape, mode: Mode) -> Vec<Scope> {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add(OpKind::NAME, OpKind::class(py)?)?;
-    module.add(OpShape::NAME, OpShape::class(py)?)?;
-    module.add(Mode::NAME, Mode::class(py)?)?;
-    module.add(Scope::NAME, Scope::class(py)?)
+    add::<OpKind>(module)?;
+    add::<OpShape>(module)?;
+    add::<Mode>(module)?;
+    add::<Scope>(module)
 }

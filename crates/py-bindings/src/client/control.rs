@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use super::twin::{Control, Twin};
 use crate::core::ClientCore;
+use crate::key::check_names;
 use crate::policy::AdminPolicy;
 
 /// The most bytes of an info command that are sent.
@@ -102,9 +103,7 @@ pub(crate) fn truncate(
     before_nanos: Option<i64>,
     policy: Option<&Bound<'_, AdminPolicy>>,
 ) -> PyResult<impl Twin + use<>> {
-    if namespace.is_empty() {
-        return Err(PyValueError::new_err("the namespace must not be empty"));
-    }
+    check_names(namespace, set_name)?;
     if before_nanos.is_some_and(|nanos| nanos < 0) {
         return Err(PyValueError::new_err("before_nanos must not be negative: nanoseconds since 1970"));
     }

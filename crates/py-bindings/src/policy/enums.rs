@@ -165,10 +165,12 @@ python_enum! {
     }
 }
 
+/// Adds the Python class to the module.
+pub(crate) fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add(T::NAME, T::class(module.py())?)
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add(T::NAME, T::class(module.py())?)
-    }
     add::<core::Replica>(module)?;
     add::<core::ReadModeAp>(module)?;
     add::<core::ReadModeSc>(module)?;
