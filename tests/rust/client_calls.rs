@@ -53,7 +53,7 @@ macro_rules! single_record_calls {
         // As in aerospike-core: all results of a bin, those without a value too.
         assert_eq!(record.bins["n"], Value::MultiResult(vec![Value::Nil, Value::Int(43)]));
         assert_eq!(record.bins["new"], Value::MultiResult(vec![Value::Nil, Value::from("x")]));
-        // A collection operation goes through aerospike-core, and reads what we wrote.
+        // Collection operations beside scalar ones.
         let operations = [
             lists::append(&ListPolicy::default(), "list", Value::from(1)),
             lists::append(&ListPolicy::default(), "list", Value::from(2)),

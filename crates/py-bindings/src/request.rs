@@ -4,7 +4,7 @@
 //! is as it was. Flags and fields are those of [`aerolane::command::encode`].
 
 use aerolane::Error;
-use aerolane::command::encode::{WriteKind, expression, operate_header, read_header, too_big, write_header};
+use aerolane::command::encode::{Asked, WriteKind, expression, operate_header, read_header, too_big, write_header};
 use aerolane::command::{check, compress};
 use aerolane_wire::WireError;
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
@@ -114,17 +114,17 @@ pub(crate) fn operate(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
-    let (mut reads, mut changes) = (0, false);
+    let mut asked = Asked::default();
     for operation in operations.iter() {
         match operation.what() {
-            What::ReadAll => reads |= info1::READ | info1::GET_ALL,
-            What::ReadHeader => reads |= info1::READ | info1::NO_BIN_DATA,
-            What::Read => reads |= info1::READ,
-            What::Write => changes = true,
+            What::ReadAll => asked.read(info1::GET_ALL),
+            What::ReadHeader => asked.read(info1::NO_BIN_DATA),
+            What::Read => asked.read(0),
+            What::Write => asked.writes = true,
         }
     }
-    let header = operate_header(policy, reads, changes, timeout_ms);
-    message(out, &policy.base_policy, &header, (key, policy.send_key && changes), |writer| {
+    let header = operate_header(policy, asked, timeout_ms);
+    message(out, &policy.base_policy, &header, (key, policy.send_key && asked.writes), |writer| {
         operations.iter().try_for_each(|operation| encoded_op(writer, operation))
     })
 }

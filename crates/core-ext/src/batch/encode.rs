@@ -6,18 +6,19 @@
 use aerolane_wire::WireError;
 use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags};
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3, info4, op};
+use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::expressions::Expression;
 use aerospike_core::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin, Bins, CommitLevel, Key, ReadModeAp,
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, CommitLevel, Key, ReadModeAp,
 };
 
 use super::{BatchKind, BatchOperation};
-use crate::command::encode::{self as single, scalar_of};
+use crate::command::encode as single;
 use crate::command::value;
 use crate::command::{check, encode::frame};
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::{Operation, Scalar};
+use crate::operations::{Operation, Ours};
 
 /// Appends one frame with the rows `rows` of `operations`, in that order; the wire's index of a row is its place in
 /// `rows`. Rows that only aerospike-core can encode are refused.
@@ -197,7 +198,7 @@ impl<'a> Row<'a> {
         match &self.body {
             Body::Empty => Ok(()),
             Body::Names(names) => names.iter().try_for_each(|name| bare_op(writer, op::READ, name)),
-            Body::Operations(ops) => ops.iter().try_for_each(|op| scalar_op(writer, scalar_of(op)?)),
+            Body::Operations(ops) => ops.iter().try_for_each(|op| any_op(writer, op.ours()?)),
             Body::Udf(udf) => {
                 writer.field(field::UDF_PACKAGE, udf.package.as_bytes());
                 writer.field(field::UDF_FUNCTION, udf.function.as_bytes());
@@ -250,12 +251,8 @@ fn read_flags(ops: &[Operation]) -> Result<u8> {
     check::count(ops.len(), "operations")?;
     let mut bits = 0;
     for operation in ops {
-        bits |= match scalar_of(operation)? {
-            Scalar::Get => info1::GET_ALL,
-            Scalar::GetHeader => info1::NO_BIN_DATA,
-            Scalar::GetBin(_) => 0,
-            _ => return Err(Error::invalid_argument("a row that reads holds an operation that writes")),
-        };
+        let read = single::read_bits(operation.ours()?);
+        bits |= read.ok_or_else(|| Error::invalid_argument("a row that reads holds an operation that writes"))?;
     }
     Ok(bits)
 }
@@ -265,11 +262,15 @@ fn write_flags(ops: &[Operation]) -> Result<u8> {
     check::count(ops.len(), "operations")?;
     let (mut reads, mut all, mut header, mut writes) = (false, false, false, false);
     for operation in ops {
-        let scalar = scalar_of(operation)?;
-        reads |= !scalar.is_write();
-        writes |= scalar.is_write();
-        all |= matches!(scalar, Scalar::Get);
-        header |= matches!(scalar, Scalar::GetHeader);
+        let operation = operation.ours()?;
+        let Some(bits) = single::read_bits(operation) else {
+            writes = true;
+            continue;
+        };
+        // As aerospike-core: reads of strings do not count here.
+        reads |= !matches!(operation, Ours::Encoded(op) if matches!(op.kind(), op::STRING_READ | op::TO_STRING));
+        all |= bits & info1::GET_ALL != 0;
+        header |= bits & info1::NO_BIN_DATA != 0;
     }
     if !writes {
         return Err(Error::invalid_argument("a row that writes holds no operation that writes"));
@@ -298,12 +299,21 @@ fn bare_op(writer: &mut RowWriter<'_>, kind: u8, name: &str) -> Result<()> {
     writer.op_with(kind, particle_type::NIL, name.as_bytes(), |_| Ok::<_, WireError>(())).map_err(single::too_big)
 }
 
-fn scalar_op(writer: &mut RowWriter<'_>, scalar: &Scalar) -> Result<()> {
-    let (kind, bin): (u8, &Bin) = match single::shape_of(scalar)? {
-        single::Shape::Bare(kind, name) => return bare_op(writer, kind, name),
-        single::Shape::Bin(kind, bin) => (kind, bin),
-    };
-    value::particle_type_of(&bin.value)
-        .and_then(|particle| writer.op_with(kind, particle, bin.name.as_bytes(), |out| value::encode(&bin.value, out)))
-        .map_err(|e| single::bad_bin(bin, e))
+fn any_op(writer: &mut RowWriter<'_>, operation: Ours<'_>) -> Result<()> {
+    match single::shape_of(operation)? {
+        single::Shape::Bare(kind, name) => bare_op(writer, kind, name),
+        single::Shape::Bin(kind, bin) => value::particle_type_of(&bin.value)
+            .and_then(|particle| {
+                writer.op_with(kind, particle, bin.name.as_bytes(), |out| value::encode(&bin.value, out))
+            })
+            .map_err(|e| single::bad_bin(bin, e)),
+        single::Shape::Encoded(encoded) => {
+            let (kind, particle) = (encoded.kind(), operation::particle_type(encoded.kind()));
+            let value = |out: &mut Vec<u8>| {
+                out.extend_from_slice(encoded.value());
+                Ok(())
+            };
+            writer.op_with(kind, particle, encoded.bin().as_bytes(), value).map_err(single::too_big)
+        }
+    }
 }

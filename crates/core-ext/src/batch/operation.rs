@@ -9,7 +9,7 @@ use super::{BatchRecord, RowAnswer};
 use crate::command;
 use crate::command::decode::Want;
 use crate::error::{Error, Result};
-use crate::operations::Operation;
+use crate::operations::{Operation, to_core};
 
 /// One row of a batch call.
 ///
@@ -226,19 +226,21 @@ impl BatchOperation {
     }
 
     /// The same row for aerospike-core, without outcome.
-    pub(crate) fn to_core(&self) -> aerospike_core::BatchOperation {
+    ///
+    /// # Errors
+    /// An operation of it cannot be sent.
+    pub(crate) fn to_core(&self) -> Result<aerospike_core::BatchOperation> {
         use aerospike_core::BatchOperation as Core;
         let key = self.row.key.clone();
-        let core_ops = |ops: &[Operation]| ops.iter().map(Into::into).collect::<Vec<_>>();
-        match &self.kind {
+        Ok(match &self.kind {
             BatchKind::Read { policy, bins } => Core::read(policy, key, bins.clone()),
-            BatchKind::ReadOps { policy, ops } => Core::read_ops(policy, key, core_ops(ops)),
-            BatchKind::Write { policy, ops } => Core::write(policy, key, core_ops(ops)),
+            BatchKind::ReadOps { policy, ops } => Core::read_ops(policy, key, to_core(ops)?),
+            BatchKind::Write { policy, ops } => Core::write(policy, key, to_core(ops)?),
             BatchKind::Delete { policy } => Core::delete(policy, key),
             BatchKind::Udf(udf) => {
                 Core::udf(&udf.policy, key, udf.package.as_str(), udf.function.as_str(), udf.args.clone())
             }
-        }
+        })
     }
 
     /// Takes over the outcome that aerospike-core found for this row.

@@ -11,7 +11,7 @@ use super::operation::BatchKind;
 use crate::command::decode::{self, Want};
 use crate::command::encode as single;
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::{Operation, Scalar};
+use crate::operations::{Operation, Ours};
 
 /// Whether a row can go as a plain command. Not UDFs, and not what only aerospike-core can encode.
 #[must_use]
@@ -28,13 +28,15 @@ pub fn encode_single(policy: &BatchPolicy, row: &BatchOperation, timeout_ms: u32
             single::read(&base, key, bins, timeout_ms, out)
         }
         BatchKind::ReadOps { policy: read, ops } => {
-            refuse(ops, Scalar::is_write, "a row that reads holds an operation that writes")?;
+            if ops.iter().any(|op| op.ours().is_ok_and(Ours::is_write)) {
+                return Err(Error::invalid_argument("a row that reads holds an operation that writes"));
+            }
             let base_policy = base_of(policy, read.filter_expression.as_ref(), Some(read.read_touch_ttl));
             let write = WritePolicy { base_policy, respond_per_each_op: true, ..WritePolicy::default() };
             single::operate(&write, key, ops, timeout_ms, out)
         }
         BatchKind::Write { policy: row, ops } => {
-            if !ops.iter().any(|op| op.as_scalar().is_some_and(Scalar::is_write)) {
+            if !ops.iter().any(Operation::is_write) {
                 return Err(Error::invalid_argument("a row that writes holds no operation that writes"));
             }
             let write = WritePolicy {
@@ -96,11 +98,4 @@ fn base_of(policy: &BatchPolicy, filter: Option<&Expression>, read_touch_ttl: Op
         base.read_touch_ttl = ttl;
     }
     base
-}
-
-fn refuse(ops: &[Operation], which: impl Fn(&Scalar) -> bool, message: &'static str) -> Result<()> {
-    if ops.iter().filter_map(Operation::as_scalar).any(which) {
-        return Err(Error::invalid_argument(message));
-    }
-    Ok(())
 }

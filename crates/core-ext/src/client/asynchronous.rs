@@ -21,7 +21,7 @@ use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
 use crate::driver::host::Hosts;
 use crate::error::{Error, Result};
-use crate::operations::Operation;
+use crate::operations::{Operation, to_core};
 
 /// What the front doors of one client share.
 pub(crate) struct Shared {

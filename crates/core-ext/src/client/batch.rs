@@ -58,7 +58,7 @@ macro_rules! async_batch_methods {
         /// ```
         pub async fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
             if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
-                let mut delegated = Delegated::new(rows);
+                let mut delegated = Delegated::new(rows)?;
                 // On the heap: aerospike-core's future has some 30 KB, which all other batches would carry along.
                 let call = Box::pin(self.core().batch(policy, delegated.core_rows()));
                 let result = self.core_call(call).await;

@@ -77,8 +77,7 @@ macro_rules! single_record_methods {
             self.run(Exists { policy, key }) $($wait)*
         }
 
-        /// Carries out several operations on one record, in order and as one. Scalar operations go over our lanes, the
-        /// others through aerospike-core.
+        /// Carries out several operations on one record, in order and as one.
         pub $($async)* fn operate(
             &self,
             policy: &WritePolicy,
@@ -86,7 +85,7 @@ macro_rules! single_record_methods {
             operations: &[Operation],
         ) -> Result<Record> {
             if needs_core(&policy.base_policy) || operations_need_core(operations) {
-                let operations: Vec<aerospike_core::operations::Operation> = operations.iter().map(Into::into).collect();
+                let operations = to_core(operations)?;
                 return self.core_call(Box::pin(self.core().operate(policy, key, &operations))) $($wait)*;
             }
             self.run(Operate { policy, key, operations }) $($wait)*

@@ -29,7 +29,7 @@ use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::driver::tasks::SharedLane;
 use crate::error::{Error, Result};
-use crate::operations::Operation;
+use crate::operations::{Operation, to_core};
 
 type Job = Box<dyn FnOnce(&LocalClient) + Send>;
 

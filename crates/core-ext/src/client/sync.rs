@@ -29,7 +29,7 @@ use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
 use crate::driver::tasks::ExchangeError;
 use crate::error::Error;
-use crate::operations::Operation;
+use crate::operations::{Operation, to_core};
 use crate::topology::{NodeId, NodeInfo};
 
 /// A client for code without async: each call blocks its thread until the answer is there.
@@ -91,7 +91,7 @@ impl SyncClient {
     /// For batches with writes use [`BatchPolicy::write_default`], which does not retry.
     pub fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
         if batch_needs_core(policy, rows) {
-            let mut delegated = Delegated::new(rows);
+            let mut delegated = Delegated::new(rows)?;
             let result = self.core_call(self.core().batch(policy, delegated.core_rows()));
             return delegated.finish(result);
         }

@@ -8,6 +8,7 @@
 //! If anything is wrong with the arguments, an error says so and the buffer is as it was.
 
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3, info4, op};
+use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
 use aerolane_wire::{WireError, WireErrorKind, proto};
 use aerospike_core::expressions::Expression;
@@ -20,7 +21,7 @@ use base64::Engine as _;
 use super::value::{self, ValueError};
 use super::{check, compress};
 use crate::error::{Error, Result};
-use crate::operations::{Operation, Scalar};
+use crate::operations::{Encoded, Operation, Ours, Scalar};
 
 /// Where the error-detail verbosity (2 bits) stands in the fourth info byte.
 const VERBOSITY_SHIFT: u8 = 5;
@@ -139,8 +140,8 @@ pub fn touch(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>
     })
 }
 
-/// Several scalar operations on one record. Operations that are not ours are refused (see
-/// [`Operation::is_scalar`]); calls with such go to aerospike-core.
+/// Several operations on one record. Those that are aerospike-core's are refused (see [`Operation::as_core`]); calls with
+/// such go there.
 pub fn operate(
     policy: &WritePolicy,
     key: &Key,
@@ -153,33 +154,52 @@ pub fn operate(
     if operations.is_empty() {
         return Err(Error::invalid_argument("there are no operations to carry out"));
     }
-    let (mut reads, mut changes) = (0, false);
+    let mut asked = Asked::default();
     for operation in operations {
-        match scalar_of(operation)? {
-            Scalar::Get => reads |= info1::READ | info1::GET_ALL,
-            Scalar::GetHeader => reads |= info1::READ | info1::NO_BIN_DATA,
-            Scalar::GetBin(_) => reads |= info1::READ,
-            _ => changes = true,
+        let operation = operation.ours()?;
+        match read_bits(operation) {
+            Some(bits) => asked.read(bits),
+            None => asked.writes = true,
         }
+        asked.all_answers |= operation.wants_all_answers();
     }
     frame(out, &policy.base_policy, |out| {
-        let mut writer = MessageWriter::frame(out, &operate_header(policy, reads, changes, timeout_ms));
-        key_fields(&mut writer, key, policy.send_key && changes)?;
+        let mut writer = MessageWriter::frame(out, &operate_header(policy, asked, timeout_ms));
+        key_fields(&mut writer, key, policy.send_key && asked.writes)?;
         filter_field(&mut writer, &policy.base_policy)?;
         for operation in operations {
-            scalar_op(&mut writer, scalar_of(operation)?)?;
+            any_op(&mut writer, operation.ours()?)?;
         }
         finish(writer)
     })
 }
 
-/// The header of several operations. `reads`: bits of the first info byte that those which read ask for.
+/// What several operations ask of the header of their request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Bits of the first info byte that those which read ask for.
+    pub reads: u8,
+    /// Whether any of them writes.
+    pub writes: bool,
+    /// Whether any of them wants an answer to each, see [`operation::wants_all_answers`]. Writes do anyway.
+    pub all_answers: bool,
+}
+
+impl Asked {
+    /// Takes in an operation that reads; `bits`: what it asks for beside [`info1::READ`].
+    pub const fn read(&mut self, bits: u8) {
+        self.reads |= info1::READ | bits;
+    }
+}
+
+/// The header of several operations.
 #[must_use]
-pub fn operate_header(policy: &WritePolicy, reads: u8, writes: bool, timeout_ms: u32) -> MessageHeader {
+pub fn operate_header(policy: &WritePolicy, asked: Asked, timeout_ms: u32) -> MessageHeader {
+    let Asked { reads, writes, all_answers } = asked;
     let mut info2 = if writes { info2::WRITE } else { 0 };
     // With a write in it every operation must answer, or the results would not line up with the operations. A read of
     // all bins cannot be combined with that: the server refuses it.
-    if (policy.respond_per_each_op || writes) && reads & info1::GET_ALL == 0 {
+    if (policy.respond_per_each_op || writes || all_answers) && reads & info1::GET_ALL == 0 {
         info2 |= info2::RESPOND_ALL_OPS;
     }
     if writes {
@@ -189,8 +209,14 @@ pub fn operate_header(policy: &WritePolicy, reads: u8, writes: bool, timeout_ms:
     }
 }
 
-pub(crate) fn scalar_of(operation: &Operation) -> Result<&Scalar> {
-    operation.as_scalar().ok_or_else(|| Error::client_error("an operation that only aerospike-core can encode"))
+/// What an operation that reads asks for beside [`info1::READ`]; `None` if it writes.
+pub(crate) fn read_bits(operation: Ours<'_>) -> Option<u8> {
+    match operation {
+        Ours::Scalar(Scalar::Get) => Some(info1::GET_ALL),
+        Ours::Scalar(Scalar::GetHeader) => Some(info1::NO_BIN_DATA),
+        _ if operation.is_write() => None,
+        _ => Some(0),
+    }
 }
 
 /// Runs `write` behind what is in the buffer; takes everything back on an error, compresses if the policy says so.
@@ -361,37 +387,51 @@ fn bin_op(writer: &mut MessageWriter<'_>, kind: u8, bin: &Bin) -> Result<()> {
         .map_err(|e| bad_bin(bin, e))
 }
 
-/// How a scalar operation stands on the wire.
+/// How an operation stands on the wire.
 pub(crate) enum Shape<'a> {
     /// Kind and bin name, no value.
     Bare(u8, &'a str),
     /// Kind, bin name and value.
     Bin(u8, &'a Bin),
+    /// What is encoded already.
+    Encoded(&'a Encoded),
 }
 
-/// The form of a scalar operation. Checks the bin name.
-pub(crate) fn shape_of(scalar: &Scalar) -> Result<Shape<'_>> {
-    let shape = match scalar {
-        Scalar::Get | Scalar::GetHeader => Shape::Bare(op::READ, ""),
-        Scalar::GetBin(name) => Shape::Bare(op::READ, name),
-        Scalar::Touch => Shape::Bare(op::TOUCH, ""),
-        Scalar::Delete => Shape::Bare(op::DELETE, ""),
-        Scalar::Put(bin) => Shape::Bin(op::WRITE, bin),
-        Scalar::Add(bin) => Shape::Bin(op::INCR, bin),
-        Scalar::Append(bin) => Shape::Bin(op::APPEND, bin),
-        Scalar::Prepend(bin) => Shape::Bin(op::PREPEND, bin),
+/// The form of an operation. Checks the bin name.
+pub(crate) fn shape_of(operation: Ours<'_>) -> Result<Shape<'_>> {
+    let shape = match operation {
+        Ours::Encoded(encoded) => Shape::Encoded(encoded),
+        Ours::Scalar(scalar) => match scalar {
+            Scalar::Get | Scalar::GetHeader => Shape::Bare(op::READ, ""),
+            Scalar::GetBin(name) => Shape::Bare(op::READ, name),
+            Scalar::Touch => Shape::Bare(op::TOUCH, ""),
+            Scalar::Delete => Shape::Bare(op::DELETE, ""),
+            Scalar::Put(bin) => Shape::Bin(op::WRITE, bin),
+            Scalar::Add(bin) => Shape::Bin(op::INCR, bin),
+            Scalar::Append(bin) => Shape::Bin(op::APPEND, bin),
+            Scalar::Prepend(bin) => Shape::Bin(op::PREPEND, bin),
+        },
     };
     check::bin_name(match &shape {
         Shape::Bare(_, name) => name,
         Shape::Bin(_, bin) => &bin.name,
+        Shape::Encoded(encoded) => encoded.bin(),
     })?;
     Ok(shape)
 }
 
-fn scalar_op(writer: &mut MessageWriter<'_>, scalar: &Scalar) -> Result<()> {
-    match shape_of(scalar)? {
+fn any_op(writer: &mut MessageWriter<'_>, operation: Ours<'_>) -> Result<()> {
+    match shape_of(operation)? {
         Shape::Bare(kind, name) => bare_op(writer, kind, name),
         Shape::Bin(kind, bin) => bin_op(writer, kind, bin),
+        Shape::Encoded(encoded) => {
+            let (kind, particle) = (encoded.kind(), operation::particle_type(encoded.kind()));
+            let value = |out: &mut Vec<u8>| {
+                out.extend_from_slice(encoded.value());
+                Ok(())
+            };
+            writer.op_with(kind, particle, encoded.bin().as_bytes(), value).map_err(too_big)
+        }
     }
 }
 

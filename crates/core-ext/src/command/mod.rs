@@ -25,15 +25,14 @@ pub const fn needs_core(policy: &BasePolicy) -> bool {
     policy.txn.is_some()
 }
 
-/// Whether an `operate` with these operations must be left to aerospike-core.
+/// Whether an `operate` with these operations must be left to aerospike-core: one of them was made there.
 #[must_use]
 pub fn operations_need_core(operations: &[Operation]) -> bool {
-    !operations.iter().all(Operation::is_scalar)
+    operations.iter().any(|operation| operation.as_core().is_some())
 }
 
 /// Whether any of these operations can change the record: then the call goes to the master and can be in doubt.
-/// Only for scalar operations; the others count as writes.
 #[must_use]
 pub fn operations_write(operations: &[Operation]) -> bool {
-    operations.iter().any(|operation| operation.as_scalar().is_none_or(crate::operations::Scalar::is_write))
+    operations.iter().any(Operation::is_write)
 }

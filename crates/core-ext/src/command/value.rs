@@ -88,9 +88,18 @@ pub fn encode(value: &Value, out: &mut Vec<u8>) -> Result<(), ValueError> {
 
 /// Appends values as one msgpack list: the arguments of a UDF. Bounds are allowed in it, as in aerospike-core.
 pub fn encode_arguments(values: &[Value], out: &mut Vec<u8>) -> Result<(), ValueError> {
-    let mut writer = Writer::new(out);
+    encode_elements(values, &mut Writer::new(out))
+}
+
+/// Appends a value as an argument of an operation. Bounds are allowed in it.
+pub(crate) fn encode_element(value: &Value, writer: &mut Writer<'_>) -> Result<(), ValueError> {
+    pack(writer, value, 0)
+}
+
+/// Appends values as one list, an argument of an operation.
+pub(crate) fn encode_elements(values: &[Value], writer: &mut Writer<'_>) -> Result<(), ValueError> {
     writer.list(values.len());
-    values.iter().try_for_each(|value| pack(&mut writer, value, 1))
+    values.iter().try_for_each(|value| pack(writer, value, 1))
 }
 
 /// Appends a value inside a collection that is `depth` levels deep.
@@ -189,6 +198,15 @@ fn collection(bytes: &[u8], expected: impl Fn(&Element<'_>) -> bool, message: &'
     if !expected(&element) {
         return Err(WireError::invalid(message, 0));
     }
+    let value = unpack(&mut reader, element)?;
+    reader.finish()?;
+    Ok(value)
+}
+
+/// The value that an element is, of which nothing may be left over.
+pub(crate) fn decode_element(bytes: &[u8]) -> WireResult<Value> {
+    let mut reader = Reader::new(bytes);
+    let element = reader.read()?;
     let value = unpack(&mut reader, element)?;
     reader.finish()?;
     Ok(value)

@@ -18,19 +18,19 @@ use aerospike_core::{
 
 use crate::server::Server;
 
-struct Recorded {
-    client: Client,
+pub(crate) struct Recorded {
+    pub(crate) client: Client,
     server: Server,
 }
 
 impl Recorded {
-    async fn connect() -> Self {
+    pub(crate) async fn connect() -> Self {
         let server = Server::start();
         let client = Client::new(&ClientPolicy::default(), &server.seed).await.expect("the server passes for a node");
         Self { client, server }
     }
 
-    fn last(&self) -> Vec<u8> {
+    pub(crate) fn last(&self) -> Vec<u8> {
         let request = self.server.requests.recv_timeout(Duration::from_secs(10)).expect("a request was sent");
         assert!(self.server.requests.try_recv().is_err(), "only one request was sent");
         request
@@ -39,7 +39,7 @@ impl Recorded {
 
 /// Compares, and shows where they differ.
 #[track_caller]
-fn same(what: &str, theirs: &[u8], ours: &[u8]) {
+pub(crate) fn same(what: &str, theirs: &[u8], ours: &[u8]) {
     let at = theirs.iter().zip(ours).position(|(a, b)| a != b).unwrap_or(theirs.len().min(ours.len()));
     assert!(theirs == ours, "{what}: different from byte {at} on\ntheirs {theirs:02x?}\nours   {ours:02x?}");
 }

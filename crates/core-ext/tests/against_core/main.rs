@@ -3,4 +3,5 @@
 
 mod answers;
 mod bytes;
+mod operations;
 mod server;

@@ -110,3 +110,18 @@ fn begin(out: &mut Vec<u8>, code: u8, arguments: usize) -> Writer<'_> {
     writer.uint(u64::from(code));
     writer
 }
+
+/// Whether a request that only reads must ask for an answer to each operation
+/// ([`info2::RESPOND_ALL_OPS`](crate::message::info2::RESPOND_ALL_OPS)) because it holds this one: only then do the
+/// answers line up with the operations. `value`: as the functions of this module have written it, without a context.
+///
+/// A request that writes always asks. So does aerospike-core 3.0.0; reads of lists and by paths are not among them.
+#[must_use]
+pub fn wants_all_answers(kind: u8, value: &[u8]) -> bool {
+    match kind {
+        op::BITS_READ | op::HLL_READ | op::EXP_READ | op::STRING_READ | op::TO_STRING => true,
+        // One byte of list header, then the code, which is below 0x80 for all but paths.
+        op::CDT_READ => value.get(1).is_some_and(|code| (map::code::SET_TYPE..0x80).contains(code)),
+        _ => false,
+    }
+}

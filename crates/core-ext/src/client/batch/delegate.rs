@@ -1,4 +1,4 @@
-//! Batches that aerospike-core carries out: with operations that we do not encode, or within a transaction.
+//! Batches that aerospike-core carries out: with operations that were made there, or within a transaction.
 
 use crate::batch::BatchOperation;
 use crate::error::Result;
@@ -10,10 +10,12 @@ pub(in crate::client) struct Delegated<'a> {
 }
 
 impl<'a> Delegated<'a> {
-    pub(in crate::client) fn new(rows: &'a mut [BatchOperation]) -> Self {
+    /// # Errors
+    /// A row cannot be sent.
+    pub(in crate::client) fn new(rows: &'a mut [BatchOperation]) -> Result<Self> {
         rows.iter_mut().for_each(BatchOperation::clear);
-        let core = rows.iter().map(BatchOperation::to_core).collect();
-        Self { rows, core }
+        let core = rows.iter().map(BatchOperation::to_core).collect::<Result<_>>()?;
+        Ok(Self { rows, core })
     }
 
     pub(in crate::client) fn core_rows(&mut self) -> &mut [aerospike_core::BatchOperation] {

@@ -41,7 +41,11 @@ fn requests_are_appended_and_an_error_leaves_the_buffer_alone() {
     assert!(write(&policy, &key, &[], WriteKind::Put, 0, &mut out).is_err());
     assert!(operate(&policy, &key, &[], 0, &mut out).is_err());
     assert!(operate(&policy, &key, &[operations::touch(), operations::put(&long)], 0, &mut out).is_err());
-    assert!(operate(&policy, &key, &[operations::lists::size("l")], 0, &mut out).is_err());
+    let theirs = aerospike_core::operations::lists::size("l");
+    assert!(operate(&policy, &key, &[theirs.into()], 0, &mut out).is_err());
+    assert!(operate(&policy, &key, &[operations::lists::size("sixteen_bytes_xx")], 0, &mut out).is_err());
+    let refused = operations::lists::set("l", 0, Value::Nil);
+    assert!(operate(&policy, &key, &[operations::touch(), refused], 0, &mut out).is_err());
     let no_namespace = as_key!("", "s", 1);
     assert!(read(&policy.base_policy, &no_namespace, &Bins::All, 0, &mut out).is_err());
     assert!(exists(&ReadPolicy::default(), &no_namespace, 0, &mut out).is_err());
