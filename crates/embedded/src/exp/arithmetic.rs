@@ -73,7 +73,7 @@ impl Arithmetic {
     pub(super) fn result(self, arguments: Type) -> Option<Type> {
         let (takes, gives) = match self {
             A::Add | A::Sub | A::Mul | A::Div | A::Abs | A::Min | A::Max => match arguments {
-                Type::Int | Type::Float | Type::Any => (arguments, arguments),
+                Type::Int | Type::Float => (arguments, arguments),
                 _ => return None,
             },
             A::Pow | A::Log | A::Floor | A::Ceil => (Type::Float, Type::Float),
@@ -81,7 +81,7 @@ impl Arithmetic {
             A::ToFloat => (Type::Int, Type::Float),
             _ => (Type::Int, Type::Int),
         };
-        arguments.fits(takes).then_some(gives)
+        (arguments == takes).then_some(gives)
     }
 
     /// The value; `None` is "unknown".
@@ -108,7 +108,8 @@ impl Arithmetic {
             A::Sub if rest.is_empty() => first.wrapping_neg(),
             A::Sub => fold(i64::wrapping_sub),
             A::Div if rest.is_empty() => checked_div(1, *first)?,
-            A::Div => rest.iter().try_fold(*first, |a, b| checked_div(a, *b))?,
+            // By the product of the others.
+            A::Div => checked_div(*first, rest.iter().fold(1, |a: i64, b| a.wrapping_mul(*b)))?,
             A::Mod if second? == 0 => return None,
             A::Mod => first.wrapping_rem(second?),
             A::Abs => first.wrapping_abs(),
@@ -134,18 +135,19 @@ impl Arithmetic {
         Some(Value::Float(match self {
             A::Add => fold(|a, b| a + b),
             A::Mul => fold(|a, b| a * b),
-            A::Sub if rest.is_empty() => -first,
+            A::Sub if rest.is_empty() => 0.0 - first,
             A::Sub => fold(|a, b| a - b),
             A::Div if rest.is_empty() => 1.0 / first,
-            A::Div => fold(|a, b| a / b),
+            A::Div => first / rest.iter().product::<f64>(),
             A::Pow => first.powf(second?),
             A::Log => first.ln() / second?.ln(),
             A::Abs => first.abs(),
             A::Floor => first.floor(),
             A::Ceil => first.ceil(),
             A::ToInt => return Some(Value::Int(to_int(*first))),
-            A::Min => fold(f64::min),
-            A::Max => fold(f64::max),
+            // What is no number is kept if it is the first, and passed over otherwise.
+            A::Min => fold(|a, b| if b < a { b } else { a }),
+            A::Max => fold(|a, b| if b > a { b } else { a }),
             _ => return None,
         }))
     }

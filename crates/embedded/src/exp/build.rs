@@ -1,13 +1,14 @@
 //! From bytes to a checked tree.
 
-use super::Expression;
 use super::arithmetic::Arithmetic;
 use super::call::Call;
 use super::value::{Type, Value};
+use super::{Expression, pattern};
 use crate::code;
-use crate::record::{MAX_BIN_NAME, stored_list, stored_map};
+use crate::record::MAX_BIN_NAME;
 use aerolane_wire::msgpack::{Element, ListHeader, Reader};
 use regex::bytes::{Regex, RegexBuilder};
+use std::borrow::Cow;
 
 /// Numbers of operations.
 mod op {
@@ -54,7 +55,7 @@ const REGEX_SIZE: usize = 256 * 1024;
 /// Flags of regular expressions, as in POSIX.
 const EXTENDED: i64 = 1;
 const IGNORE_CASE: i64 = 2;
-const NEWLINE: i64 = 8;
+const NEWLINE: i64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
@@ -156,7 +157,6 @@ impl Node<'_> {
     pub(super) fn kind(&self) -> Type {
         match self {
             Self::Constant(value) => value.kind(),
-            Self::Unknown => Type::Any,
             Self::Bin { kind, .. }
             | Self::Key(kind)
             | Self::Arithmetic { kind, .. }
@@ -172,7 +172,9 @@ impl Node<'_> {
             | Self::Or(_)
             | Self::Exclusive(_)
             | Self::InList(_)
-            | Self::Not(_) => Type::Bool,
+            | Self::Not(_)
+            // Where something else is expected it does not fit, but as a result of "cond".
+            | Self::Unknown => Type::Bool,
             Self::Metadata(_) | Self::BinType(_) | Self::Scan { .. } => Type::Int,
             Self::Let { body, .. } => body.kind(),
             Self::MapParts { .. } => Type::List,
@@ -200,8 +202,8 @@ pub(super) struct Builder<'a> {
     pub(super) bytes: &'a [u8],
     /// Bounds the depth, and with it the recursion.
     pub(super) reader: Reader<'a>,
-    /// Variables that can be seen: name and type, by slot.
-    scope: Vec<(&'a [u8], usize, Type)>,
+    /// Variables that can be seen: name, slot and type; a name whose value is being built has no type yet.
+    scope: Vec<(&'a [u8], usize, Option<Type>)>,
     variables: usize,
 }
 
@@ -230,7 +232,8 @@ impl<'a> Builder<'a> {
             self.reader.skip().map_err(|_| BAD)?;
         }
         let map = &self.bytes[start..self.reader.offset()];
-        stored_map(map).map(|map| Node::Constant(Value::Map(map))).ok_or(BAD)
+        // As it came: the order of its pairs is not looked at.
+        Ok(Node::Constant(Value::Map(Cow::Borrowed(map))))
     }
 
     /// Kept small, as everything on the way into a nested expression: the depth is bounded, the stack is too.
@@ -310,7 +313,7 @@ impl<'a> Builder<'a> {
                 exactly(n, 1)?;
                 let Element::Bytes(name) = self.scalar()? else { return Err(BAD) };
                 let found = self.scope.iter().rev().find(|(known, ..)| *known == name);
-                found.map(|&(_, slot, kind)| Node::Variable { slot, kind }).ok_or(BAD)
+                found.and_then(|&(_, slot, kind)| kind.map(|kind| Node::Variable { slot, kind })).ok_or(BAD)
             }
             op::ITEM => {
                 exactly(n, 2)?;
@@ -320,7 +323,10 @@ impl<'a> Builder<'a> {
             op::QUOTED => {
                 exactly(n, 1)?;
                 let list = self.reader.skip().map_err(|_| BAD)?;
-                stored_list(list).map(|list| Node::Constant(Value::List(list))).ok_or(BAD)
+                match Reader::new(list).read() {
+                    Ok(Element::List(_)) => Ok(Node::Constant(Value::List(Cow::Borrowed(list)))),
+                    _ => Err(BAD),
+                }
             }
             _ => Err(BAD),
         }
@@ -330,7 +336,7 @@ impl<'a> Builder<'a> {
         exactly(n, 2)?;
         let sides = Box::new([self.node()?, self.node()?]);
         let kind = sides[0].kind();
-        if !kind.fits(sides[1].kind()) || kind == Type::Geo {
+        if kind != sides[1].kind() || matches!(kind, Type::Geo | Type::Hll) {
             return Err(BAD);
         }
         Ok(Node::Compare(COMPARISONS[(number - op::EQ) as usize], sides))
@@ -346,12 +352,11 @@ impl<'a> Builder<'a> {
     fn pattern(&mut self) -> Result<Box<Regex>, u8> {
         let Element::Int(flags) = self.scalar()? else { return Err(BAD) };
         let Element::Bytes(pattern) = self.scalar()? else { return Err(BAD) };
-        let pattern = std::str::from_utf8(pattern).map_err(|_| BAD)?;
-        let pattern = if flags & EXTENDED == 0 { extended(pattern) } else { pattern.to_owned() };
+        let newline = flags & NEWLINE != 0;
+        let pattern = pattern::translate(pattern, flags & EXTENDED != 0, newline).ok_or(BAD)?;
         let regex = RegexBuilder::new(&pattern)
             .case_insensitive(flags & IGNORE_CASE != 0)
-            .multi_line(flags & NEWLINE != 0)
-            .dot_matches_new_line(flags & NEWLINE == 0)
+            .multi_line(newline)
             .unicode(false)
             .size_limit(REGEX_SIZE)
             .build();
@@ -390,7 +395,7 @@ impl<'a> Builder<'a> {
 
     fn expect(&mut self, kind: Type) -> Result<Node<'a>, u8> {
         let node = self.node()?;
-        if node.kind().fits(kind) { Ok(node) } else { Err(BAD) }
+        if node.kind() == kind { Ok(node) } else { Err(BAD) }
     }
 
     fn bools(&mut self, n: usize) -> Result<Vec<Node<'a>>, u8> {
@@ -405,14 +410,9 @@ impl<'a> Builder<'a> {
             return Err(BAD);
         }
         let arguments: Vec<_> = (0..n).map(|_| self.node()).collect::<Result<_, _>>()?;
-        let mut kind = Type::Any;
-        for argument in &arguments {
-            if !argument.kind().fits(kind) {
-                return Err(BAD);
-            }
-            if kind == Type::Any {
-                kind = argument.kind();
-            }
+        let kind = arguments[0].kind();
+        if arguments.iter().any(|argument| argument.kind() != kind) {
+            return Err(BAD);
         }
         Ok(Node::Arithmetic { what, kind: what.result(kind).ok_or(BAD)?, arguments })
     }
@@ -421,14 +421,13 @@ impl<'a> Builder<'a> {
         if n < 3 || n.is_multiple_of(2) {
             return Err(BAD);
         }
-        let mut kind = Type::Any;
+        let mut kind = None;
         let mut value = |builder: &mut Self| {
             let node = builder.node()?;
-            if !node.kind().fits(kind) {
-                return Err(BAD);
-            }
-            if kind == Type::Any {
-                kind = node.kind();
+            match node {
+                Node::Unknown => {}
+                _ if *kind.get_or_insert(node.kind()) != node.kind() => return Err(BAD),
+                _ => {}
             }
             Ok(node)
         };
@@ -438,7 +437,7 @@ impl<'a> Builder<'a> {
             cases.push((condition, value(self)?));
         }
         let default = Box::new(value(self)?);
-        Ok(Node::Cond { kind, cases, default })
+        Ok(Node::Cond { kind: kind.unwrap_or(Type::Bool), cases, default })
     }
 
     fn bind(&mut self, n: usize) -> Result<Node<'a>, u8> {
@@ -450,13 +449,15 @@ impl<'a> Builder<'a> {
         for _ in 0..n / 2 {
             let Element::Bytes(name) = self.scalar()? else { return Err(BAD) };
             // A name that is taken already, here or outside, cannot be used again.
-            if self.scope.iter().any(|(known, ..)| *known == name) {
+            if !is_variable_name(name) || self.scope.iter().any(|(known, ..)| *known == name) {
                 return Err(BAD);
             }
-            let value = self.node()?;
             let slot = self.variables;
             self.variables += 1;
-            self.scope.push((name, slot, value.kind()));
+            let place = self.scope.len();
+            self.scope.push((name, slot, None));
+            let value = self.node()?;
+            self.scope[place].2 = Some(value.kind());
             variables.push((slot, value));
         }
         let body = Box::new(self.node()?);
@@ -465,49 +466,15 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A POSIX basic regular expression in extended syntax: there, brackets and braces are special when they are escaped,
-/// and other signs are not special at all.
-fn extended(basic: &str) -> String {
-    let mut out = String::with_capacity(basic.len() + 8);
-    let mut chars = basic.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some(special @ ('(' | ')' | '{' | '}' | '|' | '+' | '?')) => out.push(special),
-                Some(other) => out.extend(['\\', other]),
-                None => out.push('\\'),
-            },
-            '(' | ')' | '{' | '}' | '|' | '+' | '?' => out.extend(['\\', c]),
-            '[' => {
-                // A class is taken over up to its end; a closing bracket in front belongs to it.
-                out.push('[');
-                let mut first = true;
-                for c in chars.by_ref() {
-                    out.push(c);
-                    if c == ']' && !first {
-                        break;
-                    }
-                    first = first && c == '^';
-                }
-            }
-            other => out.push(other),
-        }
-    }
-    out
+/// Letters, digits and underscores, no digit in front.
+fn is_variable_name(name: &[u8]) -> bool {
+    name.first().is_some_and(|first| !first.is_ascii_digit())
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn basic_patterns_mean_the_same_in_extended_syntax() {
-        assert_eq!(extended("l\\{2\\}"), "l{2}");
-        assert_eq!(extended("a+(b)"), "a\\+\\(b\\)");
-        assert_eq!(extended("[]+(]x"), "[]+(]x");
-        assert_eq!(extended("\\(a\\|b\\)\\.c"), "(a|b)\\.c");
-        assert_eq!(extended("\\"), "\\");
-    }
 
     #[test]
     fn nonsense_is_refused() {

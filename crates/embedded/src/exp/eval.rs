@@ -120,11 +120,13 @@ impl<'v> Evaluation<'v> {
             Node::And(nodes) => self.any_is(nodes, false),
             Node::Or(nodes) => self.any_is(nodes, true),
             Node::Exclusive(nodes) => {
-                let mut trues = 0;
+                let mut found = false;
                 for node in nodes {
-                    trues += u32::from(self.bool(node)?);
+                    if self.bool(node)? && std::mem::replace(&mut found, true) {
+                        return Some(Value::Bool(false));
+                    }
                 }
-                Some(Value::Bool(trues == 1))
+                Some(Value::Bool(found))
             }
             Node::Not(node) => self.bool(node).map(|v| Value::Bool(!v)),
             Node::Arithmetic { what, arguments, .. } => {

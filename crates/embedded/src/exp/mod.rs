@@ -8,6 +8,7 @@ mod arithmetic;
 mod build;
 mod call;
 mod eval;
+mod pattern;
 mod value;
 
 pub(crate) use eval::{BinSource, Context, Item};
@@ -34,7 +35,7 @@ impl<'a> Expression<'a> {
     pub(crate) fn parse_filter(bytes: &'a [u8]) -> Result<Self, u8> {
         let expression = Self::parse(bytes)?;
         match expression.root.kind() {
-            Type::Bool | Type::Any => Ok(expression),
+            Type::Bool => Ok(expression),
             _ => Err(code::PARAMETER),
         }
     }

@@ -21,8 +21,6 @@ pub(super) enum Type {
     Hll,
     /// Of the value that removes what a path has found.
     Remove,
-    /// Of `unknown`: fits everywhere.
-    Any,
 }
 
 impl Type {
@@ -40,11 +38,6 @@ impl Type {
             9 => Self::Hll,
             _ => return None,
         })
-    }
-
-    /// Whether a value of this type can stand where `other` is expected.
-    pub(super) fn fits(self, other: Self) -> bool {
-        self == other || self == Self::Any || other == Self::Any
     }
 }
 

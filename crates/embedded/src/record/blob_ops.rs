@@ -7,9 +7,10 @@ use aerolane_wire::message::{Op, op};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
-/// Payloads come as blobs.
+/// Payloads of bit operations have to come as blobs; those of HLL operations may come as anything.
 fn check(op: &Op<'_>) -> Result<(), u8> {
-    if op.particle_type == particle_type::BLOB { Ok(()) } else { Err(code::BIN_TYPE) }
+    let is_bits = matches!(op.kind, op::BITS_READ | op::BITS_MODIFY);
+    if is_bits && op.particle_type != particle_type::BLOB { Err(code::BIN_TYPE) } else { Ok(()) }
 }
 
 /// What a reading operation says of a bin: nothing if it is missing.

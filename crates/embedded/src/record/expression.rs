@@ -75,8 +75,8 @@ pub(super) fn modify(op: &Op<'_>, bins: &BinSet<'_>, context: &Context<'_>) -> R
     }
     match expression.evaluate(context) {
         Some(Value::Nil) if has(flag::ALLOW_DELETE) => Ok(Change::Remove),
-        // Nothing is removed without the flag; "update only" makes that no error, as in the recorded server.
-        Some(Value::Nil) if has(flag::UPDATE_ONLY | flag::POLICY_NO_FAIL) => Ok(Change::Nothing),
+        // Nothing is removed without the flag; any other one makes that no error, as in the server.
+        Some(Value::Nil) if flags != 0 || bins.get(op.name).is_none() => Ok(Change::Nothing),
         Some(Value::Nil) => Err(code::NOT_APPLICABLE),
         Some(value) => {
             let (kind, value) = value.to_particle();
