@@ -3,6 +3,8 @@
 //! What GNU's library adds is known too: `\w`, `\s`, `\b` and their opposites, `\<`, `\>`, and in basic expressions `\|`,
 //! `\+` and `\?`. Back-references are not: expressions with them are refused.
 
+use std::fmt::Write;
+
 /// Translates a pattern; `None` if it is malformed. With `newline`, `.` and negated classes do not match a line end.
 pub(super) fn translate(pattern: &[u8], extended: bool, newline: bool) -> Option<String> {
     let mut translator = Translator {
@@ -156,7 +158,8 @@ impl Translator<'_> {
         if sign.is_ascii_alphanumeric() {
             self.out.push(char::from(sign));
         } else {
-            self.out.push_str(&format!("\\x{sign:02x}"));
+            // Writing to a string cannot fail.
+            let _ = write!(self.out, "\\x{sign:02x}");
         }
     }
 
