@@ -7,6 +7,7 @@ use crate::code;
 use crate::exp::{Context, Expression, Value};
 use aerolane_wire::message::Op;
 use aerolane_wire::msgpack::{Element, Reader};
+use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
 /// Flags of expression operations.
@@ -80,7 +81,11 @@ pub(super) fn modify(op: &Op<'_>, bins: &BinSet<'_>, context: &Context<'_>) -> R
         Some(Value::Nil) => Err(code::NOT_APPLICABLE),
         Some(value) => {
             let (kind, value) = value.to_particle();
-            let stored = particle::checked(kind, &value).map(Cow::into_owned)?;
+            let stored = match kind {
+                // As they are: the server does not look at their order here.
+                particle_type::LIST | particle_type::MAP => value,
+                _ => particle::checked(kind, &value).map(Cow::into_owned)?,
+            };
             Ok(Change::Set(kind, stored))
         }
         None if has(flag::EVAL_NO_FAIL) => Ok(Change::Nothing),
