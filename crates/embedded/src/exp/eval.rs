@@ -8,7 +8,7 @@ use crate::geo::Shape;
 use crate::path::Collection;
 use crate::record;
 use crate::store::Record;
-use aerolane_wire::msgpack::Writer;
+use aerolane_wire::msgpack::{Element, Reader, Writer, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -101,8 +101,9 @@ impl<'v> Evaluation<'v> {
             Node::Metadata(what) => Some(self.metadata(*what)),
             Node::Compare(comparison, sides) => {
                 let (a, b) = (self.node(&sides[0])?, self.node(&sides[1])?);
-                if matches!(a, Value::Map(_)) {
-                    // The server builds it and finds it has no answer.
+                if let (Value::List(a) | Value::Map(a), Value::List(b) | Value::Map(b)) = (&a, &b)
+                    && meets_unordered_map(a, b)
+                {
                     return None;
                 }
                 Some(Value::Bool(compare(*comparison, &a, &b)))
@@ -244,6 +245,33 @@ fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
         Value::Hll(v) => Value::Hll(cow(v)),
         Value::Remove => Value::Remove,
     }
+}
+
+/// Whether the comparison of two collections comes across an unordered map before it is decided: it has no answer.
+fn meets_unordered_map(a: &[u8], b: &[u8]) -> bool {
+    let unordered = |bytes: &[u8]| match Reader::new(bytes).read() {
+        Ok(Element::Map(header)) => header.len > 0 && header.flags() & order::MAP_KEY == 0,
+        _ => false,
+    };
+    if unordered(a) || unordered(b) {
+        return true;
+    }
+    let (Some(x), Some(y)) = (Collection::parse(a), Collection::parse(b)) else { return false };
+    if x.is_map != y.is_map || (x.is_map && x.entries.len() != y.entries.len()) {
+        return false;
+    }
+    for (x, y) in x.entries.into_iter().zip(y.entries) {
+        for (x, y) in x.parts().into_iter().zip(y.parts()) {
+            let (Some(x), Some(y)) = (x, y) else { continue };
+            if meets_unordered_map(x, y) {
+                return true;
+            }
+            if record::compare(x, y).is_ne() {
+                return false;
+            }
+        }
+    }
+    false
 }
 
 fn compare(comparison: Comparison, a: &Value<'_>, b: &Value<'_>) -> bool {

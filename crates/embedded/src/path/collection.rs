@@ -47,7 +47,12 @@ impl<'a> Collection<'a> {
     }
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Key and value.
+    pub(crate) fn parts(self) -> [Option<&'a [u8]>; 2] {
+        [self.key, Some(self.value)]
+    }
+
     /// Whether the value is a collection itself.
     pub(crate) fn is_collection(&self) -> bool {
         matches!(Reader::new(self.value).read(), Ok(Element::List(_) | Element::Map(_)))

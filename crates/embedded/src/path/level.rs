@@ -2,6 +2,7 @@
 
 use super::collection::{Collection, Entry};
 use super::{MAX_LEVELS, Mode, Path};
+use crate::cdt::sorted_by;
 use crate::code;
 use crate::exp::{Expression, Item, Value};
 use crate::record::compare;
@@ -200,8 +201,7 @@ impl Collection<'_> {
     }
 
     fn sorted(&self, nth: usize, by: for<'e> fn(&Entry<'e>) -> &'e [u8]) -> usize {
-        let mut places: Vec<usize> = (0..self.entries.len()).collect();
-        places.sort_by(|a, b| compare(by(&self.entries[*a]), by(&self.entries[*b])));
-        places[nth]
+        let places = (0..self.entries.len()).collect();
+        sorted_by(places, |a, b| compare(by(&self.entries[*a]), by(&self.entries[*b])))[nth]
     }
 }

@@ -6,7 +6,7 @@ use super::read::{nil_answer, value_answer};
 use crate::code;
 use crate::exp::{Context, Expression, Value};
 use aerolane_wire::message::Op;
-use aerolane_wire::msgpack::{Element, Reader};
+use aerolane_wire::msgpack::{Element, Reader, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
@@ -82,8 +82,8 @@ pub(super) fn modify(op: &Op<'_>, bins: &BinSet<'_>, context: &Context<'_>) -> R
         Some(value) => {
             let (kind, value) = value.to_particle();
             let stored = match kind {
-                // As they are: the server does not look at their order here.
-                particle_type::LIST | particle_type::MAP => value,
+                // The pairs of a key-value result keep their order.
+                particle_type::MAP if is_key_value_result(&value) => value,
                 _ => particle::checked(kind, &value).map(Cow::into_owned)?,
             };
             Ok(Change::Set(kind, stored))
@@ -91,4 +91,8 @@ pub(super) fn modify(op: &Op<'_>, bins: &BinSet<'_>, context: &Context<'_>) -> R
         None if has(flag::EVAL_NO_FAIL) => Ok(Change::Nothing),
         None => Err(code::NOT_APPLICABLE),
     }
+}
+
+fn is_key_value_result(map: &[u8]) -> bool {
+    matches!(Reader::new(map).read(), Ok(Element::Map(header)) if header.flags() & order::PRESERVE != 0)
 }
