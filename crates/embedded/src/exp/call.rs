@@ -7,6 +7,7 @@
 use super::build::{Builder, Node};
 use super::eval::Evaluation;
 use super::value::{Type, Value};
+use crate::record::{stored_list, stored_map};
 use crate::{bits, cdt, code, hll};
 use aerolane_wire::msgpack::Element;
 use aerolane_wire::operation::path::PATH;
@@ -47,8 +48,9 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The type that it has for what it stands in: a call on nil counts as nil.
     pub(super) fn kind(&self) -> Type {
-        self.kind
+        if self.subject.kind() == Type::Nil { Type::Nil } else { self.kind }
     }
 }
 
@@ -138,7 +140,13 @@ impl<'v> Evaluation<'v> {
             }
         }
         let subject = self.node(&call.subject)?;
-        let particle = if subject == Value::Nil { None } else { Some(subject.to_particle()) };
+        let particle = match &subject {
+            Value::Nil => None,
+            // Constants come in any order.
+            Value::List(list) => Some((particle_type::LIST, stored_list(list)?.into_owned())),
+            Value::Map(map) => Some((particle_type::MAP, stored_map(map)?.into_owned())),
+            scalar => Some(scalar.to_particle()),
+        };
         let bin = particle.as_ref().map(|(kind, value)| (*kind, &value[..]));
         let result = if call.modifies {
             match modify(call.system, &payload, bin).ok()? {

@@ -90,6 +90,8 @@ impl<'v> Evaluation<'v> {
                 let (tag, value) = self.context.bins.bin(name)?;
                 Value::from_bin(tag, value).filter(|value| value.kind() == *kind)
             }
+            // Without a record there is nothing to say of it.
+            Node::BinType(_) | Node::Metadata(_) if self.item.is_some() => None,
             Node::BinType(name) => {
                 let kind = self.context.bins.bin(name).map_or(particle_type::NIL, |(tag, _)| tag);
                 Some(Value::Int(i64::from(kind)))
