@@ -1,10 +1,14 @@
 //! Batches whose rows the caller encodes: the same cases as `tests/python/test_batch.py`.
 
 mod common;
+#[path = "common/poll_loop.rs"]
+mod poll_loop;
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
@@ -19,6 +23,7 @@ use aerolane_wire::digest::{Digest, digest};
 use aerolane_wire::message::{field, info1, op};
 use aerolane_wire::particle::particle_type;
 use common::{Target, policy};
+use poll_loop::Loop;
 
 /// A key with its fields.
 #[derive(Clone)]
@@ -137,15 +142,30 @@ fn spawned(client: &RawClient, policy: BatchPolicy, rows: RawBatch<Encoded>) -> 
     receiver.recv_timeout(Duration::from_secs(20)).unwrap()
 }
 
+/// Runs a batch over the lane of a foreign loop, which polls it.
+fn hosted(client: &RawClient, policy: BatchPolicy, rows: RawBatch<Encoded>) -> (RawBatch<Encoded>, Result<(), Error>) {
+    let mut host = Loop::of(client);
+    let handle = host.driver.handle();
+    let mut batch = pin!(client.batch_on(&handle, Arc::new(policy), rows));
+    let limit = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Poll::Ready(done) = batch.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return done;
+        }
+        assert!(Instant::now() < limit);
+        host.turn();
+    }
+}
+
 type Run = fn(&RawClient, BatchPolicy, RawBatch<Encoded>) -> (RawBatch<Encoded>, Result<(), Error>);
 
-/// Both ways to run a batch.
-fn ways() -> [Run; 2] {
+/// All ways to run a batch.
+fn ways() -> [Run; 3] {
     let here: Run = |client, policy, mut rows| {
         let result = client.batch_blocking(&policy, &mut rows, None);
         (rows, result)
     };
-    [here, spawned]
+    [here, spawned, hosted]
 }
 
 #[test]
@@ -254,6 +274,12 @@ fn five_thousand_rows() {
 
 #[test]
 fn a_node_is_lost_during_a_batch() {
+    for run in [spawned as Run, hosted] {
+        a_node_is_lost_during(run);
+    }
+}
+
+fn a_node_is_lost_during(run: Run) {
     let target = Target::embedded(3);
     let client = client(&target);
     fill(&client, &target, 300);
@@ -267,7 +293,7 @@ fn a_node_is_lost_during_a_batch() {
             stopped.store(true, Ordering::SeqCst);
             target.faults().stop_node(node).unwrap();
         });
-        let (rows, result) = spawned(&client, within(15_000, 10), reads((0..300).map(|id| key(&target, id))));
+        let (rows, result) = run(&client, within(15_000, 10), reads((0..300).map(|id| key(&target, id))));
         result.unwrap();
         assert!(stopped.load(Ordering::SeqCst), "the batch has waited for the node");
         for row in 0..300 {
@@ -342,4 +368,55 @@ fn an_interrupted_batch_ends_soon_and_asks_once() {
     let (rows, result) = spawned(&client, within(5000, 2), reads((0..90).map(|id| key(&target, id))));
     result.unwrap();
     assert!((0..90).all(|row| value(&rows.outcome(row)) == Some(Value::Int(row as i64))));
+}
+
+#[test]
+fn a_batch_of_a_foreign_loop_that_is_given_up() {
+    let target = Target::embedded(1);
+    let client = client(&target);
+    fill(&client, &target, 10);
+    let mut host = Loop::of(&client);
+    let handle = host.driver.handle();
+    let mut context = Context::from_waker(Waker::noop());
+    let counts = |host: &Loop| {
+        let counters = host.driver.counters(host.master(&target.key(0)));
+        (counters.requests, counters.in_flight, counters.orphans)
+    };
+    let before = counts(&host).0;
+    {
+        // It is still at the desk: nothing is sent.
+        let mut batch = pin!(client.batch_on(&handle, Arc::new(within(5000, 0)), writes(&target, 0..10)));
+        assert!(batch.as_mut().poll(&mut context).is_pending());
+    }
+    host.turn();
+    assert_eq!(counts(&host), (before, 0, 0));
+    // It is sent: its answer comes late, and goes to nobody.
+    let rule = FaultRule::new(FaultAction::Delay(Duration::from_millis(200))).on(RequestKind::Batch);
+    target.faults().set_fault(None, &rule).unwrap();
+    {
+        let mut batch =
+            pin!(client.batch_on(&handle, Arc::new(within(5000, 0)), reads([0, 1].map(|id| key(&target, id)))));
+        assert!(batch.as_mut().poll(&mut context).is_pending());
+        host.turn_until("it is sent", |host| counts(host).1 == 1);
+    }
+    host.turn_until("it is an orphan", |host| counts(host).2 == 1);
+    let mut batch = pin!(client.batch_on(&handle, Arc::new(within(5000, 0)), reads([2, 3].map(|id| key(&target, id)))));
+    let limit = Instant::now() + Duration::from_secs(10);
+    let (rows, result) = loop {
+        if let Poll::Ready(done) = batch.as_mut().poll(&mut context) {
+            break done;
+        }
+        assert!(Instant::now() < limit);
+        host.turn();
+    };
+    result.unwrap();
+    assert_eq!([0, 1].map(|row| value(&rows.outcome(row))), [Some(Value::Int(2)), Some(Value::Int(3))]);
+    host.turn_until("the orphan is answered", |host| counts(host).2 == 0);
+    // What waits when the driver goes has failed.
+    let mut batch = pin!(client.batch_on(&handle, Arc::new(within(5000, 0)), reads([4, 5].map(|id| key(&target, id)))));
+    assert!(batch.as_mut().poll(&mut context).is_pending());
+    host.turn();
+    drop(host);
+    let Poll::Ready((rows, result)) = batch.as_mut().poll(&mut context) else { panic!("it still waits") };
+    assert!(result.is_err() && matches!(rows.outcome(0), RawOutcome::Failed(_)), "{result:?}");
 }

@@ -20,6 +20,7 @@ use crate::command::{needs_core, operations_need_core};
 use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
 use crate::driver::host::Hosts;
+use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::operations::{Operation, to_core};
 

@@ -66,7 +66,7 @@ macro_rules! async_batch_methods {
             }
             let nobody = None::<fn(usize, &[BatchOperation]) -> std::future::Ready<bool>>;
             let $client = self;
-            on_lane(&$client.shared.cluster, $lane, policy, rows, nobody).await
+            on_lane(&$client.shared.cluster, Way::Tasks($lane), policy, rows, nobody).await
         }
 
         /// [`batch`](Self::batch) that tells `on_row` of each row (its place in `rows`, its outcome) as the answers
@@ -93,7 +93,7 @@ macro_rules! async_batch_methods {
             }
             let $client = self;
             let on_row = |index: usize, rows: &[BatchOperation]| on_row(index, rows[index].batch_record());
-            on_lane(&$client.shared.cluster, $lane, policy, rows, Some(on_row)).await
+            on_lane(&$client.shared.cluster, Way::Tasks($lane), policy, rows, Some(on_row)).await
         }
     };
 }

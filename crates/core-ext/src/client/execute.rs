@@ -11,6 +11,7 @@ use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
 use crate::driver::blocking::Interrupt;
 use crate::driver::tasks::{ExchangeError, SharedLane};
+use crate::driver::way::Way;
 use crate::error::Result;
 use crate::lane::Class;
 use crate::topology::NodeInfo;
@@ -29,13 +30,13 @@ pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane
     let timeout_ms = attempts.server_timeout_ms();
     let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
     let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| command.decode(body, node.label()));
-    on_lane(cluster, lane, attempts, (target, now), encode, decode).await
+    on_lane(cluster, Way::Tasks(lane), attempts, (target, now), encode, decode).await
 }
 
 /// The attempts of a call to a partition of a namespace, over a lane, from `now` on.
 pub(super) async fn on_lane<R>(
     cluster: &Cluster,
-    lane: &Arc<SharedLane>,
+    lane: Way<'_>,
     mut attempts: Attempts<'_>,
     ((namespace, partition), mut now): ((&str, u16), Instant),
     encode: impl Fn(&mut Vec<u8>) -> Result<()>,
@@ -44,8 +45,8 @@ pub(super) async fn on_lane<R>(
     loop {
         let next = match attempts.next(namespace, partition, now) {
             Ok(Attempt { node, deadline }) => {
-                let (place, deadline) = (node.id().index() as u16, lane.deadline(deadline));
-                let mut exchange = lane.exchange(place, Class::Single, now, deadline, &encode);
+                let place = node.id().index() as u16;
+                let mut exchange = lane.exchange(place, Class::Single, (now, deadline), &encode);
                 match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
                     Ok(Ok(output)) => return Ok(output),
                     Ok(Err(error)) => attempts.answered(&node, error, clock::now()),

@@ -28,6 +28,7 @@ use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;
 use crate::command::{needs_core, operations_need_core};
 use crate::driver::tasks::SharedLane;
+use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::operations::{Operation, to_core};
 

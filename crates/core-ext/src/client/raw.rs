@@ -4,7 +4,8 @@
 //!
 //! * [`RawClient::call_blocking`]: the calling thread does it all
 //! * [`RawClient::begin`]: the first attempt goes over a lane of a foreign event loop ([`RawClient::host_driver`]);
-//!   what comes after it, rare and slow by nature, through [`RawClient::finish`] or [`RawClient::resume`]
+//!   what comes after it, rare and slow by nature, through [`RawClient::finish`] or, as a future that the loop polls,
+//!   [`RawClient::resume_on`]. So do batches ([`RawClient::batch_on`])
 //! * [`RawClient::resume`] from the start: on the control plane's runtime, for loops that cannot watch sockets
 
 use std::fmt;
@@ -26,7 +27,8 @@ use crate::command::decode;
 use crate::config::ClientConfig;
 use crate::driver::blocking::{Interrupt, Job};
 use crate::driver::fork::DeadSocket;
-use crate::driver::host::HostDriver;
+use crate::driver::host::{HostDriver, HostHandle};
+use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::lane::Failure;
 use crate::topology::{NodeId, NodeInfo, Route};
@@ -222,12 +224,34 @@ impl RawClient {
                 Err(error) => (RawBatch::with_capacity(0), Err(Error::client_error(format!("a batch ended: {error}")))),
             };
         }
-        let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
         let result = match self.shared.lanes.mine() {
-            Ok(lane) => batch::on_lane(&self.shared.cluster, &lane, &policy, &mut rows, nobody).await,
+            Ok(lane) => self.batch_over(Way::Tasks(&lane), &policy, &mut rows).await,
             Err(error) => Err(error),
         };
         (rows, result)
+    }
+
+    /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled. Not for
+    /// policies with `use_compression`: lanes do not inflate answers of several frames.
+    pub async fn batch_on<K>(
+        &self,
+        host: &HostHandle,
+        policy: Arc<BatchPolicy>,
+        mut rows: RawBatch<K>,
+    ) -> (RawBatch<K>, Result<()>)
+    where
+        K: RawKey + Send + Sync + 'static,
+    {
+        let result = self.batch_over(Way::Host(host), &policy, &mut rows).await;
+        (rows, result)
+    }
+
+    async fn batch_over<K>(&self, way: Way<'_>, policy: &BatchPolicy, rows: &mut RawBatch<K>) -> Result<()>
+    where
+        K: RawKey + Send + Sync + 'static,
+    {
+        let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
+        batch::on_lane(&self.shared.cluster, way, policy, rows, nobody).await
     }
 
     /// Where the first attempt of a call goes. `None`: something stands in the way (an unknown namespace, a node that
@@ -266,8 +290,31 @@ impl RawClient {
         request: &[u8],
         begun: Option<(RawAttempt, RawFailure)>,
     ) -> Result<Vec<u8>> {
-        let cluster = &self.shared.cluster;
         let lane = self.shared.lanes.mine()?;
+        self.resume_over(Way::Tasks(&lane), policy, call, request, begun).await
+    }
+
+    /// [`resume`](Self::resume) over the lane of a foreign event loop, on whose thread the future is polled.
+    pub async fn resume_on(
+        &self,
+        host: &HostHandle,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        begun: Option<(RawAttempt, RawFailure)>,
+    ) -> Result<Vec<u8>> {
+        self.resume_over(Way::Host(host), policy, call, request, begun).await
+    }
+
+    async fn resume_over(
+        &self,
+        lane: Way<'_>,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        request: &[u8],
+        begun: Option<(RawAttempt, RawFailure)>,
+    ) -> Result<Vec<u8>> {
+        let cluster = &self.shared.cluster;
         let mut now = clock::now();
         let attempts = match begun {
             None => Attempts::new(cluster, policy, call.writes, now),
@@ -289,7 +336,7 @@ impl RawClient {
             Ok(())
         };
         let decode = |answer: &[u8], node: &NodeInfo| call.accept(answer, node, <[u8]>::to_vec);
-        on_lane(cluster, &lane, attempts, (call.target(), now), encode, decode).await
+        on_lane(cluster, lane, attempts, (call.target(), now), encode, decode).await
     }
 
     /// A lane for a foreign event loop. The client's drivers share its pool, each with at least one connection per

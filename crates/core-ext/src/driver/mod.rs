@@ -3,6 +3,8 @@
 //! * `tasks`: tokio tasks on the runtime of the callers, one per connection (async clients)
 //! * `blocking`: the calling thread itself (sync clients)
 //! * [`host`]: a foreign event loop that says "readable", "writable", "tick"
+//!
+//! Futures reach the first and the last of them in one way ([`way`]).
 
 pub(crate) mod blocking;
 pub(crate) mod fork;
@@ -10,3 +12,4 @@ pub mod host;
 pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod tasks;
+pub(crate) mod way;

@@ -92,6 +92,11 @@ impl Slots {
         }
     }
 
+    /// Whether its entry has no outcome yet.
+    pub(crate) fn is_pending(&self, index: u32) -> bool {
+        matches!(self.all[index as usize].outcome, Outcome::Pending)
+    }
+
     /// How many outcomes their callers have not taken yet: so many callers are about to run.
     pub(crate) const fn untaken(&self) -> usize {
         self.untaken

@@ -2,7 +2,7 @@
 //!
 //! * [`shape`]: what rows do, encoded with the GIL; rows that do the same share it
 //! * [`rows`]: keys as rows; requests are written out of them without the GIL
-//! * [`run`]: a batch, carried out on the calling thread or on the control plane's runtime
+//! * [`run`]: a batch, carried out on the calling thread or over the lane of the event loop
 //! * [`record`]: the outcome of a row
 //! * [`commands`], [`ops`]: the calls, and the rows of `Client.batch`
 

@@ -13,6 +13,7 @@ use crate::blocking::{Signals, gets_signals};
 use crate::client::check_open;
 use crate::client::twin::Twin;
 use crate::core::ClientCore;
+use crate::host::Make;
 use crate::{errors, host};
 
 /// A batch, ready to be carried out.
@@ -30,9 +31,23 @@ where
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         check_open(py, core)?;
         let Self { policy, rows, convert } = self;
-        let raw = (*core.raw).clone();
-        let run = async move { Ok(raw.batch(policy, rows).await) };
-        host::spawn(py, core, run, move |py, (rows, result)| finish(py, rows, result, convert))
+        let client = Arc::clone(core);
+        host::drive(py, core, move |handle| async move {
+            // Lanes do not inflate answers of several frames.
+            let ended = if let Some(handle) = handle.filter(|_| !policy.base_policy.use_compression) {
+                Ok(client.raw.batch_on(&handle, policy, rows).await)
+            } else {
+                let raw = (*client.raw).clone();
+                client.raw.cluster().run(async move { raw.batch(policy, rows).await }).await
+            };
+            // Kept open to the end.
+            drop(client);
+            let made: Make = Box::new(move |py| match ended {
+                Ok((rows, result)) => finish(py, rows, result, convert),
+                Err(error) => Err(errors::to_py(py, &error)),
+            });
+            made
+        })
     }
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {

@@ -1,32 +1,23 @@
-//! What other threads have for a lane. They never attach to Python: they leave it here, and make a socket readable that
-//! the loop watches.
+//! Where tasks of a lane are named when they are to be polled. Other threads never attach to Python: they leave a number
+//! here, and make a socket readable that the loop watches.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use aerolane::Error;
 use parking_lot::Mutex;
-use pyo3::prelude::*;
 
-/// Makes a result, on the loop's thread.
-pub(super) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+use super::running::thread_token;
 
-/// The result of a task.
-pub(super) enum Posted {
-    /// The body of a message, or why there is none.
-    Answer(Result<Vec<u8>, Error>),
-    /// Made on the loop's thread.
-    Made(Make),
-}
-
-/// Where other threads leave results for a lane.
+/// The numbers of a lane's tasks that are to be polled.
 pub(super) struct Inbox {
-    posted: Mutex<Vec<(u64, Posted)>>,
+    woken: Mutex<Vec<u64>>,
     /// A byte is on its way.
-    woken: AtomicBool,
+    signalled: AtomicBool,
+    /// The thread that is in a turn of the lane: it looks in here before the turn ends. 0: none.
+    turning: AtomicUsize,
     reader: UnixStream,
     writer: UnixStream,
 }
@@ -36,21 +27,30 @@ impl Inbox {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
         writer.set_nonblocking(true)?;
-        Ok(Arc::new(Self { posted: Mutex::default(), woken: AtomicBool::new(false), reader, writer }))
+        Ok(Arc::new(Self {
+            woken: Mutex::default(),
+            signalled: AtomicBool::new(false),
+            turning: AtomicUsize::new(0),
+            reader,
+            writer,
+        }))
     }
 
     pub(super) fn as_raw_fd(&self) -> RawFd {
         self.reader.as_raw_fd()
     }
 
-    pub(super) fn post(&self, id: u64, posted: Posted) {
-        self.posted.lock().push((id, posted));
-        self.wake();
+    /// This task is to be polled.
+    pub(super) fn post(&self, id: u64) {
+        self.woken.lock().push(id);
+        if self.turning.load(Ordering::Relaxed) != thread_token() {
+            self.wake();
+        }
     }
 
     /// Has the loop call the lane.
     pub(super) fn wake(&self) {
-        if !self.woken.swap(true, Ordering::AcqRel) {
+        if !self.signalled.swap(true, Ordering::AcqRel) {
             // One byte always fits: there is never more than one. If the loop's end is gone, nobody is to be woken.
             let _ = (&self.writer).write(&[0]);
         }
@@ -60,10 +60,23 @@ impl Inbox {
     pub(super) fn drain(&self) {
         let mut bytes = [0; 16];
         let _ = (&self.reader).read(&mut bytes);
-        self.woken.store(false, Ordering::Release);
+        self.signalled.store(false, Ordering::Release);
     }
 
-    pub(super) fn take(&self) -> Vec<(u64, Posted)> {
-        std::mem::take(&mut *self.posted.lock())
+    pub(super) fn take(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.woken.lock())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.woken.lock().is_empty()
+    }
+
+    /// This thread begins a turn; gives what is to be handed to [`end_turn`](Self::end_turn).
+    pub(super) fn begin_turn(&self) -> usize {
+        self.turning.swap(thread_token(), Ordering::Relaxed)
+    }
+
+    pub(super) fn end_turn(&self, outer: usize) {
+        self.turning.store(outer, Ordering::Relaxed);
     }
 }

@@ -6,24 +6,28 @@ mod asyncio;
 mod inbox;
 mod lane;
 mod lanes;
+mod local;
 mod op;
 mod running;
+mod task;
+mod turn;
 mod work;
 
 use std::future::Future;
 use std::sync::Arc;
 
+use aerolane::driver::host::HostHandle;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::errors;
-use inbox::{Inbox, Make, Posted};
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
-use work::{Entry, Many, Part, Posting, Starter, Work};
+pub(crate) use task::Make;
+use work::{Entry, Many, Part, Work};
 
 /// Starts a call over the lane of the running event loop. Called outside of a loop, it starts when it is first awaited.
 pub(crate) fn submit(
@@ -82,75 +86,41 @@ pub(crate) fn spawn<T: Send + 'static>(
     future: impl Future<Output = aerolane::Result<T>> + Send + 'static,
     convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let core = Arc::clone(client);
-    later(
-        py,
-        client,
-        Box::new(move |_, lane, id| {
-            let reply = Reply { inbox: Arc::clone(lane.get().inbox()), id, sent: false };
-            let abort = core.raw.spawn(async move {
-                let outcome = future.await;
-                reply.send(Box::new(move |py| made(py, outcome, convert)));
-            });
-            Ok(Some(abort))
-        }),
-    )
+    let cluster = Arc::clone(client.raw.cluster());
+    drive(py, client, move |_| async move {
+        let outcome = cluster.run(future).await.and_then(std::convert::identity);
+        let made: Make = Box::new(move |py| match outcome {
+            Ok(value) => convert(py, value),
+            Err(error) => Err(errors::to_py(py, &error)),
+        });
+        made
+    })
 }
 
-/// The result that a task owes its operation. A task that is dropped unfinished (the client is closed, and the control
-/// plane's runtime with it) says so.
-struct Reply {
-    inbox: Arc<Inbox>,
-    id: u64,
-    sent: bool,
-}
-
-impl Reply {
-    fn send(mut self, result: Make) {
-        self.sent = true;
-        self.inbox.post(self.id, Posted::Made(result));
-    }
-}
-
-impl Drop for Reply {
-    fn drop(&mut self) {
-        if !self.sent {
-            let closed = |py: Python<'_>| Err(errors::to_py(py, &aerolane::Error::client_closed()));
-            self.inbox.post(self.id, Posted::Made(Box::new(closed)));
-        }
-    }
-}
-
-fn made<T>(
+/// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.
+/// `start` makes it, given the way onto the loop's lane; there is none where the loop cannot watch the client's sockets.
+pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(
     py: Python<'_>,
-    outcome: aerolane::Result<T>,
-    convert: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    client: &Arc<ClientCore>,
+    start: impl FnOnce(Option<HostHandle>) -> F + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    match outcome {
-        Ok(value) => convert(py, value),
-        Err(error) => Err(errors::to_py(py, &error)),
-    }
-}
-
-fn later(py: Python<'_>, client: &Arc<ClientCore>, starter: Starter) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let lane = running::lane(py, client)?;
-    let op = OpRef::new(py, lane.as_ref(), Work::Later(client.clone(), starter))?;
+    let work = Work::Later(Arc::clone(client), Box::new(move |handle| Box::pin(start(handle))));
+    let op = OpRef::new(py, lane.as_ref(), work)?;
     if let Some(lane) = &lane {
-        begin(py, lane, &op)?;
+        begin(lane, &op)?;
     }
     Ok(op.into_any())
 }
 
 /// Starts what is behind an operation on its lane.
-fn begin(py: Python<'_>, lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
+fn begin(lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
     let work = op.get().work.take();
     match work {
         Work::Later(_core, starter) => {
-            let id = lane.get().expect(op.clone_ref(py))?;
-            let abort = starter(py, lane, id).inspect_err(|_| lane.get().forget(id))?;
-            *op.get().work.borrow_mut() = Work::Task(Posting { id, abort, call: None });
-            Ok(())
+            let handle = lane.get().local()?.handle.clone();
+            Lane::begin(lane, op, starter(handle))
         }
         work => {
             *op.get().work.borrow_mut() = work;
@@ -177,11 +147,11 @@ fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
         ));
     };
     *op.get().lane.borrow_mut() = Some(lane.clone().unbind());
-    begin(py, &lane, op)
+    begin(&lane, op)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Lane>()?;
-    module.add_class::<lane::Watch>()?;
+    module.add_class::<turn::Watch>()?;
     op::register(module)
 }

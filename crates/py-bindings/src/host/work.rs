@@ -6,15 +6,12 @@ use aerolane::client::RawAttempt;
 use aerolane::lane::Ticket;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use tokio::task::AbortHandle;
 
 use super::lane::Lane;
 use super::op::OpRef;
+use super::task::{Starter, Task};
 use crate::call::Call;
 use crate::core::ClientCore;
-
-/// Starts a task for an operation once its loop is known; gives the handle that stops it, if it can be stopped.
-pub(super) type Starter = Box<dyn FnOnce(Python<'_>, &Bound<'_, Lane>, u64) -> PyResult<Option<AbortHandle>> + Send>;
 
 /// What is behind an operation.
 #[derive(Default)]
@@ -26,9 +23,9 @@ pub(super) enum Work {
     Entry(Entry),
     /// Several requests with one outcome: the list of theirs.
     Many(Box<Many>),
-    /// A task elsewhere, which posts its result under a number.
-    Task(Posting),
-    /// A task that is not started yet.
+    /// A future that the loop polls.
+    Task(Task),
+    /// One that is not started yet.
     Later(Arc<ClientCore>, Starter),
 }
 
@@ -42,18 +39,10 @@ pub(super) struct Entry {
     pub(super) attempt: Option<(RawAttempt, Ticket)>,
 }
 
-/// A task elsewhere whose result is posted.
-pub(super) struct Posting {
-    pub(super) id: u64,
-    pub(super) abort: Option<AbortHandle>,
-    /// Makes the result of a raw answer; keeps the client open meanwhile.
-    pub(super) call: Option<(Arc<ClientCore>, Call)>,
-}
-
 /// Where one of several requests stands.
 pub(super) enum Part {
     Entry(Entry),
-    Task(Posting),
+    Task(Task),
     /// Its result, or its exception.
     Over(Py<PyAny>),
 }
@@ -72,6 +61,10 @@ impl Many {
         (self.left == 0).then(|| self.results(py))
     }
 
+    fn take(&mut self, py: Python<'_>, index: u32) -> Part {
+        std::mem::replace(&mut self.parts[index as usize], Part::Over(py.None()))
+    }
+
     /// The list of results, once all are there.
     pub(super) fn results(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let results = self.parts.drain(..).map(|part| match part {
@@ -88,12 +81,9 @@ pub(super) struct Token {
     pub(super) index: u32,
 }
 
-impl Posting {
-    fn abandon(self, lane: &Bound<'_, Lane>) {
-        if let Some(abort) = self.abort {
-            abort.abort();
-        }
-        lane.get().forget(self.id);
+impl Token {
+    pub(super) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self { op: self.op.clone_ref(py), index: self.index }
     }
 }
 
@@ -106,16 +96,69 @@ impl Entry {
 }
 
 impl Work {
+    /// The request of a token.
+    pub(super) fn entry(&self, index: u32) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry) => Some(entry),
+            Self::Many(many) => match many.parts.get(index as usize)? {
+                Part::Entry(entry) => Some(entry),
+                Part::Task(_) | Part::Over(_) => None,
+            },
+            Self::None | Self::Task(_) | Self::Later(..) => None,
+        }
+    }
+
+    /// Takes the request of a token out.
+    pub(super) fn take_entry(&mut self, py: Python<'_>, index: u32) -> Option<Entry> {
+        self.entry(index)?;
+        match self {
+            Self::Many(many) => match many.take(py, index) {
+                Part::Entry(entry) => Some(entry),
+                Part::Task(_) | Part::Over(_) => None,
+            },
+            _ => match std::mem::take(self) {
+                Self::Entry(entry) => Some(entry),
+                _ => None,
+            },
+        }
+    }
+
+    /// Takes the future of a token out.
+    pub(super) fn take_task(&mut self, py: Python<'_>, index: u32) -> Option<Task> {
+        match self {
+            Self::Many(many) => match many.parts.get(index as usize)? {
+                Part::Task(_) => match many.take(py, index) {
+                    Part::Task(task) => Some(task),
+                    Part::Entry(_) | Part::Over(_) => None,
+                },
+                Part::Entry(_) | Part::Over(_) => None,
+            },
+            Self::Task(_) => match std::mem::take(self) {
+                Self::Task(task) => Some(task),
+                _ => None,
+            },
+            Self::None | Self::Entry(_) | Self::Later(..) => None,
+        }
+    }
+
+    /// Puts a future in the place of what was taken.
+    pub(super) fn put_task(&mut self, index: u32, task: Task) {
+        match self {
+            Self::Many(many) => many.parts[index as usize] = Part::Task(task),
+            other => *other = Self::Task(task),
+        }
+    }
+
     /// The caller has given up.
     pub(super) fn abandon(self, lane: &Bound<'_, Lane>) {
         match self {
             Self::Entry(entry) => entry.abandon(lane),
-            Self::Task(posting) => posting.abandon(lane),
+            Self::Task(task) => lane.get().drop_task(task),
             Self::Many(many) => {
                 for part in many.parts {
                     match part {
                         Part::Entry(entry) => entry.abandon(lane),
-                        Part::Task(posting) => posting.abandon(lane),
+                        Part::Task(task) => lane.get().drop_task(task),
                         Part::Over(_) => {}
                     }
                 }

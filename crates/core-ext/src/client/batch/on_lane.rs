@@ -1,8 +1,7 @@
-//! A batch over a lane: all nodes at the same time, in the one task of the caller.
+//! A batch over a lane: all nodes at the same time, in the one future of the caller.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -15,13 +14,13 @@ use crate::client::attempts::Next;
 use crate::client::execute::wait;
 use crate::clock;
 use crate::cluster::Cluster;
-use crate::driver::tasks::{Exchange, SharedLane};
+use crate::driver::way::{Way, WayExchange};
 use crate::error::{Error, Result};
 
 /// Executes a batch. `on_row` is told of each outcome (a row's place, and all rows); `false` ends the call.
 pub(in crate::client) async fn run<R, F, Fut>(
     cluster: &Cluster,
-    lane: &Arc<SharedLane>,
+    lane: Way<'_>,
     policy: &BatchPolicy,
     rows: &mut R,
     on_row: Option<F>,
@@ -62,7 +61,7 @@ type Encode = Box<dyn FnOnce(&mut Vec<u8>) -> Result<()> + Send>;
 
 struct Running<'a, 'l> {
     cluster: &'l Cluster,
-    lane: &'l Arc<SharedLane>,
+    lane: Way<'l>,
     sequential: bool,
     /// The reading of the clock for the first attempts.
     now: Option<Instant>,
@@ -71,7 +70,7 @@ struct Running<'a, 'l> {
 
 enum State<'l> {
     Ready,
-    Waiting(Exchange<'l, Encode>),
+    Waiting(WayExchange<'l, Encode>),
     Pausing(Pin<Box<dyn Future<Output = ()> + Send + 'l>>),
 }
 
@@ -125,14 +124,13 @@ impl<'a> Running<'a, '_> {
                     if let Err(next) = group.begin(now) {
                         return Step::Failed(next);
                     }
-                    let deadline = self.lane.deadline(group.deadline);
                     let mut request = std::mem::take(&mut group.request);
                     let encode: Encode = Box::new(move |out| {
                         std::mem::swap(out, &mut request);
                         Ok(())
                     });
                     let node = group.node.id().index() as u16;
-                    *state = State::Waiting(self.lane.exchange(node, group.class(), now, deadline, encode));
+                    *state = State::Waiting(self.lane.exchange(node, group.class(), (now, group.deadline), encode));
                 }
                 State::Waiting(exchange) => {
                     let polled = exchange.poll_with(cx, |body| {

@@ -7,6 +7,7 @@
 //!
 //! A driver is made by [`RawClient::host_driver`](crate::client::RawClient::host_driver).
 
+mod exchange;
 mod sharing;
 mod sockets;
 
@@ -17,6 +18,9 @@ use std::os::fd::RawFd;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+pub(crate) use exchange::HostExchange;
+pub use exchange::HostHandle;
+use exchange::{Both, Desk, DeskSide, Holder};
 pub(crate) use sharing::Hosts;
 use sharing::Seat;
 use sockets::{Socket, Sockets};
@@ -55,9 +59,10 @@ pub enum WatchChange {
 /// alive: once the client is closed or gone, all that is in flight fails with [`FailureKind::Closed`] in the next tick,
 /// which `wake` asks for. Dropping it closes its sockets.
 pub struct HostDriver<T> {
-    lane: Lane<T>,
+    lane: Lane<Holder<T>>,
     cluster: Weak<Cluster>,
-    epoch: Instant,
+    /// Where futures leave their requests.
+    desk: DeskSide,
     sockets: Sockets,
     changes: VecDeque<WatchChange>,
     /// Removed, kept until the loop has been told.
@@ -99,7 +104,7 @@ impl<T> HostDriver<T> {
         let mut driver = Self {
             lane: Lane::new(share),
             cluster: Arc::downgrade(cluster),
-            epoch: Instant::now(),
+            desk: DeskSide(Desk::new(Instant::now())),
             sockets: Sockets::default(),
             changes: VecDeque::new(),
             removed: Vec::new(),
@@ -124,15 +129,14 @@ impl<T> HostDriver<T> {
     /// A moment on the lane's clock.
     #[must_use]
     pub fn millis(&self, at: Instant) -> Millis {
-        Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
+        self.desk.0.millis(at)
     }
 
     /// The first tick of the lane's clock that is not before this deadline, for [`submit`](Self::submit): nothing
     /// expires early.
     #[must_use]
     pub fn deadline(&self, at: Option<Instant>) -> Millis {
-        let Some(at) = at else { return Millis::NEVER };
-        Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)
+        self.desk.0.deadline(at)
     }
 
     /// Takes a request (one whole frame); see [`Lane::submit`]. Nothing is written before [`flush`](Self::flush).
@@ -149,24 +153,35 @@ impl<T> HostDriver<T> {
         token: T,
     ) -> Result<Ticket, (Full, T)> {
         self.now = now;
-        self.publish_soon();
-        self.meet(node);
-        let ticket = self.lane.submit(node.index() as u16, class, request, deadline, now, token)?;
-        if self.lane.wants_open() {
-            self.open_wanted();
-        }
-        Ok(ticket)
+        let placed = self.place(node, class, request, (deadline, now), Holder::Loop(token));
+        placed.map_err(|(full, token)| match token {
+            Holder::Loop(token) => (full, token),
+            Holder::Future(_) => unreachable!("the lane gives back the token that it was given"),
+        })
+    }
+
+    /// A way onto this lane for futures that are polled on the loop's thread. What they leave is taken along by the
+    /// next [`flush`](Self::flush) or [`tick`](Self::tick); their wakers are called from inside of the driver's methods,
+    /// and must not call the driver.
+    #[must_use]
+    pub fn handle(&self) -> HostHandle {
+        HostHandle::new(&self.desk.0)
     }
 
     /// The caller has given up; see [`Lane::cancel`].
     pub fn cancel(&mut self, node: NodeId, class: Class, ticket: Ticket, now: Millis) -> Option<T> {
         self.publish_soon();
-        self.lane.cancel(node.index() as u16, class, ticket, now)
+        match self.lane.cancel(node.index() as u16, class, ticket, now)? {
+            Holder::Loop(token) => Some(token),
+            Holder::Future(_) => None,
+        }
     }
 
     /// Writes all that waits. Call it once at the end of a turn of the loop, not for every request.
     pub fn flush(&mut self, sink: &mut impl Sink<T>) {
+        let sink = &mut Both::new(sink, &self.desk);
         self.close_removed();
+        self.fetch();
         self.write_all(sink);
     }
 
@@ -174,8 +189,10 @@ impl<T> HostDriver<T> {
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
         self.now = now;
         self.close_removed();
+        // Before answers make room: what a future has taken back must not be sent any more.
+        self.fetch();
         let Some(index) = self.sockets.with_fd(fd) else { return };
-        if !self.read(index, sink) {
+        if !self.read(index, &mut Both::new(sink, &self.desk)) {
             return;
         }
         let socket = self.sockets.get_mut(index);
@@ -189,14 +206,16 @@ impl<T> HostDriver<T> {
     pub fn writable(&mut self, fd: RawFd, sink: &mut impl Sink<T>) {
         self.close_removed();
         if let Some(index) = self.sockets.with_fd(fd) {
-            self.write(index, sink);
+            self.write(index, &mut Both::new(sink, &self.desk));
         }
     }
 
     /// Takes in what happened elsewhere, expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
+        let sink = &mut Both::new(sink, &self.desk);
         self.now = now;
         self.close_removed();
+        self.fetch();
         if self.seat.port.take_news() {
             self.hear(sink);
         }
@@ -235,6 +254,11 @@ impl<T> HostDriver<T> {
 
     /// Fails everything, now and from now on, and closes the sockets.
     pub fn close(&mut self, sink: &mut impl Sink<T>) {
+        self.end_all(&mut Both::new(sink, &self.desk));
+        self.desk.0.close();
+    }
+
+    fn end_all(&mut self, sink: &mut impl Sink<Holder<T>>) {
         self.closed = true;
         self.lane.close_all(&FailureKind::Closed, sink);
         while let Some(socket) = self.sockets.pop() {
@@ -263,7 +287,7 @@ impl<T> HostDriver<T> {
 
 /// What happens elsewhere.
 impl<T> HostDriver<T> {
-    fn hear(&mut self, sink: &mut impl Sink<T>) {
+    fn hear(&mut self, sink: &mut impl Sink<Holder<T>>) {
         for (node, class, outcome) in self.seat.port.take_opened() {
             match outcome {
                 Ok(stream) => {
@@ -287,12 +311,13 @@ impl<T> HostDriver<T> {
         }
         self.follow(sink);
         if self.cluster.upgrade().is_none_or(|cluster| cluster.is_closed()) {
-            self.close(sink);
+            self.end_all(sink);
+            self.desk.0.close();
         }
     }
 
     /// Follows the nodes that left, came, or came back.
-    fn follow(&mut self, sink: &mut impl Sink<T>) {
+    fn follow(&mut self, sink: &mut impl Sink<Holder<T>>) {
         let Self { nodes, lane, .. } = self;
         let topology = nodes.view.current();
         if topology.version() == nodes.version {
@@ -316,6 +341,40 @@ impl<T> HostDriver<T> {
                 lane.node_gone(index as u16, sink);
             }
         }
+    }
+
+    /// Takes along what futures have left.
+    fn fetch(&mut self) {
+        if !self.desk.0.has_news() {
+            return;
+        }
+        let desk = Arc::clone(&self.desk.0);
+        desk.fetch(
+            self,
+            |driver, node, class, ticket| drop(driver.lane.cancel(node, class, ticket, driver.now)),
+            |driver, errand, holder| {
+                driver.now = driver.now.max(errand.now);
+                let node = NodeId::from_index(usize::from(errand.node));
+                driver.place(node, errand.class, &errand.request, (errand.deadline, errand.now), holder)
+            },
+        );
+    }
+
+    fn place(
+        &mut self,
+        node: NodeId,
+        class: Class,
+        request: &[u8],
+        (deadline, now): (Millis, Millis),
+        holder: Holder<T>,
+    ) -> Result<Ticket, (Full, Holder<T>)> {
+        self.publish_soon();
+        self.meet(node);
+        let ticket = self.lane.submit(node.index() as u16, class, request, deadline, now, holder)?;
+        if self.lane.wants_open() {
+            self.open_wanted();
+        }
+        Ok(ticket)
     }
 
     /// A request is about to go to this node. It was routed by the present topology, of which the tick may be yet to
@@ -370,7 +429,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn close_asked(&mut self, sink: &mut impl Sink<T>) {
+    fn close_asked(&mut self, sink: &mut impl Sink<Holder<T>>) {
         while let Some(id) = self.lane.close_request() {
             if let Some(index) = self.sockets.of(id) {
                 self.end(index, &FailureKind::Closed, sink);
@@ -378,7 +437,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn write_all(&mut self, sink: &mut impl Sink<T>) {
+    fn write_all(&mut self, sink: &mut impl Sink<Holder<T>>) {
         while let Some(id) = self.lane.flush_request() {
             if let Some(index) = self.sockets.of(id) {
                 self.write(index, sink);
@@ -387,7 +446,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Reads what is there, and hands it in. False: the connection has ended.
-    fn read(&mut self, index: usize, sink: &mut impl Sink<T>) -> bool {
+    fn read(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
         for _ in 0..READS_PER_TURN {
             let socket = self.sockets.get_mut(index);
             let lost = match socket.stream.read(&mut self.read_buffer) {
@@ -412,7 +471,7 @@ impl<T> HostDriver<T> {
         true
     }
 
-    fn write(&mut self, index: usize, sink: &mut impl Sink<T>) {
+    fn write(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) {
         let socket = self.sockets.get_mut(index);
         let id = socket.id;
         let blocked = loop {
@@ -452,7 +511,7 @@ impl<T> HostDriver<T> {
     }
 
     /// Nothing came under a raised mark since the last time: what is there is read, and the mark taken back.
-    fn look_after_marks(&mut self, sink: &mut impl Sink<T>) {
+    fn look_after_marks(&mut self, sink: &mut impl Sink<Holder<T>>) {
         self.patience = Millis::NEVER;
         // From behind: an end moves the last socket to its place.
         for index in (0..self.sockets.len()).rev() {
@@ -474,7 +533,7 @@ impl<T> HostDriver<T> {
         }
     }
 
-    fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<T>) {
+    fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<Holder<T>>) {
         let socket = self.sockets.remove(index);
         self.changes.push_back(WatchChange::Remove(socket.fd()));
         self.lane.unwritten(socket.id, socket.out.len() - socket.written);

@@ -192,10 +192,6 @@ unsafe fn op_of<'a>(object: *mut ffi::PyObject) -> &'a Op {
 }
 
 impl Op {
-    pub(super) fn status(&self) -> Status {
-        self.status.get()
-    }
-
     /// Whether it has an outcome.
     pub(super) fn is_over(&self) -> bool {
         !matches!(self.status.get(), Status::Lazy | Status::Pending)

@@ -1,0 +1,326 @@
+//! Requests of futures that the loop polls on its own thread: batches, and further attempts of single calls.
+//!
+//! A future cannot borrow the driver. It leaves its request at a desk, where the driver fetches it with its next
+//! [`flush`](super::HostDriver::flush) or [`tick`](super::HostDriver::tick), and finds its outcome there.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::Error;
+use crate::driver::slots::{Slots, Taken};
+use crate::driver::tasks::ExchangeError;
+use crate::lane::{Class, Failure, FailureKind, Full, Millis, Sink, Ticket};
+
+/// A thread's buffer that grew beyond this is given back.
+const KEEP_CAPACITY: usize = 64 * 1024;
+
+thread_local! {
+    static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whom an entry of the lane belongs to.
+pub(super) enum Holder<T> {
+    /// The loop, with its token.
+    Loop(T),
+    /// A future, with its slot.
+    Future(u32),
+}
+
+/// The way of futures onto the lane of a driver; see [`HostDriver::handle`](super::HostDriver::handle).
+#[derive(Clone, Debug)]
+pub struct HostHandle(Arc<Desk>);
+
+/// Where futures and the driver meet. Both are on the loop's thread, but a future may be dropped on another one.
+#[derive(Debug)]
+pub(super) struct Desk {
+    epoch: Instant,
+    /// There is something for the driver.
+    news: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    slots: Slots,
+    /// By slot.
+    places: Vec<Place>,
+    /// Requests that the driver is to submit.
+    left: Vec<Submission>,
+    /// Slots whose futures have given up.
+    given_up: Vec<u32>,
+    closed: bool,
+}
+
+/// Where the request of a slot is.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Not with the driver: in `left`, or nowhere.
+    Desk,
+    Lane(u16, Class, Ticket),
+    Refused(Full),
+}
+
+#[derive(Debug)]
+struct Submission {
+    slot: u32,
+    node: u16,
+    class: Class,
+    deadline: Millis,
+    now: Millis,
+    request: Vec<u8>,
+}
+
+/// One request and its answer. Dropped before the end, it becomes an orphan: its answer goes to nobody else.
+pub(crate) struct HostExchange {
+    desk: Arc<Desk>,
+    /// Until the first poll; its slot is not set.
+    unsent: Option<Result<Submission, Error>>,
+    slot: Option<u32>,
+}
+
+impl HostHandle {
+    pub(super) fn new(desk: &Arc<Desk>) -> Self {
+        Self(Arc::clone(desk))
+    }
+
+    pub(crate) fn exchange(
+        &self,
+        node: u16,
+        class: Class,
+        (now, deadline): (Instant, Option<Instant>),
+        request: Result<Vec<u8>, Error>,
+    ) -> HostExchange {
+        let desk = Arc::clone(&self.0);
+        let (now, deadline) = (desk.millis(now), desk.deadline(deadline));
+        let unsent = request.map(|request| Submission { slot: 0, node, class, deadline, now, request });
+        HostExchange { desk, unsent: Some(unsent), slot: None }
+    }
+}
+
+impl HostExchange {
+    /// Leaves the request at the first call; later takes the answer and gives it to `decode`.
+    pub(crate) fn poll_with<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Poll<Result<R, ExchangeError>> {
+        let mut guard = self.desk.state.lock();
+        let state = &mut *guard;
+        let Some(slot) = self.slot else {
+            let submission = match self.unsent.take() {
+                None => return Poll::Pending,
+                Some(Err(error)) => return Poll::Ready(Err(ExchangeError::Encode(error))),
+                Some(Ok(submission)) => submission,
+            };
+            if state.closed {
+                return Poll::Ready(Err(ExchangeError::Failed(closed(false))));
+            }
+            let slot = state.slots.claim(cx.waker());
+            if state.places.len() <= slot as usize {
+                state.places.resize(slot as usize + 1, Place::Desk);
+            }
+            state.places[slot as usize] = Place::Desk;
+            state.left.push(Submission { slot, ..submission });
+            self.slot = Some(slot);
+            self.desk.news.store(true, Ordering::Release);
+            return Poll::Pending;
+        };
+        let place = state.places[slot as usize];
+        let mut answer = ANSWER.take();
+        let taken = state.slots.take(slot, cx.waker(), &mut answer);
+        // A waker that is dropped may drop a future, which comes back here.
+        drop(guard);
+        let result = match (taken, place) {
+            (Taken::Pending(replaced), _) => {
+                drop(replaced);
+                Poll::Pending
+            }
+            (Taken::Outcome(outcome), place) => {
+                self.slot = None;
+                Poll::Ready(match (outcome, place) {
+                    (Ok(()), _) => Ok(decode(&answer)),
+                    (Err(_), Place::Refused(full)) => Err(ExchangeError::Full(full)),
+                    (Err(failure), _) => Err(ExchangeError::Failed(failure)),
+                })
+            }
+        };
+        answer.shrink_to(KEEP_CAPACITY);
+        ANSWER.set(answer);
+        result
+    }
+}
+
+impl Drop for HostExchange {
+    fn drop(&mut self) {
+        let Some(slot) = self.slot.take() else { return };
+        let mut state = self.desk.state.lock();
+        // The lane may name the slot until the driver has taken the request back.
+        state.given_up.push(slot);
+        self.desk.news.store(true, Ordering::Release);
+    }
+}
+
+impl Desk {
+    pub(super) fn new(epoch: Instant) -> Arc<Self> {
+        Arc::new(Self { epoch, news: AtomicBool::new(false), state: Mutex::default() })
+    }
+
+    pub(super) fn millis(&self, at: Instant) -> Millis {
+        Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
+    }
+
+    pub(super) fn deadline(&self, at: Option<Instant>) -> Millis {
+        let Some(at) = at else { return Millis::NEVER };
+        Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)
+    }
+
+    pub(super) fn has_news(&self) -> bool {
+        self.news.load(Ordering::Relaxed)
+    }
+
+    /// Gives what was left here to the driver: `cancel` first, which takes a request back from the lane, then `submit`.
+    pub(super) fn fetch<D, T>(
+        &self,
+        driver: &mut D,
+        mut cancel: impl FnMut(&mut D, u16, Class, Ticket),
+        mut submit: impl FnMut(&mut D, &Errand, Holder<T>) -> Result<Ticket, (Full, Holder<T>)>,
+    ) {
+        if !self.news.swap(false, Ordering::Acquire) {
+            return;
+        }
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let mut dropped = Vec::new();
+        for slot in state.given_up.drain(..) {
+            match state.places[slot as usize] {
+                Place::Lane(node, class, ticket) => cancel(driver, node, class, ticket),
+                Place::Desk => state.left.retain(|submission| submission.slot != slot),
+                Place::Refused(_) => {}
+            }
+            dropped.extend(state.slots.release(slot));
+        }
+        for Submission { slot, node, class, deadline, now, request } in state.left.drain(..) {
+            let errand = Errand { node, class, deadline, now, request };
+            state.places[slot as usize] = match submit(driver, &errand, Holder::Future(slot)) {
+                Ok(ticket) => Place::Lane(node, class, ticket),
+                Err((full, _)) => {
+                    state.slots.failed(slot, &closed(false));
+                    Place::Refused(full)
+                }
+            };
+        }
+        let refused = std::mem::take(&mut state.slots.ready);
+        drop(guard);
+        drop(dropped);
+        refused.into_iter().for_each(std::task::Waker::wake);
+    }
+
+    /// Wakes the futures that got their outcomes.
+    pub(super) fn wake(&self) {
+        let ready = std::mem::take(&mut self.state.lock().slots.ready);
+        for waker in ready {
+            waker.wake();
+        }
+    }
+
+    /// There is no lane any more: what is still with it has failed, and nothing is taken from here on.
+    pub(super) fn close(&self) {
+        {
+            let mut guard = self.state.lock();
+            let State { slots, places, left, closed: is_closed, .. } = &mut *guard;
+            if std::mem::replace(is_closed, true) {
+                return;
+            }
+            for submission in left.drain(..) {
+                slots.failed(submission.slot, &closed(false));
+            }
+            for (slot, place) in places.iter().enumerate() {
+                if matches!(place, Place::Lane(..)) && slots.is_pending(slot as u32) {
+                    slots.failed(slot as u32, &closed(true));
+                }
+            }
+        }
+        self.wake();
+    }
+}
+
+/// A request to be submitted.
+pub(super) struct Errand {
+    pub(super) node: u16,
+    pub(super) class: Class,
+    pub(super) deadline: Millis,
+    pub(super) now: Millis,
+    pub(super) request: Vec<u8>,
+}
+
+const fn closed(sent: bool) -> Failure {
+    Failure { kind: FailureKind::Closed, sent }
+}
+
+/// The desk, as its driver holds it.
+pub(super) struct DeskSide(pub(super) Arc<Desk>);
+
+impl Drop for DeskSide {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Tells the loop and the futures, each of their own.
+pub(super) struct Both<'a, S> {
+    sink: &'a mut S,
+    desk: Arc<Desk>,
+    /// A future has got its outcome.
+    woken: bool,
+}
+
+impl<'a, S> Both<'a, S> {
+    pub(super) fn new(sink: &'a mut S, desk: &DeskSide) -> Self {
+        Self { sink, desk: Arc::clone(&desk.0), woken: false }
+    }
+}
+
+impl<S> Drop for Both<'_, S> {
+    fn drop(&mut self) {
+        if self.woken {
+            self.desk.wake();
+        }
+    }
+}
+
+impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
+    fn answer(&mut self, token: Holder<T>, body: &[u8]) {
+        match token {
+            Holder::Loop(token) => self.sink.answer(token, body),
+            Holder::Future(slot) => {
+                self.desk.state.lock().slots.answer(slot, body);
+                self.woken = true;
+            }
+        }
+    }
+
+    fn part(&mut self, token: &mut Holder<T>, body: &[u8], last: bool) {
+        match token {
+            Holder::Loop(token) => self.sink.part(token, body, last),
+            Holder::Future(slot) => {
+                self.desk.state.lock().slots.part(slot, body, last);
+                self.woken |= last;
+            }
+        }
+    }
+
+    fn failed(&mut self, token: Holder<T>, failure: &Failure) {
+        match token {
+            Holder::Loop(token) => self.sink.failed(token, failure),
+            Holder::Future(slot) => {
+                self.desk.state.lock().slots.failed(slot, failure);
+                self.woken = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What a lane's loop touches, on its own thread.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::HashMap;
+use std::time::Instant;
+
+use aerolane::client::RawFailure;
+use aerolane::driver::host::{HostDriver, HostHandle};
+use aerolane::lane::{Failure, Millis, Sink};
+use pyo3::prelude::*;
+
+use super::op::OpRef;
+use super::work::{Entry, Part, Token, Work};
+
+/// Request buffers that are kept for later, and how large they may be.
+const SPARE_BUFFERS: usize = 1024;
+const SPARE_CAPACITY: usize = 4 * 1024;
+
+/// What is touched on the loop's thread only.
+pub(super) struct Local {
+    /// `None` where the loop cannot watch the client's sockets, and after the end.
+    pub(super) driver: RefCell<Option<HostDriver<Token>>>,
+    /// The way of futures onto the driver's lane; `None` where there never was a driver.
+    pub(super) handle: Option<HostHandle>,
+    /// Operations with an outcome, whose callers are to be woken.
+    pub(super) ready: RefCell<Vec<OpRef>>,
+    pub(super) failed: RefCell<Vec<(Token, RawFailure)>>,
+    /// The clock, as of the beginning of the turn under way.
+    pub(super) now: Cell<Option<Instant>>,
+    pub(super) flush_is_due: Cell<bool>,
+    /// Requests that have no outcome yet.
+    pub(super) outstanding: Cell<usize>,
+    pub(super) timer: RefCell<Option<(Py<PyAny>, Millis)>>,
+    pub(super) spare: RefCell<Vec<Vec<u8>>>,
+    /// Whose futures are polled here, by number.
+    pub(super) tasks: RefCell<HashMap<u64, Token>>,
+    pub(super) next_task: Cell<u64>,
+    pub(super) ended: Cell<bool>,
+}
+
+/// Takes the outcomes from the driver.
+pub(super) struct Collect<'a, 'py> {
+    pub(super) py: Python<'py>,
+    pub(super) local: &'a Local,
+}
+
+impl Sink<Token> for Collect<'_, '_> {
+    fn answer(&mut self, token: Token, body: &[u8]) {
+        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
+        let op = token.op.get();
+        let accept = |entry: &Entry| {
+            let (attempt, _) = entry.attempt.as_ref()?;
+            let call = &entry.call;
+            Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
+        };
+        // Taken out: making the result can run finalizers, which may cancel this very operation.
+        let work = op.work.take();
+        let outcome = work.entry(token.index).and_then(accept);
+        if op.is_over() {
+            return;
+        }
+        *op.work.borrow_mut() = work;
+        match outcome {
+            Some(Ok(result)) => self.local.finish(self.py, token, result),
+            Some(Err(error)) => self.local.failed.borrow_mut().push((token, RawFailure::Answered(error))),
+            None => {}
+        }
+    }
+
+    fn part(&mut self, _token: &mut Token, _body: &[u8], _last: bool) {
+        debug_assert!(false, "batches are submitted by futures");
+    }
+
+    fn failed(&mut self, token: Token, failure: &Failure) {
+        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
+        self.local.failed.borrow_mut().push((token, RawFailure::Lost(failure.clone())));
+    }
+}
+
+impl Local {
+    pub(super) fn new(driver: Option<HostDriver<Token>>) -> Self {
+        Self {
+            handle: driver.as_ref().map(HostDriver::handle),
+            driver: RefCell::new(driver),
+            ready: RefCell::default(),
+            failed: RefCell::default(),
+            now: Cell::new(None),
+            flush_is_due: Cell::new(false),
+            outstanding: Cell::new(0),
+            timer: RefCell::default(),
+            spare: RefCell::default(),
+            tasks: RefCell::default(),
+            next_task: Cell::new(0),
+            ended: Cell::new(false),
+        }
+    }
+
+    /// Lets go of the sockets, and of nothing else.
+    pub(super) fn forget_after_fork(self) {
+        let Self { driver, ready, failed, timer, spare, tasks, .. } = self;
+        if let Some(driver) = driver.into_inner() {
+            driver.forget_after_fork();
+        }
+        std::mem::forget((ready, failed, timer, spare, tasks));
+    }
+
+    /// The driver. Not to be had while it is at work: a finalizer that the garbage collector runs in the middle of a turn
+    /// calls a client.
+    pub(super) fn driver(&self) -> Option<RefMut<'_, HostDriver<Token>>> {
+        RefMut::filter_map(self.driver.try_borrow_mut().ok()?, Option::as_mut).ok()
+    }
+
+    /// Fails what has a future, with the error that `make` gives.
+    pub(super) fn fail_tasks(&self, py: Python<'_>, make: impl Fn() -> PyErr) {
+        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+        for (_, token) in tasks {
+            self.finish(py, token, Err(make()));
+        }
+    }
+
+    /// Fails all that is left, when nobody can be woken any more.
+    pub(super) fn drop_all(&self, py: Python<'_>, make: impl Fn() -> PyErr) {
+        let failed = std::mem::take(&mut *self.failed.borrow_mut());
+        for (token, _) in failed {
+            self.finish(py, token, Err(make()));
+        }
+        self.fail_tasks(py, make);
+        for op in std::mem::take(&mut *self.ready.borrow_mut()) {
+            drop((op.take_callbacks(), op.get().take_more()));
+        }
+    }
+
+    /// A request has its result: so has its operation, if it was the last one.
+    pub(super) fn finish(&self, py: Python<'_>, token: Token, result: PyResult<Py<PyAny>>) {
+        let op = token.op.get();
+        let outcome = match op.work.take() {
+            Work::Many(mut many) => {
+                let index = token.index as usize;
+                let part = std::mem::replace(&mut many.parts[index], Part::Over(py.None()));
+                if let Part::Entry(entry) = part {
+                    self.recycle(entry);
+                }
+                let result = result.unwrap_or_else(|error| error.into_value(py).into_any());
+                let Some(results) = many.finish(py, index, result) else {
+                    *op.work.borrow_mut() = Work::Many(many);
+                    return;
+                };
+                results
+            }
+            Work::Entry(entry) => {
+                self.recycle(entry);
+                result
+            }
+            Work::None | Work::Task(_) | Work::Later(..) => result,
+        };
+        match outcome {
+            Ok(result) => op.resolve(result),
+            Err(error) => token.op.reject(py, error),
+        }
+        self.ready.borrow_mut().push(token.op);
+    }
+
+    /// Keeps the request's buffer for another one.
+    fn recycle(&self, entry: Entry) {
+        let mut request = entry.request;
+        if request.capacity() <= SPARE_CAPACITY {
+            let mut spare = self.spare.borrow_mut();
+            if spare.len() < SPARE_BUFFERS {
+                request.clear();
+                spare.push(request);
+            }
+        }
+    }
+
+    pub(super) fn expect(&self, token: Token) -> u64 {
+        let id = self.next_task.get();
+        self.next_task.set(id + 1);
+        self.tasks.borrow_mut().insert(id, token);
+        id
+    }
+
+    pub(super) fn forget(&self, id: u64) {
+        let token = self.tasks.borrow_mut().remove(&id);
+        drop(token);
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.now.get().unwrap_or_else(Instant::now)
+    }
+}

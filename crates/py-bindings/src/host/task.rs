@@ -1,0 +1,79 @@
+//! Futures that the loop polls on its own thread: batches, further attempts of single calls, and the wait for what the
+//! control plane does.
+
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use aerolane::driver::host::HostHandle;
+use pyo3::prelude::*;
+
+use super::inbox::Inbox;
+use crate::fork;
+
+/// Makes a result, on the loop's thread.
+pub(crate) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
+/// Runs no Python code; what it becomes is made afterwards.
+pub(super) type Course = Pin<Box<dyn Future<Output = Make> + Send>>;
+
+/// Makes the future of an operation once its loop is known, given the way onto the loop's lane where there is one.
+pub(super) type Starter = Box<dyn FnOnce(Option<HostHandle>) -> Course + Send>;
+
+/// A future, and what it takes to poll it.
+pub(super) struct Task {
+    course: ManuallyDrop<Course>,
+    wakes: Arc<Wakes>,
+    forks: u32,
+}
+
+/// Names the task in the inbox of its lane.
+struct Wakes {
+    inbox: Arc<Inbox>,
+    id: u64,
+    /// It stands in the inbox.
+    queued: AtomicBool,
+}
+
+impl Task {
+    pub(super) fn new(id: u64, inbox: &Arc<Inbox>, course: Course) -> Self {
+        let wakes = Arc::new(Wakes { inbox: Arc::clone(inbox), id, queued: AtomicBool::new(false) });
+        Self { course: ManuallyDrop::new(course), wakes, forks: fork::forks() }
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.wakes.id
+    }
+
+    pub(super) fn poll(&mut self) -> Poll<Make> {
+        // Before it is polled: a wake-up from here on is one more poll.
+        self.wakes.queued.store(false, Ordering::Release);
+        let waker = Waker::from(Arc::clone(&self.wakes));
+        self.course.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        // In a forked child, locks that the future takes may be held for ever.
+        if self.forks == fork::forks() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.course) }
+        }
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::AcqRel) {
+            self.inbox.post(self.id);
+        }
+    }
+}

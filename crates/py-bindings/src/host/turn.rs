@@ -1,0 +1,335 @@
+//! A lane's turn of the loop: takes in what has come, wakes the tasks that waited for it, each in its own context, and then
+//! writes all that those tasks have submitted, in one flush. Nothing is borrowed while tasks run.
+
+use std::time::{Duration, Instant};
+
+use aerolane::Error;
+use aerolane::driver::host::{HostDriver, WatchChange};
+use aerolane::lane::Millis;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
+use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit, ffi, intern};
+
+use super::asyncio::{self, ContextApi};
+use super::lane::Lane;
+use super::local::{Collect, Local};
+use super::op::{OpRef, Owned};
+use super::running::Running;
+use super::work::Token;
+use crate::{errors, fork};
+
+/// Tasks that one turn wakes before the loop's other callbacks get theirs.
+const WAKES_PER_TURN: usize = 256;
+
+impl Lane {
+    /// Takes in what `work` brings, wakes whom it concerns, writes what they submit.
+    fn turn(
+        slf: &Bound<'_, Self>,
+        work: impl FnOnce(&mut HostDriver<Token>, Millis, &mut Collect<'_, '_>),
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let local = slf.get().local()?;
+        let now = Instant::now();
+        let outer = (local.now.replace(Some(now)), slf.get().inbox.begin_turn());
+        let running = Running::enter(slf);
+        if let Some(mut driver) = local.driver() {
+            let at = driver.millis(now);
+            work(&mut driver, at, &mut Collect { py, local });
+        }
+        Self::settle(slf, local);
+        Self::poll_woken(slf, local);
+        let woken = Self::wake(slf, WAKES_PER_TURN);
+        drop(running);
+        local.now.set(outer.0);
+        let flushed = Self::flush(slf);
+        slf.get().inbox.end_turn(outer.1);
+        if !(local.ready.borrow().is_empty() && slf.get().inbox.is_empty()) {
+            slf.get().soon(slf, intern!(py, "_more"))?;
+        }
+        woken.and(flushed)
+    }
+
+    pub(super) fn soon(&self, slf: &Bound<'_, Self>, name: &Bound<'_, pyo3::types::PyString>) -> PyResult<()> {
+        let event_loop = self.event_loop.bind(slf.py());
+        event_loop.call_method1(intern!(slf.py(), "call_soon"), (slf.getattr(name)?,)).map(drop)
+    }
+
+    /// Writes all that waits, and follows what the driver wants the loop to watch.
+    pub(super) fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let local = slf.get().local()?;
+        local.flush_is_due.set(false);
+        if let Some(mut driver) = local.driver() {
+            driver.flush(&mut Collect { py, local });
+        }
+        if !local.failed.borrow().is_empty() {
+            Self::settle(slf, local);
+            slf.get().soon(slf, intern!(py, "_more"))?;
+        }
+        Self::follow(slf)
+    }
+
+    /// Decides what becomes of failed attempts.
+    fn settle(slf: &Bound<'_, Self>, local: &Local) {
+        let failed = std::mem::take(&mut *local.failed.borrow_mut());
+        for (token, failure) in failed {
+            Self::fail(slf, local, token, Some(failure));
+        }
+    }
+
+    /// Polls the futures that were woken.
+    fn poll_woken(slf: &Bound<'_, Self>, local: &Local) {
+        let py = slf.py();
+        for id in slf.get().inbox.take() {
+            let token = local.tasks.borrow().get(&id).map(|token| token.clone_ref(py));
+            let Some(token) = token else { continue };
+            let task = token.op.get().work.borrow_mut().take_task(py, token.index);
+            if let Some(task) = task {
+                Self::poll(py, local, token, task);
+            }
+        }
+    }
+
+    /// Wakes those whose operations have an outcome, at most so many.
+    fn wake(slf: &Bound<'_, Self>, most: usize) -> PyResult<()> {
+        let py = slf.py();
+        let lane = slf.get();
+        let local = lane.local()?;
+        let mut ready = std::mem::take(&mut *local.ready.borrow_mut());
+        let count = ready.len().min(most);
+        let api = ContextApi::find();
+        let mut raised = None;
+        for op in ready.drain(..count) {
+            if raised.is_some() {
+                lane.wake_later(py, &op);
+                continue;
+            }
+            let Some((callback, context)) = op.take_callbacks() else { continue };
+            let context = context.bind(py);
+            let call = || {
+                // SAFETY: callable and argument are alive; the list ends with null.
+                unsafe {
+                    let end: *mut ffi::PyObject = std::ptr::null_mut();
+                    let result = ffi::PyObject_CallFunctionObjArgs(callback.raw(), op.as_any().as_ptr(), end);
+                    Bound::from_owned_ptr_or_err(py, result).map(drop)
+                }
+            };
+            let outcome = match api.and_then(|api| api.run(py, &context, call)) {
+                Some(outcome) => outcome,
+                None => lane.call_soon(py, &callback, op.as_any().bind(py), &context),
+            };
+            if let Err(error) = outcome {
+                if error.is_instance_of::<PySystemExit>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    raised = Some(error);
+                } else {
+                    asyncio::report(py, lane.event_loop.bind(py), &error);
+                }
+            }
+            for (callback, context) in op.get().take_more() {
+                if let Err(error) = lane.call_soon(py, &callback, op.as_any().bind(py), &context.bind(py)) {
+                    asyncio::report(py, lane.event_loop.bind(py), &error);
+                }
+            }
+        }
+        // What was woken may have made others ready: they stand behind those that had to wait.
+        let mut now_ready = local.ready.borrow_mut();
+        ready.append(&mut now_ready);
+        *now_ready = ready;
+        raised.map_or(Ok(()), Err)
+    }
+
+    /// Wakes one operation's callers in a turn of the loop of their own.
+    pub(super) fn wake_later(&self, py: Python<'_>, op: &OpRef) {
+        let callbacks = op.take_callbacks().into_iter().chain(op.get().take_more());
+        for (callback, context) in callbacks {
+            // The loop is closed: nobody can be woken any more.
+            let _ = self.call_soon(py, &callback, op.as_any().bind(py), &context.bind(py));
+        }
+    }
+
+    /// `loop.call_soon(callback, argument, context=context)`.
+    pub(super) fn call_soon(
+        &self,
+        py: Python<'_>,
+        callback: &Owned,
+        argument: &Bound<'_, PyAny>,
+        context: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        asyncio::call_soon(py, self.event_loop.bind(py), &callback.bind(py), argument, context)
+    }
+
+    /// Brings what the loop watches, and its timer, in line with what the driver wants.
+    fn follow(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let lane = slf.get();
+        let local = lane.local()?;
+        let event_loop = lane.event_loop.bind(py);
+        loop {
+            let change = local.driver().and_then(|mut driver| driver.watch_change());
+            match change {
+                None => break,
+                Some(WatchChange::Add(fd)) => {
+                    let readable = slf.getattr(intern!(py, "_readable"))?;
+                    event_loop.call_method1(intern!(py, "add_reader"), (fd, readable, fd))?;
+                }
+                Some(WatchChange::Writable(fd, true)) => {
+                    let writable = slf.getattr(intern!(py, "_writable"))?;
+                    event_loop.call_method1(intern!(py, "add_writer"), (fd, writable, fd))?;
+                }
+                Some(WatchChange::Writable(fd, false)) => {
+                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                }
+                Some(WatchChange::Remove(fd)) => {
+                    event_loop.call_method1(intern!(py, "remove_reader"), (fd,))?;
+                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                }
+            }
+        }
+        Self::arm(slf, local)
+    }
+
+    /// Sets the loop's timer to the driver's next tick. A timer that fires too early is left as it is.
+    fn arm(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
+        let due = local.driver().and_then(|driver| Some((driver.next_tick()?, driver.millis(local.now()))));
+        let Some((next, now)) = due else { return Ok(()) };
+        if local.timer.borrow().as_ref().is_some_and(|(_, due)| *due <= next) {
+            return Ok(());
+        }
+        let event_loop = slf.get().event_loop.bind(py);
+        let delay = Duration::from_millis(next.since(now).max(1)).as_secs_f64();
+        let tick = slf.getattr(intern!(py, "_tick"))?;
+        let handle = event_loop.call_method1(intern!(py, "call_later"), (delay, tick))?;
+        let previous = local.timer.replace(Some((handle.unbind(), next)));
+        if let Some((previous, _)) = previous {
+            previous.call_method0(py, intern!(py, "cancel"))?;
+        }
+        Ok(())
+    }
+
+    /// Another thread has something for the lane: a new connection, a result, the end of the client.
+    fn woken(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let local = slf.get().local()?;
+        slf.get().inbox.drain();
+        let turned = Self::turn(slf, |driver, now, sink| driver.tick(now, sink));
+        if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
+            Self::end(slf, local)?;
+        }
+        turned
+    }
+
+    /// The client is closed: all fails, and the loop is to forget the lane.
+    fn end(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
+        if !Self::close(py, local) {
+            return Ok(());
+        }
+        Self::settle(slf, local);
+        Self::poll_woken(slf, local);
+        // What runs elsewhere for them may never come to its end.
+        local.fail_tasks(py, || errors::to_py(py, &Error::client_closed()));
+        let woken = Self::wake(slf, usize::MAX);
+        Self::follow(slf)?;
+        if let Some((timer, _)) = local.timer.take() {
+            timer.call_method0(py, intern!(py, "cancel"))?;
+        }
+        // The last call after the changes were taken: its sockets are closed.
+        drop(local.driver.take());
+        let event_loop = slf.get().event_loop.bind(py);
+        event_loop.call_method1(intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),))?;
+        woken
+    }
+
+    /// The loop does not watch the lane any more: it is closed, or gone.
+    fn unwatched(slf: &Bound<'_, Self>) {
+        let (py, lane) = (slf.py(), slf.get());
+        if lane.forks != fork::forks() {
+            return;
+        }
+        let listed = lane.core.upgrade().and_then(|core| core.lanes.remove(slf.as_unbound()));
+        drop(listed);
+        // On another thread nothing can be done here; the sockets are closed when the lane is freed.
+        let Some(local) = lane.local.get() else { return };
+        if !Self::close(py, local) {
+            return;
+        }
+        // Nobody can be woken any more. What is in flight would keep itself and the lane alive: it ends here.
+        local.drop_all(py, || PyRuntimeError::new_err("the event loop was closed before the operation had ended"));
+        drop(local.timer.take());
+        drop(local.driver.try_borrow_mut().ok().and_then(|mut driver| driver.take()));
+    }
+
+    /// Ends what is on the lane. False: it has ended before.
+    fn close(py: Python<'_>, local: &Local) -> bool {
+        if local.ended.replace(true) {
+            return false;
+        }
+        if let Some(mut driver) = local.driver() {
+            driver.close(&mut Collect { py, local });
+        }
+        true
+    }
+}
+
+/// What the loop calls when the inbox has something. Freed by the loop when it is closed, which nothing else tells of.
+#[pyclass(frozen, module = "aerolane._aerolane", name = "_Watch")]
+pub(crate) struct Watch {
+    lane: Py<Lane>,
+}
+
+impl Watch {
+    pub(super) fn new(lane: &Bound<'_, Lane>) -> Self {
+        Self { lane: lane.clone().unbind() }
+    }
+}
+
+#[pymethods]
+impl Watch {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        Lane::woken(self.lane.bind(py))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.lane)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // SAFETY: freed by the interpreter, on an attached thread; at its own end, too, when `attach` would refuse.
+        unsafe { Python::attach_unchecked(|py| Lane::unwatched(self.lane.bind(py))) }
+    }
+}
+
+#[pymethods]
+impl Lane {
+    /// A socket has something to read.
+    fn _readable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        Self::turn(slf, |driver, now, sink| driver.readable(fd, now, sink))
+    }
+
+    /// A socket takes bytes again.
+    fn _writable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        Self::turn(slf, |driver, _, sink| driver.writable(fd, sink))
+    }
+
+    /// The end of a turn of the loop in which tasks have submitted.
+    fn _flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        if slf.get().local()?.ready.borrow().is_empty() { Self::flush(slf) } else { Self::turn(slf, |_, _, _| {}) }
+    }
+
+    /// More are to be woken than one turn may.
+    fn _more(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::turn(slf, |_, _, _| {})
+    }
+
+    /// The timer.
+    fn _tick(slf: &Bound<'_, Self>) -> PyResult<()> {
+        slf.get().local()?.timer.replace(None);
+        Self::turn(slf, |driver, now, sink| driver.tick(now, sink))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.event_loop)
+    }
+}
