@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// All groups but `crashes`: a server may answer those as it likes.
+/// All groups but `crashes`, which has a test of its own.
 const GROUPS: [&str; 18] = [
     "connect",
     "info",
@@ -43,6 +43,8 @@ const GROUPS: [&str; 18] = [
 ];
 /// Scenarios replayed at a time: most of their time goes into waiting.
 const WORKERS: usize = 8;
+/// Where a frame has the result code of its message.
+const RESULT_CODE: usize = 8 + 5;
 const EPOCH_2010: u64 = 1_262_304_000;
 
 #[derive(Default, Clone, Copy)]
@@ -55,16 +57,21 @@ fn now() -> i64 {
     (SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() - EPOCH_2010) as i64
 }
 
-/// Replays one scenario on a cluster of its own; gives what failed.
-fn replay(lines: &[Line]) -> Vec<(usize, String)> {
-    let cluster = EmbeddedCluster::builder()
+/// A node like the recorded one.
+fn start() -> EmbeddedCluster {
+    EmbeddedCluster::builder()
         .nodes(1)
         .namespace("test")
         .cluster_name("golden")
         .first_node_id(0xa1)
         .service_threads(1)
         .start()
-        .unwrap();
+        .unwrap()
+}
+
+/// Replays one scenario on a cluster of its own; gives what failed.
+fn replay(lines: &[Line]) -> Vec<(usize, String)> {
+    let cluster = start();
     let mut client = Client::new(cluster.nodes()[0].address);
     let mut failures = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -163,4 +170,25 @@ fn recorded_answers_are_given() {
         std::fs::write(accepted_path(), text).unwrap();
     }
     assert!(fallen.is_empty(), "{}", fallen.join("\n"));
+}
+
+/// The recorded server dies of these requests. Here they are answered, those on collections by an error.
+#[test]
+fn deadly_requests_are_refused() {
+    let cluster = start();
+    let mut client = Client::new(cluster.nodes()[0].address);
+    let mut deadly = 0;
+    for mut line in read_group("crashes") {
+        line.end = End::Frames(1);
+        let Line { scenario, step, compare: how, .. } = &line;
+        let answer = client.exchange(&line).unwrap_or_else(|problem| panic!("{scenario} {step}: {problem}"));
+        if how == "crash" {
+            deadly += 1;
+            // Divisions may have a result.
+            assert!(answer[RESULT_CODE] != 0 || scenario.contains("/expression-"), "{scenario} {step}");
+        } else {
+            compare(&line, &answer, now()).unwrap_or_else(|problem| panic!("{scenario} {step}: {problem}"));
+        }
+    }
+    assert_eq!(deadly, 27);
 }

@@ -150,7 +150,44 @@ fn security() {
 
 #[test]
 fn expressions_and_collections() {
-    for group in ["exp", "operate", "list", "map", "bits", "hll"] {
+    for group in ["exp", "operate", "list", "map", "ctx", "bits", "hll"] {
         survives(group);
     }
+}
+
+/// Changed operations on values that are there: each comes after the requests that were recorded before it.
+#[test]
+fn operations_on_values() {
+    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
+    let address = cluster.nodes()[0].address;
+    for group in ["list", "map", "ctx", "bits", "hll"] {
+        let requests = requests(group);
+        let mut random = Random(0xc0de + group.len() as u64);
+        let mut stream = connect(address);
+        for _ in 0..ROUNDS {
+            let at = random.below(requests.len());
+            let before = requests[at.saturating_sub(10)..at].concat();
+            let request = mutate_payload(&requests[at], &mut random);
+            let sent = stream.write_all(&[&before[..], &request, STATUS].concat());
+            if sent.is_err() || !answered(&mut stream, &request) {
+                stream = connect(address);
+            }
+        }
+        assert_eq!(common::Raw::connect(address).info("status"), "ok");
+    }
+}
+
+/// Changes bytes at the end, where the payload of the last operation is: the message itself stays sound.
+fn mutate_payload(request: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = request.to_vec();
+    let payload = bytes.len().saturating_sub(48).max(30).min(bytes.len() - 1);
+    for _ in 0..=random.below(3) {
+        let at = payload + random.below(bytes.len() - payload);
+        bytes[at] = match random.below(4) {
+            0 => bytes[at] ^ (1 << random.below(8)),
+            1 => [0x90, 0x93, 0x82, 0xc7, 0xff, 0xdd, 0xdf, 0xc0][random.below(8)],
+            _ => random.below(256) as u8,
+        };
+    }
+    bytes
 }

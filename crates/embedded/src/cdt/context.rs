@@ -54,6 +54,15 @@ impl Level<'_> {
         }
     }
 
+    /// The step behind the end of a list of `n`.
+    fn behind(self, n: usize) -> Result<Step, u8> {
+        let index = super::args::int(self.key).ok_or(code::NOT_APPLICABLE)?;
+        // The last of an empty list is its first; but the recorded server dies of that in the second order.
+        let first = n == 0 && index == -1 && self.kind & CREATE != CREATE_SECOND;
+        let index = if first { 0 } else { index };
+        usize::try_from(index).map(Step::Missing).map_err(|_| code::NOT_APPLICABLE)
+    }
+
     fn step(self, collection: &Collection<'_>) -> Result<Step, u8> {
         let fits = match self.kind & (LIST | MAP) {
             LIST => collection.kind == Kind::List,
@@ -70,12 +79,7 @@ impl Level<'_> {
             by::INDEX => match pick::place_of(self.key, n) {
                 Ok(at) => Some(at),
                 Err(code) if !self.creates() || collection.kind == Kind::Map => return Err(code),
-                Err(code) => {
-                    let index = super::args::int(self.key).ok_or(code)?;
-                    // The last of an empty list is its first.
-                    let index = if n == 0 && index == -1 { 0 } else { index };
-                    return usize::try_from(index).map(Step::Missing).map_err(|_| code);
-                }
+                Err(_) => return self.behind(n),
             },
             by::RANK => Some(collection.ranking()[pick::place_of(self.key, n)?]),
             by::KEY if collection.kind == Kind::Map => {
@@ -137,7 +141,7 @@ fn below(op: &Op<'_>, levels: &[Level<'_>], value: Option<(u8, &[u8])>, max_size
             let collection = level.create()?;
             let step = match level.by() {
                 by::KEY => Step::Missing(0),
-                _ => level.first()?,
+                _ => level.behind(0)?,
             };
             (collection, step)
         }
@@ -155,15 +159,6 @@ fn below(op: &Op<'_>, levels: &[Level<'_>], value: Option<(u8, &[u8])>, max_size
     }
     collection.restore_order();
     Ok(Modified { answer, value: Some(collection.particle()) })
-}
-
-impl Level<'_> {
-    /// The step into a list that was just made.
-    fn first(self) -> Result<Step, u8> {
-        let index = super::args::int(self.key).ok_or(code::NOT_APPLICABLE)?;
-        let index = if index == -1 { 0 } else { index };
-        usize::try_from(index).map(Step::Missing).map_err(|_| code::NOT_APPLICABLE)
-    }
 }
 
 /// Puts what was created at its place.

@@ -73,14 +73,14 @@ pub(super) fn put<'a>(
             op.at_most(3)?;
             let list = or_new(list, op.int_or(1, 0)?);
             let at = list.len() as i64;
-            let write = Write { max_size, flags: op.int_or(2, 0)?, several: op.number.0 == number::APPEND_ITEMS };
-            write.insert(list, at, values(op, 0, write.several)?)
+            let write = Write { max_size, flags: op.int_or(2, 0)? };
+            write.insert(list, at, values(op, 0, op.number.0 == number::APPEND_ITEMS)?)
         }
         number::INSERT | number::INSERT_ITEMS => {
             op.at_most(3)?;
             let list = or_new(list, 0);
-            let write = Write { max_size, flags: op.int_or(2, 0)?, several: op.number.0 == number::INSERT_ITEMS };
-            let (index, items) = (op.int(0)?, values(op, 1, write.several)?);
+            let write = Write { max_size, flags: op.int_or(2, 0)? };
+            let (index, items) = (op.int(0)?, values(op, 1, op.number.0 == number::INSERT_ITEMS)?);
             if list.is_ordered_list() {
                 return Err(code::NOT_APPLICABLE);
             }
@@ -89,7 +89,7 @@ pub(super) fn put<'a>(
         number::SET => {
             op.at_most(3)?;
             let list = or_new(list, 0);
-            let write = Write { max_size, flags: op.int_or(2, 0)?, several: false };
+            let write = Write { max_size, flags: op.int_or(2, 0)? };
             let (index, value) = (op.int(0)?, op.stored(1)?);
             if list.is_ordered_list() {
                 return Err(code::NOT_APPLICABLE);
@@ -100,7 +100,7 @@ pub(super) fn put<'a>(
             op.at_most(4)?;
             let list = or_new(list, op.int_or(2, 0)?);
             let by = op.args.get(1).map_or(Some(Addend::Int(1)), |by| Addend::parse(by)).ok_or(code::PARAMETER)?;
-            let write = Write { max_size, flags: op.int_or(3, 0)?, several: false };
+            let write = Write { max_size, flags: op.int_or(3, 0)? };
             write.increment(list, op.int(0)?, by)
         }
         _ => Err(code::PARAMETER),
@@ -142,8 +142,6 @@ fn sort_by(flags: i64, mut list: Collection<'_>) -> Result<Collection<'_>, u8> {
 struct Write {
     max_size: usize,
     flags: i64,
-    /// It is an operation on several elements, which has error codes of its own.
-    several: bool,
 }
 
 /// Where an element goes.
@@ -169,14 +167,14 @@ impl Write {
         let Place::At(at) = self.place(&list, index)? else { return unchanged(list) };
         if self.has(flag::UNIQUE) {
             let there = there_before(&list.values, &items);
-            if there.contains(&true) {
+            if let Some(code) = refusal(&there, list.is_ordered_list()) {
                 match (self.has(flag::NO_FAIL), self.has(flag::PARTIAL)) {
                     (true, true) => {
                         let mut there = there.iter();
-                        items.retain(|_| there.next() == Some(&false));
+                        items.retain(|_| there.next() == Some(&None));
                     }
                     (true, false) => return unchanged(list),
-                    _ => return Err(if self.several { code::NOT_APPLICABLE } else { code::ELEMENT_EXISTS }),
+                    _ => return Err(code),
                 }
             }
         }
@@ -274,16 +272,33 @@ pub(super) fn pad(list: &mut Collection<'_>, len: usize, max_size: usize) -> Res
     Ok(())
 }
 
+/// Where an item is already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    InList,
+    AmongItems,
+}
+
+/// The error of items that are there already: for a sorted list those that come twice count first.
+fn refusal(there: &[Option<There>], ordered: bool) -> Option<u8> {
+    let first = there.iter().flatten().next()?;
+    let twice = if ordered { there.contains(&Some(There::AmongItems)) } else { *first == There::AmongItems };
+    Some(if twice { code::NOT_APPLICABLE } else { code::ELEMENT_EXISTS })
+}
+
 /// Of each item whether it is among `values`, or among the items before it.
-fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<bool> {
+fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>> {
     let n = values.len();
     let value = |at: usize| if at < n { &values[at] } else { &items[at - n] };
     let sorted = sorted_by((0..n + items.len()).collect(), |a, b| compare(value(*a), value(*b)));
-    let mut there = vec![false; items.len()];
-    for pair in sorted.windows(2) {
+    let mut there = vec![None; items.len()];
+    let mut first = None;
+    for &at in &sorted {
         // Of equal ones the first comes first.
-        if pair[1] >= n && compare(value(pair[0]), value(pair[1])).is_eq() {
-            there[pair[1] - n] = true;
+        match first.filter(|first| compare(value(*first), value(at)).is_eq()) {
+            None => first = Some(at),
+            Some(_) if at < n => {}
+            Some(first) => there[at - n] = Some(if first < n { There::InList } else { There::AmongItems }),
         }
     }
     there

@@ -30,6 +30,9 @@ mod select;
 
 pub(crate) use order::sorted_by;
 
+#[cfg(test)]
+mod tests;
+
 use crate::{code, path};
 use aerolane_wire::msgpack::validate;
 use aerolane_wire::operation::path::PATH;

@@ -1,0 +1,220 @@
+//! What the golden exchanges do not show: bounds, sizes, and bytes that nobody sends.
+
+use super::{Modified, modify, read};
+use crate::code;
+use aerolane_wire::msgpack::{Writer, validate};
+use aerolane_wire::particle::particle_type::{INTEGER, LIST, MAP};
+
+const MAX_SIZE: usize = 1024 * 1024;
+const INVERTED: i64 = 0x1_0000;
+
+fn packed(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut Writer::new(&mut out));
+    out
+}
+
+fn ints(values: impl Iterator<Item = i64>) -> Vec<u8> {
+    let values: Vec<i64> = values.collect();
+    packed(|w| {
+        w.list(values.len());
+        for value in values {
+            w.int(value);
+        }
+    })
+}
+
+/// An operation with these arguments, packed already.
+fn op(number: u64, args: &[&[u8]]) -> Vec<u8> {
+    let mut out = packed(|w| {
+        w.list(args.len() + 1);
+        w.uint(number);
+    });
+    out.extend(args.concat());
+    out
+}
+
+fn int(value: i64) -> Vec<u8> {
+    packed(|w| w.int(value))
+}
+
+fn changed(op: &[u8], kind: u8, value: &[u8]) -> Vec<u8> {
+    modify(op, Some((kind, value)), MAX_SIZE).unwrap().value.unwrap().1
+}
+
+#[test]
+fn large_lists_and_maps_take_no_quadratic_time() {
+    const N: i64 = 10_000;
+    // All operations that compare many with many; each would take minutes.
+    let numbers = ints((0..N).rev());
+    let both: Vec<&[u8]> = vec![&numbers];
+    let unique = op(2, &[&numbers, &int(0), &int(1 | 4 | 8)]);
+    let list = changed(&unique, LIST, &[0x90]);
+    assert_eq!(list, numbers);
+    assert_eq!(changed(&unique, LIST, &list), list, "all are there already");
+    let ordered = changed(&op(0, &[&int(1)]), LIST, &list);
+    assert!(ordered.len() > list.len());
+    for word in [1, 4, 7, INVERTED | 1, INVERTED | 3, INVERTED | 7] {
+        for value in [&list, &ordered] {
+            read(&op(23, &[&int(word), both[0]]), Some((LIST, value))).unwrap().unwrap();
+            read(&op(24, &[&int(word), &int(1)]), Some((LIST, value))).unwrap().unwrap();
+            read(&op(26, &[&int(word), &int(1)]), Some((LIST, value))).unwrap().unwrap();
+        }
+    }
+    let pairs = packed(|w| {
+        w.map(N as usize);
+        (0..N).for_each(|i| {
+            w.int(i);
+            w.int(i * 7919 % N);
+        });
+    });
+    let map = changed(&op(68, &[&pairs, &int(1)]), MAP, &[0x81, 0xc7, 0, 1, 0xc0]);
+    assert_eq!(changed(&op(68, &[&pairs, &int(1)]), MAP, &map), map);
+    for word in [2, 5, 8, INVERTED | 5] {
+        read(&op(107, &[&int(word), both[0]]), Some((MAP, &map))).unwrap().unwrap();
+        read(&op(108, &[&int(word), both[0]]), Some((MAP, &map))).unwrap().unwrap();
+    }
+    assert_eq!(changed(&op(83, &[&int(0), both[0]]), MAP, &map), [0x81, 0xc7, 0, 1, 0xc0]);
+}
+
+#[test]
+fn lists_are_not_filled_up_beyond_what_can_be_stored() {
+    for (index, expected) in [
+        (1 << 20, code::RECORD_TOO_BIG),
+        ((1 << 31) - 1, code::RECORD_TOO_BIG),
+        (1 << 31, code::NOT_APPLICABLE),
+        (i64::MAX, code::NOT_APPLICABLE),
+        (i64::MIN, code::NOT_APPLICABLE),
+    ] {
+        for number in [3, 9, 12] {
+            let filled = modify(&op(number, &[&int(index), &int(5)]), Some((LIST, &[0x91, 1])), MAX_SIZE - 1);
+            assert_eq!(filled.unwrap_err(), expected, "{number} {index}");
+        }
+        // The same by way of a context that creates: list index, second order.
+        let level = ints([0x10 | 0x80, index].into_iter());
+        let nested = op(0xff, &[&level, &op(1, &[&int(5)])]);
+        assert!(modify(&nested, Some((LIST, &[0x91, 1])), MAX_SIZE - 1).is_err(), "{index}");
+    }
+}
+
+#[test]
+fn collections_are_nested_only_as_deep_as_they_can_be_read() {
+    let deep = [vec![0x91; 512], vec![0x90]].concat();
+    assert_eq!(validate(&deep), Ok(()));
+    let append = op(1, &[&deep]);
+    assert_eq!(modify(&append, Some((LIST, &[0x90])), MAX_SIZE).unwrap_err(), code::PARAMETER);
+    // A context that creates all its levels; one more than there may be is refused as well.
+    let context = |levels: usize| {
+        let levels: Vec<i64> = (0..levels).flat_map(|_| [0x22 | 0x40, 1]).collect();
+        op(0xff, &[&ints(levels.into_iter()), &op(1, &[&int(5)])])
+    };
+    let Modified { answer, value } = modify(&context(256), None, MAX_SIZE).unwrap();
+    assert_eq!((answer.unwrap(), value.unwrap().0), ((INTEGER, 1_i64.to_be_bytes().to_vec()), MAP));
+    assert_eq!(modify(&context(257), None, MAX_SIZE).unwrap_err(), code::PARAMETER);
+}
+
+/// xorshift64*: the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+    }
+
+    /// Any element, not too large, often an odd one.
+    fn element(&mut self, depth: usize) -> Vec<u8> {
+        let kinds = if depth == 0 { 10 } else { 14 };
+        match self.below(kinds) {
+            0 => vec![0xc0],
+            1 => vec![0xc2 + self.below(2) as u8],
+            2 => packed(|w| w.float([0.0, -0.0, 1.5, f64::NAN, f64::INFINITY][self.below(5)])),
+            3 => packed(|w| w.str(&b"abcd"[..self.below(4)])),
+            4 => packed(|w| w.blob(&[0, 1, 2][..self.below(3)])),
+            5 => int([i64::MIN, i64::MAX, -1, 0, 300, 1 << 31, 1 << 40][self.below(7)]),
+            6 => packed(|w| if self.below(2) == 0 { w.wildcard() } else { w.infinity() }),
+            7 => vec![[0xc1, 0xa0, 0xdd, 0xd4][self.below(4)]],
+            8..10 => int(self.below(8) as i64 - 2),
+            _ => self.collection(depth),
+        }
+    }
+
+    fn collection(&mut self, depth: usize) -> Vec<u8> {
+        let n = self.below(6);
+        if self.below(2) == 0 {
+            let mut out = packed(|w| w.list_with_order([0, 0, 0, 1, 0x11, 2][self.below(6)], n));
+            (0..n).for_each(|_| out.extend(self.element(depth - 1)));
+            return out;
+        }
+        let mut out = packed(|w| w.map_with_order([0, 0, 1, 3, 0x11, 8][self.below(6)], n));
+        for key in 0..n as i64 {
+            out.extend(if self.below(8) > 0 { int(key) } else { self.element(0) });
+            out.extend(self.element(depth - 1));
+        }
+        out
+    }
+
+    /// An operation, most often one for a value of this kind.
+    fn operation(&mut self, kind: u8) -> Vec<u8> {
+        let numbers = [0..14, 16..28, 32..41, 64..76, 76..90, 96..111];
+        let of_kind = if kind == LIST { self.below(3) } else { 3 + self.below(3) };
+        let any = self.below(6);
+        let range = numbers[if self.below(8) > 0 { of_kind } else { any }].clone();
+        let number = range.start + self.below((range.end - range.start) as usize) as u64;
+        let mut args = Vec::new();
+        for at in 0..=self.below(4) {
+            let word = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17][self.below(16)];
+            let inverted = if self.below(3) == 0 { INVERTED } else { 0 };
+            args.push(match (at, self.below(4)) {
+                (0, 0..2) => int(word | inverted),
+                (_, 0..3) => int(self.below(8) as i64 - 2),
+                _ => self.element(2),
+            });
+        }
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        let operation = op(number, &args);
+        if self.below(3) > 0 {
+            return operation;
+        }
+        let mut levels = Vec::new();
+        let n = 1 + self.below(3);
+        for _ in 0..n {
+            let kind = [0x10, 0x11, 0x13, 0x20, 0x21, 0x22, 0x23, 0, 0x12][self.below(9)];
+            levels.extend(int(kind | [0, 0, 0x40, 0x80, 0xc0, 0x1c0][self.below(6)]));
+            levels.extend(if self.below(2) == 0 { self.element(1) } else { int(self.below(3) as i64) });
+        }
+        let levels = [packed(|w| w.list(2 * n)), levels].concat();
+        op(0xff, &[&levels, &operation])
+    }
+}
+
+/// Whatever comes, there is an answer or a code, and what is to be stored can be read.
+#[test]
+fn odd_operations_on_odd_values() {
+    let mut random = Random(0xfeed);
+    let (mut answers, mut changes) = (0, 0);
+    let mut value: Vec<u8> = vec![0x90];
+    for round in 0..60_000 {
+        if round % 10 == 0 || value.len() > 2000 {
+            let element = random.collection(3);
+            // Values of bins are stored ones, but those of expressions may be anything.
+            value = crate::record::stored_element(&element).map_or(element.clone(), std::borrow::Cow::into_owned);
+        }
+        let kind = if matches!(value.first(), Some(0x80..=0x8f)) { MAP } else { LIST };
+        let mut operation = random.operation(kind);
+        if random.below(4) == 0 && !operation.is_empty() {
+            let at = random.below(operation.len());
+            operation[at] = random.below(256) as u8;
+        }
+        let bin = (random.below(10) > 0).then_some((kind, &value[..]));
+        answers += usize::from(matches!(read(&operation, bin), Ok(Some(_))));
+        if let Ok(Modified { value: Some((_, new)), .. }) = modify(&operation, bin, 4096) {
+            changes += 1;
+            assert_eq!(validate(&new), Ok(()), "{operation:02x?} on {value:02x?}");
+            value = new;
+        }
+    }
+    assert!(answers > 1000 && changes > 1000, "{answers} {changes}");
+}
