@@ -2,19 +2,30 @@
 //!
 //! Without users the cluster answers as Community Edition does: result 51, whatever is asked (golden group `security`).
 //! With users, a connection logs in with a credential, or authenticates with the session token of an earlier login;
-//! before that, all else is refused. Users may do everything. Administration of users and roles is not implemented and
-//! answered with "unsupported".
+//! before that, all else is refused. What a user may do is the sum of the roles' privileges; a change is felt by the next
+//! request of every connection. There is no recording of a server with security, so this follows its documentation.
+//!
+//! * `security`: credentials and sessions
+//! * `accounts`: users and roles
+//! * `privilege`: privileges, and what they permit
+//! * `commands`: administration
 
+mod accounts;
+mod commands;
+mod privilege;
 mod security;
 
-pub(crate) use security::{SESSION_TTL, Security};
+pub(crate) use accounts::Grants;
+pub(crate) use privilege::Permission;
+pub(crate) use security::{FirstUser, SESSION_TTL, Security};
 
-use crate::cluster::Counters;
-use crate::service::{Answered, Request, error_answer};
+use crate::cluster::{Counters, Node};
+use crate::service::{Answered, Request, Session, error_answer};
 use aerolane_wire::ResultCode;
 use aerolane_wire::admin::{self, AdminMessage, command, field};
-use aerolane_wire::message::{self, Message, MessageHeader, MessageWriter, info1, info3};
+use aerolane_wire::message::{self, Message, MessageHeader, MessageWriter, info1, info2, info3};
 use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
+use std::sync::Arc;
 
 /// Appends the answer to the frame in `request`.
 pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
@@ -32,7 +43,11 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
             let credential = message.field(field::CREDENTIAL).unwrap_or_default();
             match security.login(user.unwrap_or_default(), credential) {
                 Ok(token) => {
-                    request.session.user = user.map(str::to_owned);
+                    log_in(request.session, user);
+                    if let Err(code) = security.grants(request.session) {
+                        request.session.user = None;
+                        return result(out, code);
+                    }
                     let written = admin::encode_session(out, &token, Some(security.session_ttl()));
                     debug_assert!(written.is_ok(), "two short fields always fit");
                     Answered::Done
@@ -43,19 +58,99 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         command::AUTHENTICATE => {
             let checked = match (message.field(field::SESSION_TOKEN), message.field(field::CREDENTIAL)) {
                 (Some(token), _) => security.check_token(user, token),
-                (None, Some(credential)) => security.check_credential(user.unwrap_or_default(), credential),
+                (None, Some(credential)) => {
+                    let user = user.unwrap_or_default();
+                    security.check_credential(user, credential).map(|()| user.to_owned())
+                }
                 (None, None) => Err(ResultCode::INVALID_CREDENTIAL),
             };
             match checked {
-                Ok(()) => {
-                    request.session.user = Some(user.unwrap_or_default().to_owned());
-                    result(out, ResultCode::OK)
+                Ok(owner) => {
+                    log_in(request.session, Some(&owner));
+                    let admitted = security.grants(request.session);
+                    if admitted.is_err() {
+                        request.session.user = None;
+                    }
+                    result(out, admitted.err().unwrap_or(ResultCode::OK))
                 }
                 Err(code) => result(out, code),
             }
         }
         _ if request.session.user.is_none() => result(out, ResultCode::NOT_AUTHENTICATED),
-        _ => result(out, ResultCode::UNSUPPORTED_FEATURE),
+        _ => {
+            let start = out.len();
+            match commands::execute(security, request.session, &message, out) {
+                Ok(()) if out.len() > start => Answered::Done,
+                outcome => {
+                    out.truncate(start);
+                    result(out, outcome.err().unwrap_or(ResultCode::OK))
+                }
+            }
+        }
+    }
+}
+
+fn log_in(session: &mut Session, user: Option<&str>) {
+    session.user = user.map(str::to_owned);
+    session.grants = None;
+}
+
+/// Whether the user of a connection may do this.
+fn allowed(
+    security: &Security,
+    session: &mut Session,
+    permission: Permission,
+    namespace: &[u8],
+    set: &[u8],
+) -> Result<(), ResultCode> {
+    security.grants(session)?.check(permission, namespace, set)
+}
+
+/// What the user of a connection may do; `None` without security: everything.
+#[inline]
+pub(crate) fn grants(node: &Node, session: &mut Session) -> Result<Option<Arc<Grants>>, u8> {
+    match &node.cluster.security {
+        None => Ok(None),
+        Some(security) => security.grants(session).map(Some).map_err(|code| code.0),
+    }
+}
+
+/// Whether a request for data is permitted, and within the quota. Without security it always is.
+#[inline]
+pub(crate) fn permit_data(
+    grants: Option<&Grants>,
+    access: Access,
+    namespace: &[u8],
+    set: &[u8],
+    now_ms: u64,
+) -> Result<(), u8> {
+    let Some(grants) = grants else { return Ok(()) };
+    let checked = match access {
+        Access::Read => grants.check(Permission::Read, namespace, set),
+        Access::Write { reads } => grants
+            .check(Permission::Write, namespace, set)
+            .and_then(|()| if reads { grants.check(Permission::Read, namespace, set) } else { Ok(()) }),
+        Access::Udf => grants.check(Permission::Udf, namespace, set),
+    };
+    checked.and_then(|()| grants.spend(now_ms, access != Access::Read)).map_err(|code| code.0)
+}
+
+/// What a request does to data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write { reads: bool },
+    Udf,
+}
+
+impl Access {
+    /// From the flags of a request, and whether it calls a function.
+    pub(crate) const fn of(first: u8, second: u8, udf: bool) -> Self {
+        match (second & info2::WRITE != 0, udf) {
+            (false, _) => Self::Read,
+            (true, true) => Self::Udf,
+            (true, false) => Self::Write { reads: first & info1::READ != 0 },
+        }
     }
 }
 

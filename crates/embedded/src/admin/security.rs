@@ -1,10 +1,14 @@
-//! Users, credentials and sessions.
+//! Credentials, sessions, and what the user of a connection may do.
 
+use super::accounts::{ALL_ROLES, Accounts, Grants, check_name};
 use crate::cluster::ClusterError;
+use crate::service::Session;
 use aerolane_wire::ResultCode;
-use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
+use parking_lot::{Mutex, RwLock};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The salt that every client hashes passwords with, so that client and server compare hashes: `7EqJtq98hPqEX7fNZaFWoO`
@@ -21,13 +25,17 @@ pub(crate) const SESSION_TTL: u32 = 86_400;
 
 type Token = [u8; TOKEN_SIZE];
 
-/// The users of a cluster and their sessions.
+/// The users and roles of a cluster, and the sessions.
 pub(crate) struct Security {
-    /// Hash of the password by user name.
-    users: HashMap<String, Vec<u8>>,
+    accounts: RwLock<Accounts>,
+    /// Changes with the accounts.
+    version: AtomicU64,
     session_ttl: u32,
     sessions: Mutex<Sessions>,
 }
+
+/// A user to begin with: name, password, and roles; `None` for all that there is to be permitted.
+pub(crate) type FirstUser = (String, String, Option<Vec<String>>);
 
 #[derive(Default)]
 struct Sessions {
@@ -38,27 +46,70 @@ struct Sessions {
 impl fmt::Debug for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // No hashes and no tokens.
-        f.debug_struct("Security").field("users", &self.users.keys()).finish_non_exhaustive()
+        f.debug_struct("Security").field("version", &self.version).finish_non_exhaustive()
     }
 }
 
 impl Security {
     /// Hashes the passwords of `users`.
-    pub(crate) fn new(users: &[(String, String)], session_ttl: u32) -> Result<Self, ClusterError> {
-        let mut hashes = HashMap::with_capacity(users.len());
-        for (name, password) in users {
-            if name.is_empty() || name.len() > 63 {
-                let text = format!("user name {name:?}: 1 to 63 bytes expected");
+    pub(crate) fn new(users: &[FirstUser], session_ttl: u32) -> Result<Self, ClusterError> {
+        let mut accounts = Accounts::new(BTreeMap::new());
+        for (name, password, roles) in users {
+            if check_name(name).is_none() {
+                let text =
+                    format!("user name {name:?}: 1 to 63 bytes without control characters, ':' and ';' expected");
                 return Err(ClusterError::Setting(text));
             }
             let hash = bcrypt::hash_with_salt(password, COST, SALT)
                 .map_err(|e| ClusterError::Setting(format!("password of user {name}: {e}")))?
                 .format_for_version(bcrypt::Version::TwoA);
-            if hashes.insert(name.clone(), hash.into_bytes()).is_some() {
-                return Err(ClusterError::Setting(format!("user {name} is there twice")));
-            }
+            let roles = roles.clone().unwrap_or_else(|| ALL_ROLES.map(str::to_owned).to_vec());
+            accounts.create_user(name, hash.into_bytes(), &roles).map_err(|code| {
+                ClusterError::Setting(match code {
+                    ResultCode::USER_ALREADY_EXISTS => format!("user {name} is there twice"),
+                    _ => format!("user {name}: no such role among {roles:?}"),
+                })
+            })?;
         }
-        Ok(Self { users: hashes, session_ttl, sessions: Mutex::default() })
+        Ok(Self {
+            accounts: RwLock::new(accounts),
+            version: AtomicU64::new(0),
+            session_ttl,
+            sessions: Mutex::default(),
+        })
+    }
+
+    /// Changes users or roles. What connections know of their permissions is found out anew.
+    pub(super) fn change(
+        &self,
+        change: impl FnOnce(&mut Accounts) -> Result<(), ResultCode>,
+    ) -> Result<(), ResultCode> {
+        let mut accounts = self.accounts.write();
+        let result = change(&mut accounts);
+        self.version.fetch_add(1, Ordering::Release);
+        result
+    }
+
+    /// Looks at users and roles.
+    pub(super) fn look<R>(&self, look: impl FnOnce(&Accounts) -> R) -> R {
+        look(&self.accounts.read())
+    }
+
+    /// What the user of a connection may do, as it is now.
+    pub(super) fn grants(&self, session: &mut Session) -> Result<Arc<Grants>, ResultCode> {
+        let version = self.version.load(Ordering::Acquire);
+        if let Some(grants) = session.grants.as_ref().filter(|grants| grants.version == version) {
+            return Ok(Arc::clone(grants));
+        }
+        let user = session.user.as_deref().ok_or(ResultCode::NOT_AUTHENTICATED)?;
+        // A user that was dropped is not logged in any more.
+        let grants = self.accounts.read().grants(user, version).ok_or(ResultCode::NOT_AUTHENTICATED)?;
+        if !grants.admits(session.peer.ip()) {
+            return Err(ResultCode::NOT_ALLOWLISTED);
+        }
+        let grants = Arc::new(grants);
+        session.grants = Some(Arc::clone(&grants));
+        Ok(grants)
     }
 
     /// How long sessions last, in seconds.
@@ -68,8 +119,9 @@ impl Security {
 
     /// Compares a credential with the user's hash.
     pub(crate) fn check_credential(&self, user: &str, credential: &[u8]) -> Result<(), ResultCode> {
-        let hash = self.users.get(user).ok_or(ResultCode::INVALID_USER)?;
-        if hash == credential { Ok(()) } else { Err(ResultCode::INVALID_CREDENTIAL) }
+        let accounts = self.accounts.read();
+        let user = accounts.users.get(user).ok_or(ResultCode::INVALID_USER)?;
+        if user.hash == credential { Ok(()) } else { Err(ResultCode::INVALID_CREDENTIAL) }
     }
 
     /// Opens a session.
@@ -89,14 +141,14 @@ impl Security {
         Ok(token)
     }
 
-    /// Checks a session token; `user` is the name that came with it, if one did.
-    pub(crate) fn check_token(&self, user: Option<&str>, token: &[u8]) -> Result<(), ResultCode> {
+    /// Checks a session token; `user` is the name that came with it, if one did. Gives the name of its user.
+    pub(crate) fn check_token(&self, user: Option<&str>, token: &[u8]) -> Result<String, ResultCode> {
         let sessions = self.sessions.lock();
         let token: &Token = token.try_into().map_err(|_| ResultCode::INVALID_CREDENTIAL)?;
         match sessions.by_token.get(token) {
             Some((owner, _)) if user.is_some_and(|user| user != owner) => Err(ResultCode::INVALID_CREDENTIAL),
             Some((_, ends)) if *ends <= Instant::now() => Err(ResultCode::EXPIRED_SESSION),
-            Some(_) => Ok(()),
+            Some((owner, _)) => Ok(owner.clone()),
             None => Err(ResultCode::INVALID_CREDENTIAL),
         }
     }
@@ -106,11 +158,15 @@ impl Security {
 mod tests {
     use super::*;
 
+    fn hash_of(security: &Security, user: &str) -> Vec<u8> {
+        security.look(|accounts| accounts.users[user].hash.clone())
+    }
+
     #[test]
     fn hashes_are_those_of_the_clients() {
         // The credentials that the C client sent for these passwords when the golden group `security` was recorded.
-        let security = Security::new(&[("admin".into(), "secret".into())], SESSION_TTL).unwrap();
-        let hash = String::from_utf8(security.users["admin"].clone()).unwrap();
+        let security = Security::new(&[("admin".into(), "secret".into(), None)], SESSION_TTL).unwrap();
+        let hash = String::from_utf8(hash_of(&security, "admin")).unwrap();
         assert!(hash.starts_with("$2a$10$7EqJtq98hPqEX7fNZaFWoO"), "{hash}");
         assert_eq!(security.check_credential("admin", hash.as_bytes()), Ok(()));
         assert_eq!(security.check_credential("admin", b"secret"), Err(ResultCode::INVALID_CREDENTIAL));
@@ -119,11 +175,11 @@ mod tests {
 
     #[test]
     fn tokens_open_what_they_were_made_for_until_they_end() {
-        let users = [("a".to_owned(), "x".to_owned()), ("b".to_owned(), "y".to_owned())];
+        let users = [("a".to_owned(), "x".to_owned(), None), ("b".to_owned(), "y".to_owned(), None)];
         let security = Security::new(&users, SESSION_TTL).unwrap();
-        let credential = security.users["a"].clone();
+        let credential = hash_of(&security, "a");
         let token = security.login("a", &credential).unwrap();
-        assert_eq!(security.check_token(Some("a"), &token), Ok(()));
+        assert_eq!(security.check_token(Some("a"), &token), Ok("a".to_owned()));
         assert_eq!(security.check_token(Some("b"), &token), Err(ResultCode::INVALID_CREDENTIAL));
         assert_eq!(security.check_token(Some("a"), &token[1..]), Err(ResultCode::INVALID_CREDENTIAL));
         assert_eq!(security.check_token(Some("a"), &[0; 32]), Err(ResultCode::INVALID_CREDENTIAL));
@@ -140,7 +196,7 @@ mod tests {
     fn bad_users_are_refused() {
         let long = "u".repeat(64);
         for users in [vec![("", "x")], vec![("a", "x"), ("a", "y")], vec![(long.as_str(), "x")]] {
-            let users: Vec<_> = users.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+            let users: Vec<_> = users.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned(), None)).collect();
             assert!(matches!(Security::new(&users, 1), Err(ClusterError::Setting(_))));
         }
     }

@@ -6,6 +6,7 @@
 
 mod rows;
 
+use crate::admin;
 use crate::cluster::Counters;
 use crate::code;
 use crate::exp::Expression;
@@ -35,7 +36,14 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
     // `check` has found the field.
     let value = field.unwrap_or_default();
     Counters::add(&node.counters.batch_rows, count.into());
-    let mut run = Run::new(Arc::clone(node), value, node.faults.rejects_unowned(RequestKind::Batch));
+    let grants = match admin::grants(node, request.session) {
+        Ok(grants) => grants,
+        Err(code) => {
+            finish(out, code);
+            return Answered::Done;
+        }
+    };
+    let mut run = Run::new(Arc::clone(node), grants, value, node.faults.rejects_unowned(RequestKind::Batch));
     if run.proceed(value, filter, request.now_ms, out) {
         return Answered::Done;
     }

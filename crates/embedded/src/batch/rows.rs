@@ -1,6 +1,7 @@
 //! Executing the rows of a batch, some at a time.
 
 use super::{finish, is_failure};
+use crate::admin::{self, Access, Grants};
 use crate::cluster::Node;
 use crate::code;
 use crate::record::{self, RecordOutcome, RecordRequest, UdfCall};
@@ -20,6 +21,8 @@ const ROWS_PER_CALL: u32 = 4096;
 /// A batch that is being executed.
 pub(super) struct Run {
     node: Arc<Node>,
+    /// What the user may do, if security is on.
+    grants: Option<Arc<Grants>>,
     flags: u8,
     /// Rows of partitions that the node does not own are answered with "unavailable" (a fault).
     rejects_unowned: bool,
@@ -29,9 +32,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(node: Arc<Node>, value: &[u8], rejects_unowned: bool) -> Self {
+    pub(super) fn new(node: Arc<Node>, grants: Option<Arc<Grants>>, value: &[u8], rejects_unowned: bool) -> Self {
         let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
-        Self { node, flags, rejects_unowned, done: 0, error: None }
+        Self { node, grants, flags, rejects_unowned, done: 0, error: None }
     }
 
     /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
@@ -102,6 +105,12 @@ impl Run {
         let write = row.header.info2 & info2::WRITE != 0;
         if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
             return RecordOutcome::error(code::UNAVAILABLE);
+        }
+        let access = Access::of(row.header.info1, row.header.info2, udf.given().is_some());
+        let set_name = set.unwrap_or_default();
+        let permitted = admin::permit_data(self.grants.as_deref(), access, namespace.name.as_bytes(), set_name, now_ms);
+        if let Err(code) = permitted {
+            return RecordOutcome::error(code);
         }
         let request = RecordRequest {
             info1: row.header.info1,

@@ -37,7 +37,8 @@ struct Arguments {
     /// Threads that serve all nodes together. Default: one per core, at most 4.
     #[arg(long)]
     threads: Option<usize>,
-    /// Users, as `name:password`, separated by commas. With any, every connection has to log in.
+    /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log
+    /// in. Without roles a user may do everything.
     #[arg(long, value_delimiter = ',')]
     users: Vec<String>,
     /// Listen with TLS, too, with a certificate for this name that is made on the spot.
@@ -109,9 +110,12 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
     }
     for user in &arguments.users {
         let Some((name, password)) = user.split_once(':') else {
-            return Err(ClusterError::Setting(format!("user {user:?}: name:password expected")));
+            return Err(ClusterError::Setting(format!("user {user:?}: name:password or name:password:roles expected")));
         };
-        builder = builder.user(name, password);
+        builder = match password.split_once(':') {
+            None => builder.user(name, password),
+            Some((password, roles)) => builder.user_with_roles(name, password, roles.split('+')),
+        };
     }
     #[cfg(feature = "tls")]
     if let Some(name) = &arguments.tls_name {

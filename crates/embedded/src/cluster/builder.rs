@@ -1,7 +1,7 @@
 //! How a cluster is set up before it starts.
 
 use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId};
-use crate::admin::{SESSION_TTL, Security};
+use crate::admin::{FirstUser, SESSION_TTL, Security};
 use crate::store::Namespace;
 #[cfg(feature = "tls")]
 use crate::tls::TlsOptions;
@@ -35,7 +35,7 @@ pub struct Builder {
     cluster_name: Option<String>,
     pub(super) first_id: u64,
     pub(super) threads: Option<usize>,
-    users: Vec<(String, String)>,
+    users: Vec<FirstUser>,
     session_ttl: u32,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
@@ -209,10 +209,23 @@ impl Builder {
         self
     }
 
-    /// Adds a user, which turns security on: every connection has to log in. Users may do everything; roles are not
-    /// kept. Passwords are hashed the way clients do it (bcrypt), which takes some 50 ms each.
+    /// Adds a user that may do everything, and turns security on: every connection has to log in, and users have roles.
+    /// Passwords are hashed the way clients do it (bcrypt), which takes some 50 ms each.
     pub fn user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
-        self.users.push((name.into(), password.into()));
+        self.users.push((name.into(), password.into(), None));
+        self
+    }
+
+    /// The same with a user of these roles: `user-admin`, `sys-admin`, `data-admin`, `udf-admin`, `sindex-admin`, `read`,
+    /// `read-write`, `read-write-udf`, `write`, `truncate`. Other roles can be made once the cluster runs.
+    pub fn user_with_roles(
+        mut self,
+        name: impl Into<String>,
+        password: impl Into<String>,
+        roles: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let roles = roles.into_iter().map(Into::into).collect();
+        self.users.push((name.into(), password.into(), Some(roles)));
         self
     }
 

@@ -13,6 +13,7 @@ mod truncate;
 
 pub(crate) use sindex::SecondaryIndexes;
 
+use crate::admin::{self, Permission};
 use crate::cluster::{Counters, Node};
 use crate::faults;
 use crate::service::{Answered, Request, Session};
@@ -109,6 +110,9 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
     let find = |name: &str| node.cluster.namespace(name.as_bytes());
     let known = |name: &str| find(name).is_some();
     let indexes = &node.cluster.indexes;
+    if let Err(code) = permit(node, session, &command) {
+        return error(code, "role violation");
+    }
     match command.name {
         "sindex-create" => indexes.create(&command, find),
         "sindex-delete" => indexes.delete(&command, find),
@@ -132,6 +136,22 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
             .or_else(|| fixed::answer(node, &command))
             .unwrap_or_else(unrecognized),
     }
+}
+
+/// Whether the user may give this command. Looking is free.
+fn permit(node: &Node, session: &mut Session, command: &CommandLine<'_>) -> Result<(), u8> {
+    let Some(grants) = admin::grants(node, session)? else { return Ok(()) };
+    let permission = match command.name {
+        "sindex-create" | "sindex-delete" => Permission::IndexAdmin,
+        "udf-put" | "udf-remove" => Permission::UdfAdmin,
+        "truncate" | "truncate-namespace" | "truncate-undo" | "truncate-namespace-undo" => Permission::Truncate,
+        "query-abort" | "query-abort-all" => Permission::QueryAdmin,
+        "set-config" | "log-set" | "recluster" | "aerolane-fault" => Permission::SysAdmin,
+        _ => return Ok(()),
+    };
+    let namespace = command.namespace().unwrap_or_default();
+    let set = command.get("set").unwrap_or_default();
+    grants.check(permission, namespace.as_bytes(), set.as_bytes()).map_err(|code| code.0)
 }
 
 /// The client says what it is, once per connection: base64 of `1,<client>-<version>,<application>`.

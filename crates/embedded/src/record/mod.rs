@@ -28,6 +28,7 @@ pub(crate) use particle::checked as stored;
 pub(crate) use project::project;
 pub(crate) use request::{RecordOutcome, RecordRequest, UdfCall, field_error};
 
+use crate::admin::{self, Access};
 use crate::code;
 use crate::faults::RequestKind;
 use crate::service::{Request, error_answer};
@@ -77,6 +78,14 @@ pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: 
         Ok(record) => record,
         Err(code) => return error_answer(out, code),
     };
+    let access = Access::of(record.info1, record.info2, record.udf.is_some());
+    let permitted = admin::grants(request.node, request.session).and_then(|grants| {
+        let set = record.set.unwrap_or_default();
+        admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set, request.now_ms)
+    });
+    if let Err(code) = permitted {
+        return error_answer(out, code);
+    }
     if request.node.faults.armed() && refused(request, namespace, &record) {
         return error_answer(out, code::UNAVAILABLE);
     }

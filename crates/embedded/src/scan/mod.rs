@@ -15,6 +15,7 @@ mod select;
 
 pub(crate) use registry::{Queries, command};
 
+use crate::admin::{self, Access};
 use crate::cluster::Counters;
 use crate::code;
 use crate::service::{Answered, Request, error_answer};
@@ -28,6 +29,14 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
     let node = request.node;
     Counters::add(&node.counters.queries, 1);
     let started = QueryRequest::parse(node, request.body, message).and_then(|query| {
+        let access = match query.kind {
+            Kind::Foreground => Access::Read,
+            Kind::Background => Access::Write { reads: false },
+            Kind::BackgroundUdf | Kind::Aggregation => Access::Udf,
+        };
+        let grants = admin::grants(node, request.session)?;
+        let set = query.set.as_deref().unwrap_or_default();
+        admin::permit_data(grants.as_deref(), access, query.namespace.name.as_bytes(), set, request.now_ms)?;
         let entry = Queries::enter(node, &query, request.session.peer)?;
         Ok((query, entry))
     });

@@ -101,7 +101,7 @@ impl Connection {
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
-        let session = Session { peer, user: None, user_agent_set: false, records: 0 };
+        let session = Session { peer, user: None, grants: None, user_agent_set: false, records: 0 };
         Ok(Self {
             listener,
             node,

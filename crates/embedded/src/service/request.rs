@@ -1,5 +1,6 @@
 //! What the service hands to the modules that answer, and what they hand back.
 
+use crate::admin::Grants;
 use crate::cluster::Node;
 use aerolane_wire::message::{MessageHeader, MessageWriter};
 use std::net::SocketAddr;
@@ -13,6 +14,8 @@ pub(crate) struct Session {
     pub(crate) peer: SocketAddr,
     /// The user that has logged in on this connection.
     pub(crate) user: Option<String>,
+    /// What that user may do, as far as it was asked for.
+    pub(crate) grants: Option<Arc<Grants>>,
     /// Whether the client has told its user agent.
     pub(crate) user_agent_set: bool,
     /// Single-record messages since they were last added to the node's counters.

@@ -1,0 +1,260 @@
+//! UDFs beyond the recorded ones: limits, the sandbox, concurrent calls, background jobs and aggregations of several
+//! nodes.
+
+mod common;
+
+use aerolane_embedded::EmbeddedCluster;
+use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3, op};
+use aerolane_wire::particle::Particle;
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use common::{Answer, Raw, digest};
+use std::time::{Duration, Instant};
+
+const MODULE: &str = r#"
+function incr(rec, by)
+  if aerospike:exists(rec) then
+    rec.n = rec.n + by
+    aerospike:update(rec)
+  else
+    rec.n = by
+    aerospike:create(rec)
+  end
+  return rec.n
+end
+function forever(rec) while true do end end
+function stubborn(rec) while true do pcall(function() while true do end end) end end
+function in_coroutine(rec)
+  while true do coroutine.resume(coroutine.create(function() while true do end end)) end
+end
+function deep(rec) return deep(rec) + 1 end
+function memory(rec) local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e5) .. i end end
+function list_memory(rec) local l = list { 1 } while true do list.concat(l, l) end end
+function bytes_memory(rec) local t = {} for i = 1, 1e9 do t[i] = bytes(8); bytes.set_int64(t[i], 1000000, 1) end end
+function cycle(rec) local l = list() list.append(l, l) list.append(l, l) return l end
+function finalizer(rec) return setmetatable({}, { __gc = function() while true do end end }) end
+function sandbox(rec)
+  local found = list()
+  for _, name in ipairs { "io", "debug_", "package", "dofile", "loadfile" } do
+    if _G[name] ~= nil then list.append(found, name) end
+  end
+  if os.execute or os.remove or os.getenv or string.dump then list.append(found, "os") end
+  if pcall(load, "\27Lua") and load("\27Lua") then list.append(found, "compiled code") end
+  return #found
+end
+function missing_module(rec) return require("nothing") end
+function logs(rec) info("n is %d", 5); warn("beware"); return 1 end
+local function n_of(rec) return rec.n end
+local function add(a, b) return a + b end
+function sum(stream) return stream : map(n_of) : reduce(add) end
+local function is_even(rec) return rec.n % 2 == 0 end
+local function tally(m, rec) m[rec.n % 3] = (m[rec.n % 3] or 0) + 1; return m end
+local function merge(a, b) return map.merge(a, b, add) end
+function groups(stream) return stream : filter(is_even) : aggregate(map(), tally) : reduce(merge) end
+function endless(stream) return stream : map(function(rec) while true do end end) end
+function mark(rec, value) rec.marked = value; aerospike:update(rec) end
+function broken(rec)
+  return nil + 1
+end
+"#;
+
+fn cluster(nodes: usize) -> EmbeddedCluster {
+    EmbeddedCluster::builder().nodes(nodes).namespace("test").service_threads(2).start().unwrap()
+}
+
+fn register(raw: &mut Raw, name: &str, source: &str) -> String {
+    let content = BASE64.encode(source);
+    raw.info(&format!("udf-put:filename={name};content={content};content-len={};udf-type=LUA;", content.len()))
+}
+
+fn call(digest: [u8; 20], function: &str, arguments: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
+    let mut message = MessageWriter::frame(&mut out, &header);
+    message.field(field::NAMESPACE, b"test");
+    message.field(field::SET, b"s");
+    message.field(field::DIGEST, &digest);
+    message.field(field::UDF_PACKAGE, b"m");
+    message.field(field::UDF_FUNCTION, function.as_bytes());
+    message.field(field::UDF_ARGUMENTS, arguments);
+    message.finish().unwrap();
+    out
+}
+
+impl Raw {
+    fn call(&mut self, digest: [u8; 20], function: &str, arguments: &[u8]) -> Answer {
+        self.send(&call(digest, function, arguments));
+        self.answer().unwrap()
+    }
+
+    /// The text of a failure.
+    fn failure(&mut self, function: &str) -> String {
+        let answer = self.call(digest(7, 1), function, &[0x90]);
+        assert_eq!((answer.code, &*answer.bins[0].0), (100, "FAILURE"), "{function}: {answer:?}");
+        String::from_utf8(answer.bins[0].1.clone()).unwrap()
+    }
+}
+
+fn int(answer: &Answer) -> i64 {
+    assert_eq!((answer.code, &*answer.bins[0].0), (0, "SUCCESS"), "{}", text(answer));
+    i64::from_be_bytes(answer.bins[0].1.clone().try_into().unwrap())
+}
+
+fn text(answer: &Answer) -> String {
+    let shown: Vec<String> =
+        answer.bins.iter().map(|(name, value)| format!("{name} {}", String::from_utf8_lossy(value))).collect();
+    shown.join(", ")
+}
+
+#[test]
+fn scripts_that_never_end_are_ended_and_the_node_goes_on() {
+    let cluster = cluster(1);
+    let address = cluster.nodes()[0].address;
+    let mut raw = Raw::connect(address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for function in ["forever", "stubborn", "in_coroutine"] {
+        let started = Instant::now();
+        let failure = raw.failure(function);
+        assert!(failure.contains("takes too long"), "{function}: {failure}");
+        assert!(started.elapsed() < Duration::from_secs(4), "{function}: {:?}", started.elapsed());
+        assert!(int(&raw.call(digest(9, 1), "incr", &[0x91, 1])) > 0, "the next call is as any other");
+    }
+    assert_eq!(raw.info("status"), "ok");
+}
+
+#[test]
+fn memory_depth_and_finalizers_are_bounded() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for (function, expected) in [
+        ("memory", "not enough memory"),
+        ("list_memory", "not enough memory"),
+        ("bytes_memory", "not enough memory"),
+        ("deep", "stack overflow"),
+        ("cycle", "result too large"),
+        ("finalizer", "finalizers are not supported"),
+        ("missing_module", "module 'nothing' not found"),
+    ] {
+        let failure = raw.failure(function);
+        assert!(failure.contains(expected), "{function}: {failure}");
+    }
+    assert_eq!(
+        raw.failure("broken").rsplit_once('/').unwrap().1,
+        "m.lua:44: attempt to perform arithmetic on a nil value"
+    );
+    assert_eq!(int(&raw.call(digest(7, 1), "sandbox", &[0x90])), 0);
+    assert_eq!(int(&raw.call(digest(7, 1), "logs", &[0x90])), 1);
+    assert_eq!(cluster.udf_log(), ["info: n is 5", "warn: beware"]);
+}
+
+#[test]
+fn calls_on_one_record_do_not_lose_each_others_writes() {
+    let cluster = cluster(2);
+    let nodes = cluster.nodes();
+    assert_eq!(register(&mut Raw::connect(nodes[0].address), "m.lua", MODULE), "ok");
+    std::thread::scope(|scope| {
+        for node in nodes.iter().cycle().take(4) {
+            scope.spawn(|| {
+                let mut raw = Raw::connect(node.address);
+                for _ in 0..100 {
+                    assert!(int(&raw.call(digest(11, 1), "incr", &[0x91, 2])) > 0);
+                }
+            });
+        }
+    });
+    assert_eq!(int(&Raw::connect(nodes[1].address).call(digest(11, 1), "incr", &[0x91, 0])), 800);
+}
+
+fn put_n(raw: &mut Raw, digest: [u8; 20], n: i64) {
+    let mut out = Vec::new();
+    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
+    let mut message = MessageWriter::frame(&mut out, &header);
+    message.field(field::NAMESPACE, b"test");
+    message.field(field::SET, b"s");
+    message.field(field::DIGEST, &digest);
+    message.op(op::WRITE, b"n", Particle::Integer(n)).unwrap();
+    message.finish().unwrap();
+    raw.send(&out);
+    assert_eq!(raw.answer().unwrap().code, 0);
+}
+
+fn job(header: MessageHeader, function: &str, arguments: &[u8], operation: u8, id: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut message = MessageWriter::frame(&mut out, &header);
+    message.field(field::NAMESPACE, b"test");
+    message.field(field::SET, b"s");
+    message.field(field::QUERY_ID, &id.to_be_bytes());
+    let ids: Vec<u8> = (0..4096_u16).flat_map(u16::to_le_bytes).collect();
+    message.field(field::PARTITIONS, &ids);
+    message.field(field::UDF_OPERATION, &[operation]);
+    message.field(field::UDF_PACKAGE, b"m");
+    message.field(field::UDF_FUNCTION, function.as_bytes());
+    message.field(field::UDF_ARGUMENTS, arguments);
+    message.finish().unwrap();
+    out
+}
+
+const FOREGROUND: MessageHeader = MessageHeader {
+    info1: info1::READ,
+    info2: 0,
+    info3: info3::PARTITION_DONE,
+    info4: 0,
+    result_code: 0,
+    generation: 0,
+    record_ttl: 0,
+    transaction_ttl: 0,
+    n_fields: 0,
+    n_ops: 0,
+};
+
+#[test]
+fn aggregations_see_every_record_and_can_be_aborted() {
+    let cluster = cluster(1);
+    let address = cluster.nodes()[0].address;
+    let mut raw = Raw::connect(address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for n in 0..500_u16 {
+        put_n(&mut raw, digest(n * 8, 3), n.into());
+    }
+    raw.send(&job(FOREGROUND, "sum", &[0x90], 1, 1));
+    let answers = raw.until_last();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(int(&answers[0]), 499 * 500 / 2);
+    raw.send(&job(FOREGROUND, "groups", &[0x90], 1, 2));
+    let answers = raw.until_last();
+    // {0: 84, 1: 83, 2: 83}
+    assert_eq!(answers[0].bins[0].1, [0x83, 0, 84, 1, 83, 2, 83]);
+    raw.send(&job(FOREGROUND, "endless", &[0x90], 1, 3));
+    let started = Instant::now();
+    let answers = raw.until_last();
+    assert!(text(&answers[0]).contains("takes too long"), "{}", text(&answers[0]));
+    assert!(started.elapsed() < Duration::from_secs(4));
+    assert_eq!(answers.last().unwrap().code, 1);
+}
+
+#[test]
+fn background_calls_reach_every_record_of_their_node() {
+    let cluster = cluster(3);
+    let nodes = cluster.nodes();
+    let mut raws: Vec<Raw> = nodes.iter().map(|node| Raw::connect(node.address)).collect();
+    assert_eq!(register(&mut raws[0], "m.lua", MODULE), "ok");
+    for n in 0..300_u16 {
+        put_n(&mut raws[0], digest(n * 13, 3), n.into());
+    }
+    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
+    for raw in &mut raws {
+        raw.send(&job(header, "mark", &[0x91, 7], 2, 77));
+        assert_eq!(raw.until_last()[0].code, 0);
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    for raw in &mut raws {
+        while !raw.info("query-show:trid=77").contains("status=done(ok)") {
+            assert!(Instant::now() < deadline, "the job does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    for n in 0..300_u16 {
+        let answer = raws[1].get(digest(n * 13, 3)).unwrap();
+        assert_eq!((answer.generation, answer.bins.len()), (2, 2), "{n}");
+    }
+}
