@@ -150,7 +150,7 @@ fn security() {
 
 #[test]
 fn expressions_and_collections() {
-    for group in ["exp", "operate", "list", "map", "ctx", "bits", "hll"] {
+    for group in ["exp", "operate", "list", "map", "ctx", "bits", "hll", "strings"] {
         survives(group);
     }
 }
@@ -160,7 +160,7 @@ fn expressions_and_collections() {
 fn operations_on_values() {
     let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
     let address = cluster.nodes()[0].address;
-    for group in ["list", "map", "ctx", "bits", "hll"] {
+    for group in ["list", "map", "ctx", "bits", "hll", "exp"] {
         let requests = requests(group);
         let mut random = Random(0xc0de + group.len() as u64);
         let mut stream = connect(address);
@@ -190,4 +190,34 @@ fn mutate_payload(request: &[u8], random: &mut Random) -> Vec<u8> {
         };
     }
     bytes
+}
+
+/// Filters of paths, paths in filters and so on: each one multiplies the work of those inside it.
+#[test]
+fn nested_paths_come_to_an_end() {
+    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
+    let mut stream = connect(cluster.nodes()[0].address);
+    let list: Vec<u8> = [&[0xdc, 0x03, 0xe8][..], &[1; 1000]].concat();
+    // Those of a list of 1000 elements, for which those of a list of 1000 elements, ...
+    let mut expression = vec![0xc3];
+    for _ in 0..5 {
+        let path = [&[0x93, 0xcc, 0xfe, 0x92, 4][..], &expression, &[1]].concat();
+        let select = [&[0x95, 127, 4, 0][..], &path, &[0x92, 126], &list].concat();
+        // Whether the number of what is selected is above 0.
+        expression = [&[0x93, 3, 0x95, 127, 2, 0, 0x91, 16][..], &select, &[0]].concat();
+    }
+    let value = [&[0x92][..], &expression, &[0]].concat();
+    let op = [&(5 + value.len() as u32).to_be_bytes()[..], &[7, 4, 0, 1, b'r'], &value].concat();
+    let mut body = vec![22, 1, 0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 2, 0, 2];
+    for (kind, field) in [(0, &b"test"[..]), (4, &[7; 20])] {
+        body.extend_from_slice(&(1 + field.len() as u32).to_be_bytes());
+        body.push(kind);
+        body.extend_from_slice(field);
+    }
+    body.extend_from_slice(&[0, 0, 0, 13, 2, 1, 0, 1, b'b', 0, 0, 0, 0, 0, 0, 0, 1]);
+    body.extend_from_slice(&op);
+    let request = [&(2_u64 << 56 | 3 << 48 | body.len() as u64).to_be_bytes()[..], &body].concat();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    stream.write_all(&[&request[..], STATUS].concat()).unwrap();
+    assert!(answered(&mut stream, b"nested paths"));
 }

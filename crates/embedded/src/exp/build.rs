@@ -154,6 +154,15 @@ pub(super) enum Node<'a> {
 }
 
 impl Node<'_> {
+    /// Whether it is "unknown" as it is written, which has any type where "cond" results in it.
+    fn is_unknown(&self) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Let { body, .. } => body.is_unknown(),
+            _ => false,
+        }
+    }
+
     pub(super) fn kind(&self) -> Type {
         match self {
             Self::Constant(value) => value.kind(),
@@ -425,7 +434,7 @@ impl<'a> Builder<'a> {
         let mut value = |builder: &mut Self| {
             let node = builder.node()?;
             match node {
-                Node::Unknown => {}
+                _ if node.is_unknown() => {}
                 _ if *kind.get_or_insert(node.kind()) != node.kind() => return Err(BAD),
                 _ => {}
             }

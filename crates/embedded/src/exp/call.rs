@@ -7,6 +7,7 @@
 use super::build::{Builder, Node};
 use super::eval::Evaluation;
 use super::value::{Type, Value};
+use super::work::step;
 use crate::record::{stored_list, stored_map};
 use crate::{bits, cdt, code, hll};
 use aerolane_wire::msgpack::Element;
@@ -140,6 +141,8 @@ impl<'v> Evaluation<'v> {
             }
         }
         let subject = self.node(&call.subject)?;
+        // The payload is taken apart, with the paths and expressions in it, each time.
+        step(8 * payload.len() + subject.len())?;
         let particle = match &subject {
             Value::Nil => None,
             // Constants come in any order.

@@ -3,6 +3,7 @@
 use super::arithmetic::scan;
 use super::build::{Comparison, ItemPart, Metadata, Node};
 use super::value::Value;
+use super::work::{Work, step};
 use crate::clock::EPOCH_2010;
 use crate::geo::Shape;
 use crate::path::Collection;
@@ -47,6 +48,7 @@ pub(super) fn evaluate<'v>(
     context: &'v Context<'v>,
     item: Option<Item<'v>>,
 ) -> Option<Value<'v>> {
+    let _work = Work::begin();
     Evaluation { context, item, variables: vec![None; variables] }.node(root)
 }
 
@@ -83,6 +85,7 @@ pub(super) struct Evaluation<'v> {
 
 impl<'v> Evaluation<'v> {
     pub(super) fn node(&mut self, node: &'v Node<'_>) -> Option<Value<'v>> {
+        step(0)?;
         match node {
             Node::Constant(value) => Some(borrowed(value)),
             Node::Unknown => None,
@@ -103,6 +106,7 @@ impl<'v> Evaluation<'v> {
             Node::Metadata(what) => Some(self.metadata(*what)),
             Node::Compare(comparison, sides) => {
                 let (a, b) = (self.node(&sides[0])?, self.node(&sides[1])?);
+                step(a.len().min(b.len()))?;
                 if let (Value::List(a) | Value::Map(a), Value::List(b) | Value::Map(b)) = (&a, &b)
                     && meets_unordered_map(a, b)
                 {
@@ -111,7 +115,7 @@ impl<'v> Evaluation<'v> {
                 Some(Value::Bool(compare(*comparison, &a, &b)))
             }
             Node::Regex(regex, text) => match self.node(text)? {
-                Value::Str(text) => Some(Value::Bool(regex.is_match(&text))),
+                Value::Str(text) => step(text.len()).map(|()| Value::Bool(regex.is_match(&text))),
                 _ => None,
             },
             Node::Geo(sides) => {
@@ -161,11 +165,13 @@ impl<'v> Evaluation<'v> {
                 let mut wanted = Vec::new();
                 self.node(&arguments[0])?.write(&mut wanted)?;
                 let Value::List(list) = self.node(&arguments[1])? else { return None };
+                step(list.len() + wanted.len())?;
                 let elements = Collection::parse(&list)?.entries;
                 Some(Value::Bool(elements.iter().any(|entry| record::compare(&wanted, entry.value).is_eq())))
             }
             Node::MapParts { keys, map } => {
                 let Value::Map(map) = self.node(map)? else { return None };
+                step(map.len())?;
                 let entries = Collection::parse(&map)?.entries;
                 let mut list = Vec::new();
                 let mut writer = Writer::new(&mut list);

@@ -10,9 +10,11 @@ mod call;
 mod eval;
 mod pattern;
 mod value;
+mod work;
 
 pub(crate) use eval::{BinSource, Context, Item};
 pub(crate) use value::Value;
+pub(crate) use work::Work;
 
 use crate::code;
 use build::Node;

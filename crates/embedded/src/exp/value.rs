@@ -125,6 +125,14 @@ impl<'a> Value<'a> {
         Some(())
     }
 
+    /// Its size in bytes, 0 for what is small.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Str(v) | Self::Blob(v) | Self::List(v) | Self::Map(v) | Self::Geo(v) | Self::Hll(v) => v.len(),
+            _ => 0,
+        }
+    }
+
     pub(super) fn kind(&self) -> Type {
         match self {
             Self::Nil => Type::Nil,

@@ -4,12 +4,13 @@ use super::collection::Collection;
 use super::{Mode, Path};
 use crate::cdt::sorted_by;
 use crate::code;
-use crate::exp::{Expression, Item, Value};
+use crate::exp::{Expression, Item, Value, Work};
 use crate::record::{compare, stored_list, stored_map};
 use aerolane_wire::msgpack::order;
 
 /// Carries out a changing operation on a bin; gives the new value. The error is a result code.
 pub(crate) fn modify(payload: &[u8], kind: u8, value: &[u8]) -> Result<Vec<u8>, u8> {
+    let _work = Work::begin();
     let path = Path::parse(payload, kind)?;
     if path.mode != Mode::Apply {
         return Err(code::PARAMETER);

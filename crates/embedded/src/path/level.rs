@@ -151,7 +151,7 @@ impl Path<'_> {
         }
         let keys_in = match level.choice {
             Choice::KeysIn(list) => match Collection::parse(list) {
-                Some(list) if !list.is_map => list.entries,
+                Some(list) if !list.is_map => sorted_by(list.entries, |a, b| compare(a.value, b.value)),
                 _ => return Err(code::PARAMETER),
             },
             _ => Vec::new(),
@@ -162,7 +162,9 @@ impl Path<'_> {
                 (Choice::Where(condition), _) => condition.holds(item(i)),
                 (Choice::Value(wanted), _) => Some(compare(entry.value, wanted).is_eq()),
                 (Choice::Key(wanted), Some(key)) => Some(compare(key, wanted).is_eq()),
-                (Choice::KeysIn(_), Some(key)) => Some(keys_in.iter().any(|wanted| compare(key, wanted.value).is_eq())),
+                (Choice::KeysIn(_), Some(key)) => {
+                    Some(keys_in.binary_search_by(|wanted| compare(wanted.value, key)).is_ok())
+                }
                 // By key in a list.
                 _ => None,
             };

@@ -3,13 +3,14 @@
 use super::collection::Collection;
 use super::{Mode, Path};
 use crate::code;
-use crate::exp::Value;
+use crate::exp::{Value, Work};
 use aerolane_wire::msgpack::Writer;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
 /// Carries out a selecting operation on a bin. The error is a result code.
 pub(crate) fn select(payload: &[u8], kind: u8, value: &[u8]) -> Result<Value<'static>, u8> {
+    let _work = Work::begin();
     let path = Path::parse(payload, kind)?;
     let mut out = Vec::new();
     match path.mode {
