@@ -54,6 +54,97 @@ def hosts(seeds):
     return [(host, int(port)) for host, port in (seed.rsplit(":", 1) for seed in seeds.split(","))]
 
 
+def c_client_values(client, log):
+    """Bit, HLL and expression operations of the C client."""
+    import aerospike
+    from aerospike_helpers import cdt_ctx, expressions as exp
+    from aerospike_helpers.operations import bitwise_operations as bit
+    from aerospike_helpers.operations import expression_operations as expop
+    from aerospike_helpers.operations import hll_operations as hll
+    from aerospike_helpers.operations import operations as op
+
+    key = (NS, "peer_c_values", "k")
+
+    def last(operations):
+        """The answers of an ordered operate call: name and value of each."""
+        return client.operate_ordered(key, operations)[2]
+
+    def bits():
+        client.put(key, {"b": bytes([0b00000001, 0b01000010, 0x03])})
+        _, _, bins = client.operate(key, [bit.bit_get("b", 9, 5)])
+        check(bins == {"b": bytes([0b10000000])}, f"{bins}")
+        answers = last(
+            [
+                bit.bit_set("b", 0, 8, 1, b"\xf0"),
+                bit.bit_add("b", 16, 8, 255, False, aerospike.BIT_OVERFLOW_WRAP),
+                bit.bit_resize("b", 4),
+                bit.bit_count("b", 0, 32),
+                bit.bit_get_int("b", 16, 8, False),
+                bit.bit_lscan("b", 8, 16, True),
+                op.read("b"),
+            ]
+        )
+        check([value for _, value in answers][-4:] == [7, 2, 1, bytes([0xF0, 0x42, 2, 0])], f"{answers}")
+        try:
+            client.operate(key, [bit.bit_not("b", 30, 8)])
+        except aerospike.exception.OpNotApplicable:
+            return
+        raise AssertionError("OpNotApplicable expected")
+
+    def hlls():
+        names = [f"v{i}" for i in range(1000)]
+        _, _, bins = client.operate(key, [hll.hll_add("h", names, 12)])
+        # How many changed a register: some share one.
+        check(850 < bins["h"] <= 1000, f"{bins}")
+        client.operate(key, [hll.hll_add("g", names[500:], 12, 16)])
+        other = client.get(key)[2]["g"]
+        answers = last(
+            [
+                hll.hll_get_count("h"),
+                hll.hll_describe("g"),
+                hll.hll_get_union_count("h", [other]),
+                hll.hll_get_intersect_count("h", [other]),
+                hll.hll_get_similarity("h", [other]),
+            ]
+        )
+        count, shape, union, common, similarity = (value for _, value in answers)
+        check(940 < count < 1060 and shape == [12, 16] and union == count, f"{answers}")
+        check(420 < common < 580 and 0.4 < similarity < 0.6, f"{answers}")
+
+    def expressions():
+        client.put(key, {"i": 7, "l": [5, 1, 9, 1], "m": {"a": 1, "b": [1, 2]}, "s": "hello", "b": b"\x0f"})
+        over = {"expressions": exp.GT(exp.ListSize(None, exp.ListBin("l")), 4).compile()}
+        try:
+            client.get(key, over)
+        except aerospike.exception.FilteredOut:
+            pass
+        else:
+            raise AssertionError("FilteredOut expected")
+        under = exp.And(
+            exp.CmpRegex(aerospike.REGEX_EXTENDED, "^h(e|a)l+o$", exp.StrBin("s")),
+            exp.Eq(exp.BitCount(0, 8, exp.BlobBin("b")), 4),
+            exp.InList(9, exp.ListBin("l")),
+        )
+        check(client.get(key, {"expressions": under.compile()})[2]["i"] == 7)
+        value = exp.Let(exp.Def("n", exp.ListSize(None, exp.ListBin("l"))), exp.Add(exp.Var("n"), exp.IntBin("i")))
+        nested = exp.ListGetByIndex(
+            [cdt_ctx.cdt_ctx_map_key("b")], aerospike.LIST_RETURN_VALUE, exp.ResultType.INTEGER, 1, exp.MapBin("m")
+        )
+        answers = last(
+            [
+                expop.expression_write("w", value.compile()),
+                expop.expression_read("r", nested.compile()),
+                expop.expression_read("q", exp.Div(exp.IntBin("i"), 0).compile(), aerospike.EXP_READ_EVAL_NO_FAIL),
+                op.read("w"),
+            ]
+        )
+        check(answers[-3:] == [("r", 2), ("q", None), ("w", 11)], f"{answers}")
+
+    log.step("bit operations", bits)
+    log.step("HLL operations", hlls)
+    log.step("expressions: filters, reads, writes", expressions)
+
+
 def c_client(seeds, log):
     import aerospike
     from aerospike_helpers.batch import records
@@ -161,6 +252,7 @@ def c_client(seeds, log):
     log.step("put get increment append prepend touch exists select", single)
     log.step("operate", operate)
     log.step("remove", remove)
+    c_client_values(client, log)
     log.step("batch write", batch_write)
     log.step("batch read", batch_read)
     log.step("batch mixed and remove", batch_mixed)
@@ -205,6 +297,33 @@ def native(seeds, log):
         )
         check(record.generation == 6, f"{record.generation}")
         check(client.get_blocking(key).bins["i"] == 43)
+
+    def values():
+        f = an.FilterExpression
+        wrap = an.BitwiseOverflowActions.WRAP
+        client.put_blocking(key, {"b": b"\x0f\xff", "l": [5, 1, 9]})
+        record = client.operate_blocking(
+            key,
+            [
+                an.BitOperation.add("b", 8, 8, 2, False, wrap, an.BitPolicy()),
+                an.BitOperation.count("b", 0, 16),
+            ],
+        )
+        check(record.bins["b"] in (5, [None, 5]), f"{record.bins}")
+        names = [f"v{i}" for i in range(100)]
+        client.operate_blocking(key, [an.HllOperation.add("h", names, 10)])
+        record = client.operate_blocking(key, [an.HllOperation.get_count("h")])
+        check(90 < record.bins["h"] < 110, f"{record.bins}")
+        size = f.list_size(f.list_bin("l"), [])
+        record = client.operate_blocking(key, [an.ExpOperation.read("n", f.num_add([size, f.int_val(39)]))])
+        check(record.bins["n"] == 42, f"{record.bins}")
+        only = an.ReadPolicy()
+        only.filter_expression = f.gt(f.bit_count(f.int_val(0), f.int_val(8), f.blob_bin("b")), f.int_val(4))
+        try:
+            client.get_blocking(key, policy=only)
+        except an.exceptions.FilteredOut:
+            return
+        raise AssertionError("FilteredOut expected")
 
     def remove():
         check(client.delete_blocking(key))
@@ -259,6 +378,7 @@ def native(seeds, log):
     log.step("connect and tend", connect)
     log.step("put get add append prepend touch exists", single)
     log.step("operate", operate)
+    log.step("bits, HLL and expressions", values)
     log.step("delete", remove)
     log.step("batch write", batch_write)
     log.step("batch read, exists, headers", batch_read)
@@ -301,6 +421,20 @@ def py(seeds, log):
             {"op": ap.OPERATOR_READ, "bin": "i", "val": None},
         ]
         check(client.operate(key, ops).bins["i"] == 43)
+
+    def values():
+        e, bit, hll = ap.exp, ap.bit_operations, ap.hll_operations
+        client.put(key, {"b": b"\x0f\xff"})
+        ops = [bit.bit_set("b", 0, 8, b"\xf1"), bit.bit_count("b", 0, 16)]
+        check(client.operate(key, ops).bins["b"] in (13, [None, 13]))
+        client.operate(key, [hll.hll_add("h", [f"v{i}" for i in range(100)], 10)])
+        check(90 < client.operate(key, [hll.hll_get_count("h")]).bins["h"] < 110)
+        check(client.get(key, {"filter_expression": e.eq(e.int_bin("i"), e.int_val(43))}).bins["i"] == 43)
+        try:
+            client.get(key, {"filter_expression": e.gt(e.int_bin("i"), e.int_val(43))})
+        except ap.FilteredOut:
+            return
+        raise AssertionError("FilteredOut expected")
 
     def remove():
         client.remove(key)
@@ -346,6 +480,7 @@ def py(seeds, log):
     log.step("connect and tend", connect)
     log.step("put get increment append prepend touch exists select", single)
     log.step("operate", operate)
+    log.step("bits, HLL and filters", values)
     log.step("remove", remove)
     log.step("batch write", batch_write)
     log.step("batch read", batch_read)
