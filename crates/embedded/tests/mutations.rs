@@ -148,6 +148,52 @@ fn security() {
     survives("security");
 }
 
+/// Administration by a user that has logged in: all commands, changed at random.
+#[test]
+fn administration() {
+    use aerolane_wire::admin::{AdminHeader, command, encode, encode_login, field};
+    use aerolane_wire::message::Field;
+    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).user("admin", "secret").start().unwrap();
+    let address = cluster.nodes()[0].address;
+    // What clients send for this password (golden group `security`: the salt is theirs).
+    let salt = [244, 107, 11, 190, 207, 254, 141, 27, 6, 103, 216, 79, 109, 193, 216, 169];
+    let hash = bcrypt::hash_with_salt("secret", 10, salt).unwrap().format_for_version(bcrypt::Version::TwoA);
+    let mut login = Vec::new();
+    encode_login(&mut login, b"admin", hash.as_bytes(), None).unwrap();
+    let log_in = || {
+        let mut stream = connect(address);
+        stream.write_all(&[&login[..], STATUS].concat()).unwrap();
+        assert!(answered(&mut stream, &login));
+        stream
+    };
+    let fields: [(u8, &[u8]); 9] = [
+        (field::USER, b"u"),
+        (field::PASSWORD, hash.as_bytes()),
+        (field::OLD_PASSWORD, hash.as_bytes()),
+        (field::ROLES, b"\x02\x04read\x06writer"),
+        (field::ROLE, b"writer"),
+        (field::PRIVILEGES, b"\x02\x02\x0b\x04test\x01s"),
+        (field::ALLOWLIST, b"127.0.0.1,10.0.0.0/8"),
+        (field::READ_QUOTA, b"\x00\x00\x10\x00"),
+        (field::WRITE_QUOTA, b"\x00\x00\x10\x00"),
+    ];
+    let mut random = Random(0xad);
+    let mut stream = log_in();
+    for round in 0..ROUNDS {
+        let all = [1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, command::LOGIN];
+        let header = AdminHeader { command: all[random.below(all.len())], ..AdminHeader::default() };
+        let mut request = Vec::new();
+        encode(&mut request, header, fields.iter().map(|(kind, value)| Field { kind: *kind, value })).unwrap();
+        let request = if round % 3 == 0 { request } else { mutate(&request, &mut random) };
+        if stream.write_all(&[&request[..], STATUS].concat()).is_err() || !answered(&mut stream, &request) {
+            stream = log_in();
+        }
+    }
+    let mut stream = log_in();
+    stream.write_all(STATUS).unwrap();
+    assert!(answered(&mut stream, STATUS));
+}
+
 #[test]
 fn expressions_and_collections() {
     for group in ["exp", "operate", "list", "map", "ctx", "bits", "hll", "strings"] {

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 
@@ -24,6 +25,18 @@ os.environ.setdefault("AEROSPIKE_NO_UVLOOP", "1")
 
 NS = "test"
 N = 500
+
+MODULE = """
+function add(rec, name, by)
+  rec[name] = (rec[name] or 0) + by
+  if aerospike:exists(rec) then aerospike:update(rec) else aerospike:create(rec) end
+  return rec[name]
+end
+function fail(rec) error("on purpose") end
+local function value(rec) return rec.i end
+local function plus(a, b) return a + b end
+function total(stream) return stream : map(value) : reduce(plus) end
+"""
 
 
 class Log:
@@ -147,10 +160,14 @@ def c_client_values(client, log):
 
 def c_client(seeds, log):
     import aerospike
+    from aerospike import predicates as p
     from aerospike_helpers.batch import records
     from aerospike_helpers.operations import operations as op
 
-    client = aerospike.client({"hosts": hosts(seeds)[:1], "tend_interval": 250}).connect()
+    # The client keeps a copy of each module here, and does the last part of aggregations with it.
+    modules = tempfile.TemporaryDirectory()
+    lua = {"user_path": modules.name}
+    client = aerospike.client({"hosts": hosts(seeds)[:1], "tend_interval": 250, "lua": lua}).connect()
     keys = [(NS, "peer_c", i) for i in range(N)]
     key = (NS, "peer_c_single", "k")
 
@@ -244,6 +261,76 @@ def c_client(seeds, log):
             _, _, bins = client.get(keys[10])
         raise AssertionError(f"{bins}")
 
+    def indexes():
+        created = [
+            (client.index_single_value_create, "i", aerospike.INDEX_NUMERIC, "peer_c_i"),
+            (client.index_single_value_create, "s", aerospike.INDEX_STRING, "peer_c_s"),
+            (client.index_list_create, "l", aerospike.INDEX_NUMERIC, "peer_c_l"),
+            (client.index_single_value_create, "g", aerospike.INDEX_GEO2DSPHERE, "peer_c_g"),
+        ]
+        for k in keys[6:]:
+            point = aerospike.GeoJSON({"type": "Point", "coordinates": [k[2] / 10, 10.0]})
+            client.put(k, {"i": k[2], "s": f"s{k[2] % 7}", "l": [k[2], k[2] + 1], "g": point})
+        for create, bin_name, kind, name in created:
+            create(NS, "peer_c", bin_name, kind, name)
+
+        def found(*predicate):
+            query = client.query(NS, "peer_c")
+            query.where(*predicate)
+            return sorted(record[2]["i"] for record in query.results())
+
+        check(found(p.equals("i", 77)) == [77])
+        check(found(p.between("i", 100, 120)) == list(range(100, 121)))
+        check(found(p.equals("s", "s3")) == [i for i in range(6, N) if i % 7 == 3])
+        check(found(p.contains("l", aerospike.INDEX_TYPE_LIST, 200)) == [199, 200])
+        circle = found(p.geo_within_radius("g", 20.0, 10.0, 56_000))
+        check(circle == list(range(195, 206)), f"{circle}")
+        query = client.query(NS, "peer_c")
+        query.where(p.between("i", 0, N))
+        query.max_records, pages = 100, []
+        query.paginate()
+        while not query.is_done():
+            pages += [record[2]["i"] for record in query.results()]
+        check(sorted(pages) == list(range(6, N)), f"{len(pages)} records")
+        for _, _, _, name in created[1:]:
+            client.index_remove(NS, name)
+
+    def udfs():
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "peer.lua")
+            with open(path, "w") as file:
+                file.write(MODULE)
+            client.udf_put(path)
+            check([m["name"] for m in client.udf_list()] == ["peer.lua"])
+            check(client.apply(keys[50], "peer", "add", ["n", 5]) == 5)
+            rows = client.batch_apply(keys[50:60], "peer", "add", ["n", 2]).batch_records
+            check([row.record[2]["SUCCESS"] for row in rows] == [7] + [2] * 9)
+            try:
+                client.apply(keys[50], "peer", "fail", [])
+            except aerospike.exception.UDFError as error:
+                check("peer.lua:7: on purpose" in str(error), f"{error}")
+            else:
+                raise AssertionError("UDFError expected")
+
+    def aggregation():
+        query = client.query(NS, "peer_c")
+        query.where(p.between("i", 100, 199))
+        query.apply("peer", "total")
+        check(query.results() == [sum(range(100, 200))])
+
+    def background_udf():
+        query = client.query(NS, "peer_c")
+        query.where(p.between("i", 300, 309))
+        query.apply("peer", "add", ["i", 1000])
+        query.execute_background()
+        for _ in range(200):
+            if all(client.get(k)[2]["i"] == k[2] + 1000 for k in keys[300:310]):
+                break
+            time.sleep(0.01)
+        check([client.get(k)[2]["i"] for k in keys[299:311]] == [299, *range(1300, 1310), 310])
+        client.index_remove(NS, "peer_c_i")
+        client.udf_remove("peer.lua")
+
     def truncate():
         client.truncate(NS, "peer_c", 0)
         check(client.scan(NS, "peer_c").results() == [])
@@ -258,9 +345,14 @@ def c_client(seeds, log):
     log.step("batch mixed and remove", batch_mixed)
     log.step("scan and query of a set", lambda: scan(N - 4))
     log.step("background operations", background)
+    log.step("secondary indexes: numbers, strings, list elements, points; pages", indexes)
+    log.step("UDFs, in batches too", udfs)
+    log.step("aggregation", aggregation)
+    log.step("background UDF", background_udf)
     log.step("truncate", truncate)
     log.step("info on all nodes", lambda: check(len(client.info_all("statistics")) == 3))
     client.close()
+    modules.cleanup()
 
 
 def native(seeds, log):
@@ -363,6 +455,24 @@ def native(seeds, log):
         check(len(found) == N - 4, f"{len(found)} records")
         return f"{len(found)} records"
 
+    def indexes():
+        task = client.create_index_blocking(NS, "peer_native", "i", "peer_native_i", an.IndexType.NUMERIC)
+        task.wait_till_complete_blocking()
+        statement = an.Statement(NS, "peer_native", None)
+        statement.filters = [an.Filter.range("i", 200, 219)]
+        found = sorted(r.bins["i"] for r in client.query_blocking(statement, an.PartitionFilter.all()))
+        check(found == list(range(200, 220)), f"{found}")
+
+    def udfs():
+        client.register_udf_blocking(MODULE.encode(), "peer.lua", an.UDFLang.LUA).wait_till_complete_blocking()
+        check(client.execute_udf_blocking(keys[50], "peer", "add", ["n", 5]) == 5)
+        statement = an.Statement(NS, "peer_native", None)
+        statement.filters = [an.Filter.range("i", 300, 309)]
+        client.query_execute_udf_blocking(statement, "peer", "add", ["i", 1000]).wait_till_complete_blocking()
+        check([client.get_blocking(k).bins["i"] for k in keys[299:311]] == [299, *range(1300, 1310), 310])
+        client.drop_index_blocking(NS, "peer_native", "peer_native_i")
+        client.remove_udf_blocking("peer.lua")
+
     def truncate():
         client.truncate_blocking(NS, "peer_native")
         check(client.batch_exists_blocking(keys) == [False] * N)
@@ -384,6 +494,8 @@ def native(seeds, log):
     log.step("batch read, exists, headers", batch_read)
     log.step("batch mixed and delete", batch_mixed)
     log.step("query of a set", scan)
+    log.step("secondary index", indexes)
+    log.step("UDFs, in the background too", udfs)
     log.step("truncate", truncate)
     log.step("asyncio: 500 at once", lambda: asyncio.run(asynchronous()))
     log.step("info on all nodes", lambda: check(len(client.info_on_all_nodes_blocking("build")) == 3))
@@ -464,6 +576,23 @@ def py(seeds, log):
         check(len(found) == N - 4, f"{len(found)} records")
         return f"{len(found)} records"
 
+    def indexes():
+        client.index_integer_create(NS, "peer_py", "i", "peer_py_i")
+        query = client.query(NS, "peer_py")
+        query.where(ap.predicates.between("i", 200, 219))
+        found = sorted(record.bins["i"] for record in query.results())
+        check(found == list(range(200, 220)), f"{found}")
+        client.index_remove(NS, "peer_py_i")
+
+    def udfs():
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "peer.lua")
+            with open(path, "w") as file:
+                file.write(MODULE)
+            client.udf_put(path)
+        check(client.apply(keys[50], "peer", "add", ["n", 5]) == 5)
+        client.udf_remove("peer")
+
     def truncate():
         client.truncate(NS, "peer_py")
         check(client.query(NS, "peer_py").results() == [])
@@ -486,6 +615,8 @@ def py(seeds, log):
     log.step("batch read", batch_read)
     log.step("batch operate and remove", batch_mixed)
     log.step("query of a set", scan)
+    log.step("secondary index", indexes)
+    log.step("UDFs", udfs)
     log.step("truncate", truncate)
     log.step("asyncio: 500 at once", lambda: asyncio.run(asynchronous()))
     log.step("info on all nodes", lambda: check(len(client.info_all("build")) == 3))
@@ -515,8 +646,31 @@ def c_client_secured(cluster, certificate, log):
             return
         raise AssertionError(f"{error.__name__} expected")
 
+    def roles():
+        config = {"hosts": plain, "user": "admin", "password": "secret"}
+        admin = aerospike.client(config).connect()
+        admin.admin_create_role("peer-writer", [{"code": aerospike.PRIV_READ_WRITE, "ns": NS, "set": "peer_c_role"}])
+        admin.admin_create_user("peer", "pw", ["peer-writer"])
+        check(admin.admin_query_user_info("peer")["roles"] == ["peer-writer"])
+        check(admin.admin_get_role("peer-writer")["privileges"][0]["code"] == aerospike.PRIV_READ_WRITE)
+        user = aerospike.client({**config, "user": "peer", "password": "pw"}).connect()
+        user.put((NS, "peer_c_role", 1), {"i": 1})
+        check(user.get((NS, "peer_c_role", 1))[2] == {"i": 1})
+        try:
+            user.put((NS, "another", 1), {"i": 1})
+        except aerospike.exception.RoleViolation:
+            pass
+        else:
+            raise AssertionError("RoleViolation expected")
+        user.close()
+        admin.admin_drop_user("peer")
+        admin.admin_drop_role("peer-writer")
+        check("peer" not in admin.admin_query_users_info())
+        admin.close()
+
     wrong = {"user": "admin", "password": "wrong"}
     log.step("TLS with login", tls)
+    log.step("users and roles", roles)
     log.step("wrong password", lambda: refused(wrong, aerospike.exception.InvalidCredential))
     log.step("no login", lambda: refused({}, aerospike.exception.NotAuthenticated))
 

@@ -130,7 +130,7 @@ impl Walk<'_> {
                 let wanted = self.query.partitions.get(self.next)?;
                 self.next += 1;
                 self.entry.progress(self.next);
-                if self.node.cluster.owns(self.node, &self.query.namespace, wanted.partition, false) {
+                if self.node.cluster.owns(self.node, &self.query.namespace, wanted.partition, self.query.of_node) {
                     (self.picked, _) = self.selector.pick(wanted.partition, wanted.after.as_ref(), now);
                 }
                 continue;

@@ -24,6 +24,8 @@ pub(super) struct QueryRequest {
     pub(super) set: Option<Vec<u8>>,
     /// Partitions to go through.
     pub(super) partitions: Vec<Wanted>,
+    /// No partitions were named: of all of them those that the node is master of. Clients ask so for aggregations.
+    pub(super) of_node: bool,
     /// The index to be used, and what is looked for.
     pub(super) index: Option<IndexQuery>,
     /// The function of a background job or an aggregation.
@@ -85,8 +87,17 @@ impl QueryRequest {
         let (kind, udf) = kind(message)?;
         let is_job = matches!(kind, Kind::Background | Kind::BackgroundUdf);
         // Jobs go through all partitions, and have no use for a list.
-        let partitions = if is_job { Ok(Vec::new()) } else { partitions(message) };
-        if !is_job && header.info3 & info3::PARTITION_DONE == 0 {
+        let of_node = kind == Kind::Aggregation
+            && message.field(field::PARTITIONS).is_none()
+            && message.field(field::DIGESTS).is_none();
+        let partitions = if is_job {
+            Ok(Vec::new())
+        } else if of_node {
+            Ok((0..PARTITIONS as u16).map(|partition| Wanted { partition, after: None }).collect())
+        } else {
+            partitions(message)
+        };
+        if kind == Kind::Foreground && header.info3 & info3::PARTITION_DONE == 0 {
             return Err(code::UNSUPPORTED);
         }
         if let Err(code::PARAMETER) = partitions {
@@ -108,6 +119,7 @@ impl QueryRequest {
             kind,
             udf,
             partitions,
+            of_node,
             index,
             namespace: Arc::clone(namespace),
             set: set.map(<[u8]>::to_vec),
