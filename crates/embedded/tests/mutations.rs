@@ -160,7 +160,7 @@ fn administration() {
     let hash = bcrypt::hash_with_salt("secret", 10, salt).unwrap().format_for_version(bcrypt::Version::TwoA);
     let mut login = Vec::new();
     encode_login(&mut login, b"admin", hash.as_bytes(), None).unwrap();
-    let log_in = || {
+    let session = || {
         let mut stream = connect(address);
         stream.write_all(&[&login[..], STATUS].concat()).unwrap();
         assert!(answered(&mut stream, &login));
@@ -178,7 +178,7 @@ fn administration() {
         (field::WRITE_QUOTA, b"\x00\x00\x10\x00"),
     ];
     let mut random = Random(0xad);
-    let mut stream = log_in();
+    let mut stream = session();
     for round in 0..ROUNDS {
         let all = [1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, command::LOGIN];
         let header = AdminHeader { command: all[random.below(all.len())], ..AdminHeader::default() };
@@ -186,10 +186,10 @@ fn administration() {
         encode(&mut request, header, fields.iter().map(|(kind, value)| Field { kind: *kind, value })).unwrap();
         let request = if round % 3 == 0 { request } else { mutate(&request, &mut random) };
         if stream.write_all(&[&request[..], STATUS].concat()).is_err() || !answered(&mut stream, &request) {
-            stream = log_in();
+            stream = session();
         }
     }
-    let mut stream = log_in();
+    let mut stream = session();
     stream.write_all(STATUS).unwrap();
     assert!(answered(&mut stream, STATUS));
 }
