@@ -14,6 +14,8 @@ use super::running::thread_token;
 /// The numbers of a lane's tasks that are to be polled.
 pub(super) struct Inbox {
     woken: Mutex<Vec<u64>>,
+    /// Whether there are any: each turn of the lane asks, and mostly there are none. Set under the lock.
+    any: AtomicBool,
     /// A byte is on its way.
     signalled: AtomicBool,
     /// The thread that is in a turn of the lane: it looks in here before the turn ends. 0: none.
@@ -29,6 +31,7 @@ impl Inbox {
         writer.set_nonblocking(true)?;
         Ok(Arc::new(Self {
             woken: Mutex::default(),
+            any: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
             turning: AtomicUsize::new(0),
             reader,
@@ -42,7 +45,10 @@ impl Inbox {
 
     /// This task is to be polled.
     pub(super) fn post(&self, id: u64) {
-        self.woken.lock().push(id);
+        let mut woken = self.woken.lock();
+        woken.push(id);
+        self.any.store(true, Ordering::Release);
+        drop(woken);
         if self.turning.load(Ordering::Relaxed) != thread_token() {
             self.wake();
         }
@@ -64,11 +70,16 @@ impl Inbox {
     }
 
     pub(super) fn take(&self) -> Vec<u64> {
-        std::mem::take(&mut *self.woken.lock())
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let mut woken = self.woken.lock();
+        self.any.store(false, Ordering::Release);
+        std::mem::take(&mut *woken)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.woken.lock().is_empty()
+        !self.any.load(Ordering::Acquire)
     }
 
     /// This thread begins a turn; gives what is to be handed to [`end_turn`](Self::end_turn).
