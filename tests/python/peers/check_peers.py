@@ -70,7 +70,8 @@ def hosts(seeds):
 def c_client_values(client, log):
     """Bit, HLL and expression operations of the C client."""
     import aerospike
-    from aerospike_helpers import cdt_ctx, expressions as exp
+    from aerospike_helpers import cdt_ctx
+    from aerospike_helpers import expressions as exp
     from aerospike_helpers.operations import bitwise_operations as bit
     from aerospike_helpers.operations import expression_operations as expop
     from aerospike_helpers.operations import hll_operations as hll
