@@ -8,8 +8,8 @@
 //! * [`faults`]: faults on demand
 //!
 //! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
-//! it, `record` holds what one record does, `cdt` what list and map operations do, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and
-//! `admin` the rest.
+//! it, `record` holds what one record does, `cdt`, `path`, `bits`, `hll` and `exp` what operations do with a value,
+//! `geo` regions on the sphere, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and `admin` the rest.
 
 mod admin;
 mod batch;

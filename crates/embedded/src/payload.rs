@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 #[derive(Debug)]
 pub(crate) struct Payload<'a> {
     /// Number of the operation.
-    pub(crate) number: u64,
+    pub(crate) number: u8,
     /// How many arguments have not been taken yet.
     left: usize,
     bytes: &'a [u8],
@@ -24,7 +24,7 @@ impl<'a> Payload<'a> {
         let Ok(Element::List(header)) = reader.read() else { return Err(code::PARAMETER) };
         let left = header.len.checked_sub(1).ok_or(code::PARAMETER)?;
         let mut payload = Self { number: 0, left: left + 1, bytes, reader };
-        payload.number = payload.uint()?;
+        payload.number = u8::try_from(payload.uint()?).map_err(|_| code::PARAMETER)?;
         Ok(payload)
     }
 

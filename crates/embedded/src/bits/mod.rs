@@ -2,6 +2,10 @@
 //!
 //! A payload is checked as a whole before the bin is looked at; offsets and sizes are in bits, but for resize, insert
 //! and remove, which count bytes. A negative offset counts from the end.
+//!
+//! Where it differs from the server, beyond what is recorded there: a partial operation that begins behind the first
+//! byte ends with the blob (the server reckons with a size from its beginning), and the smallest 64-bit integer is no
+//! offset (the server takes it for 0).
 
 mod modify;
 mod range;
@@ -12,33 +16,12 @@ pub(crate) use read::read;
 
 use crate::code;
 use crate::payload::Payload;
+use aerolane_wire::operation::bit::code as op;
 
 /// Largest offset or size, in bytes: no message is longer.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// Largest integer, in bits.
 const MAX_INT_BITS: u64 = 64;
-
-/// Numbers of operations.
-mod op {
-    pub(super) const RESIZE: u64 = 0;
-    pub(super) const INSERT: u64 = 1;
-    pub(super) const REMOVE: u64 = 2;
-    pub(super) const SET: u64 = 3;
-    pub(super) const OR: u64 = 4;
-    pub(super) const XOR: u64 = 5;
-    pub(super) const AND: u64 = 6;
-    pub(super) const NOT: u64 = 7;
-    pub(super) const SHIFT_LEFT: u64 = 8;
-    pub(super) const SHIFT_RIGHT: u64 = 9;
-    pub(super) const ADD: u64 = 10;
-    pub(super) const SUBTRACT: u64 = 11;
-    pub(super) const SET_INT: u64 = 12;
-    pub(super) const GET: u64 = 50;
-    pub(super) const COUNT: u64 = 51;
-    pub(super) const SCAN_LEFT: u64 = 52;
-    pub(super) const SCAN_RIGHT: u64 = 53;
-    pub(super) const GET_INT: u64 = 54;
-}
 
 /// The integer is signed: flag of add, subtract and get.
 const SIGNED: u64 = 1;

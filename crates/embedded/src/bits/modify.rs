@@ -31,7 +31,7 @@ mod overflow {
 /// A checked operation.
 #[derive(Debug)]
 struct Modify<'a> {
-    number: u64,
+    number: u8,
     /// Bits; bytes for insert and remove.
     offset: i64,
     /// Bits; bytes for resize and remove.
@@ -53,7 +53,7 @@ impl<'a> Modify<'a> {
         payload.takes(match number {
             op::RESIZE => 1..=3,
             op::INSERT | op::REMOVE | op::NOT => 2..=3,
-            op::SET..=op::AND | op::SHIFT_LEFT | op::SHIFT_RIGHT | op::SET_INT => 3..=4,
+            op::SET..=op::AND | op::LSHIFT | op::RSHIFT | op::SET_INT => 3..=4,
             op::ADD | op::SUBTRACT => 3..=5,
             _ => return Err(code::PARAMETER),
         })?;
@@ -75,7 +75,7 @@ impl<'a> Modify<'a> {
                     return Err(code::PARAMETER);
                 }
             }
-            op::SHIFT_LEFT | op::SHIFT_RIGHT => parsed.value = size(&mut payload, 0, MAX_BYTES * 8)? as u64,
+            op::LSHIFT | op::RSHIFT => parsed.value = size(&mut payload, 0, MAX_BYTES * 8)? as u64,
             op::ADD | op::SUBTRACT | op::SET_INT => parsed.value = payload.uint()?,
             _ => {}
         }
@@ -173,12 +173,12 @@ impl<'a> Modify<'a> {
                 let inverted: Vec<u8> = range::extract(old, at, size).iter().map(|byte| !byte).collect();
                 range::deposit(&mut new, at, size, &inverted);
             }
-            op::SHIFT_LEFT => {
+            op::LSHIFT => {
                 let kept = range::extract(old, at + by, size - by);
                 range::deposit(&mut new, at, size - by, &kept);
                 range::deposit(&mut new, at + size - by, by, &vec![0; by.div_ceil(8)]);
             }
-            op::SHIFT_RIGHT => {
+            op::RSHIFT => {
                 let kept = range::extract(old, at, size - by);
                 range::deposit(&mut new, at + by, size - by, &kept);
                 range::deposit(&mut new, at, by, &vec![0; by.div_ceil(8)]);

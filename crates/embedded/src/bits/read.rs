@@ -13,14 +13,14 @@ pub(crate) fn read(payload: &[u8], kind: u8, blob: &[u8]) -> Result<Value<'stati
     let number = payload.number;
     let (arguments, max_size) = match number {
         op::GET | op::COUNT => (2..=2, MAX_BYTES * 8),
-        op::SCAN_LEFT | op::SCAN_RIGHT => (3..=3, MAX_BYTES * 8),
+        op::LSCAN | op::RSCAN => (3..=3, MAX_BYTES * 8),
         op::GET_INT => (2..=3, MAX_INT_BITS),
         _ => return Err(code::PARAMETER),
     };
     payload.takes(arguments)?;
     let offset = offset(&mut payload, MAX_BYTES * 8)?;
     let size = size(&mut payload, 1, max_size)?;
-    let wanted = matches!(number, op::SCAN_LEFT | op::SCAN_RIGHT) && payload.bool()?;
+    let wanted = matches!(number, op::LSCAN | op::RSCAN) && payload.bool()?;
     let flags = flags(&mut payload, SIGNED)?;
 
     if kind != particle_type::BLOB {
@@ -38,6 +38,6 @@ pub(crate) fn read(payload: &[u8], kind: u8, blob: &[u8]) -> Result<Value<'stati
         }
         op::GET_INT if flags & SIGNED != 0 => Value::Int(range::signed(range::load(blob, offset, size), size)),
         op::GET_INT => Value::Int(range::load(blob, offset, size) as i64),
-        _ => Value::Int(range::scan(blob, offset, size, wanted, number == op::SCAN_LEFT)),
+        _ => Value::Int(range::scan(blob, offset, size, wanted, number == op::LSCAN)),
     })
 }

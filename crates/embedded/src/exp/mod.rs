@@ -3,6 +3,13 @@
 //! An expression is msgpack: a constant, or a list of an operation's number and its arguments. It is built first
 //! ([`Expression::parse`] finds type errors, result 4), then evaluated on a record; a missing bin, a bin of another
 //! type or a division by integer 0 gives "unknown". Semantics follow the golden group `exp`.
+//!
+//! Where it differs from the server, beyond what is recorded there:
+//!
+//! * regular expressions with back-references are refused
+//! * maps that are constants are sorted by key when an operation works on them, or when they are written
+//! * an expression that takes too many steps is unknown (see [`work`])
+//! * a division of the smallest integer by -1, or an operation on nil that reads, has a result, or none, and kills nobody
 
 mod arithmetic;
 mod build;

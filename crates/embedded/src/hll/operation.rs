@@ -6,24 +6,12 @@ use crate::code;
 use crate::exp::Value;
 use crate::payload::Payload;
 use aerolane_wire::msgpack::{Element, Writer};
+use aerolane_wire::operation::hll::code as op;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 
-/// Numbers of operations.
-mod op {
-    pub(super) const INIT: u64 = 0;
-    pub(super) const ADD: u64 = 1;
-    pub(super) const UNION: u64 = 2;
-    pub(super) const REFRESH_COUNT: u64 = 3;
-    pub(super) const FOLD: u64 = 4;
-    pub(super) const COUNT: u64 = 50;
-    pub(super) const GET_UNION: u64 = 51;
-    pub(super) const UNION_COUNT: u64 = 52;
-    pub(super) const INTERSECT_COUNT: u64 = 53;
-    pub(super) const SIMILARITY: u64 = 54;
-    pub(super) const DESCRIBE: u64 = 55;
-    pub(super) const MAY_CONTAIN: u64 = 56;
-}
+/// Whether all elements may have been added: an operation of expressions only, as far as clients go.
+const MAY_CONTAIN: u8 = 56;
 
 /// Flags that say what may be done.
 mod flag {
@@ -85,15 +73,15 @@ fn hlls<'a>(payload: &mut Payload<'a>) -> Result<Vec<&'a [u8]>, u8> {
 pub(crate) fn read(payload: &[u8], kind: u8, value: &[u8]) -> Result<Value<'static>, u8> {
     let mut payload = Payload::open(payload)?;
     let arguments = match payload.number {
-        op::COUNT | op::DESCRIBE => 0,
-        op::GET_UNION..=op::SIMILARITY | op::MAY_CONTAIN => 1,
+        op::GET_COUNT | op::DESCRIBE => 0,
+        op::GET_UNION..=op::GET_SIMILARITY | MAY_CONTAIN => 1,
         _ => return Err(code::PARAMETER),
     };
     checked(kind, value)?;
     payload.takes(arguments..=arguments)?;
     let own = Sketch::parse(value).ok_or(code::UNKNOWN)?;
     match payload.number {
-        op::COUNT => Ok(Value::Int(estimate::count(&own) as i64)),
+        op::GET_COUNT => Ok(Value::Int(estimate::count(&own) as i64)),
         op::DESCRIBE => {
             let mut list = Vec::new();
             let mut writer = Writer::new(&mut list);
@@ -102,13 +90,13 @@ pub(crate) fn read(payload: &[u8], kind: u8, value: &[u8]) -> Result<Value<'stat
             writer.int(own.shape.minhash_bits.into());
             Ok(Value::List(Cow::Owned(list)))
         }
-        op::MAY_CONTAIN => {
+        MAY_CONTAIN => {
             let elements = elements(&mut payload)?;
             Ok(Value::Int(elements.iter().all(|element| own.may_contain(element)).into()))
         }
         number => {
             let mut all = hlls(&mut payload)?;
-            if matches!(number, op::INTERSECT_COUNT | op::SIMILARITY) && all.len() > 2 {
+            if matches!(number, op::GET_INTERSECT_COUNT | op::GET_SIMILARITY) && all.len() > 2 {
                 comparable(&all, own.shape)?;
             }
             all.push(value);
@@ -127,11 +115,11 @@ fn comparable(values: &[&[u8]], own: Shape) -> Result<(), u8> {
     if own.minhash_bits == first { Ok(()) } else { Err(code::NOT_APPLICABLE) }
 }
 
-fn compare(number: u64, all: &[&[u8]]) -> Result<Value<'static>, u8> {
+fn compare(number: u8, all: &[&[u8]]) -> Result<Value<'static>, u8> {
     Ok(match number {
         op::GET_UNION => Value::Hll(Cow::Owned(estimate::union(all).ok_or(code::PARAMETER)?.encode())),
-        op::UNION_COUNT => Value::Int(estimate::union_count(all) as i64),
-        op::INTERSECT_COUNT => Value::Int(estimate::intersect_count(all) as i64),
+        op::GET_UNION_COUNT => Value::Int(estimate::union_count(all) as i64),
+        op::GET_INTERSECT_COUNT => Value::Int(estimate::intersect_count(all) as i64),
         _ => Value::Float(estimate::similarity(all)),
     })
 }
@@ -152,17 +140,17 @@ impl<'a> Modify<'a> {
         let (arguments, allowed) = match payload.number {
             op::INIT => (0..=3, flag::CREATE_ONLY | flag::UPDATE_ONLY | flag::NO_FAIL),
             op::ADD => (1..=4, flag::CREATE_ONLY | flag::NO_FAIL),
-            op::UNION => (1..=2, flag::CREATE_ONLY | flag::UPDATE_ONLY | flag::NO_FAIL | flag::ALLOW_FOLD),
+            op::SET_UNION => (1..=2, flag::CREATE_ONLY | flag::UPDATE_ONLY | flag::NO_FAIL | flag::ALLOW_FOLD),
             op::REFRESH_COUNT => (0..=0, 0),
             _ => (1..=1, 0),
         };
         payload.takes(arguments)?;
         match payload.number {
             op::ADD => parsed.elements = elements(payload)?,
-            op::UNION => parsed.hlls = hlls(payload)?,
+            op::SET_UNION => parsed.hlls = hlls(payload)?,
             _ => {}
         }
-        if payload.number != op::UNION && payload.has_more() {
+        if payload.number != op::SET_UNION && payload.has_more() {
             parsed.index_bits = bits(payload, Shape::index_bits_are_valid)?;
         }
         if matches!(payload.number, op::INIT | op::ADD) && payload.has_more() {
@@ -271,7 +259,7 @@ pub(crate) fn modify(payload: &[u8], bin: Option<(u8, &[u8])>) -> Result<Modifie
     match payload.number {
         op::INIT => parsed.init(old.as_ref().map(|(old, _)| old)),
         op::ADD => parsed.add(old.map(|(old, _)| old)),
-        op::UNION => parsed.union(old.as_ref().map(|(old, value)| (old, *value))),
+        op::SET_UNION => parsed.union(old.as_ref().map(|(old, value)| (old, *value))),
         op::FOLD => parsed.fold(&old.ok_or(code::BIN_NOT_FOUND)?.0),
         _ => {
             let mut sketch = old.ok_or(code::BIN_NOT_FOUND)?.0;
