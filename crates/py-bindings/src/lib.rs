@@ -4,6 +4,7 @@
 //! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
 //!
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -22,10 +23,12 @@ mod batch;
 mod behavior;
 mod blocking;
 mod call;
+mod cdt;
 mod client;
 mod core;
 mod embedded;
 mod errors;
+mod expression;
 mod fork;
 mod host;
 mod key;
@@ -69,6 +72,8 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     key::register(module)?;
     record::register(module)?;
+    cdt::register(module)?;
+    expression::register(module)?;
     operation::register(module)?;
     rng::register(module)?;
     value::register(module)?;

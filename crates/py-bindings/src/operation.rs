@@ -1,32 +1,60 @@
-//! Operations on whole bins and on the record, for `operate` and batches.
+//! Operations, for `operate` and batches.
+//!
+//! * this module: what all of them are, and those on whole bins and on the record
+//! * [`list`], [`map`], [`bit`], [`hll`], [`string`], [`path`], [`exp`]: the others, as tables
+//! * [`table`]: how they are defined
+
+mod bit;
+mod exp;
+mod hll;
+mod list;
+mod map;
+mod path;
+mod string;
+mod table;
+
+use std::cell::Cell;
 
 use aerolane::command::check;
 use aerolane_wire::message::op;
+use aerolane_wire::operation::{self, context};
 use aerolane_wire::particle::particle_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::cdt::Ctx;
 use crate::small_bytes::SmallBytes;
+use crate::value::Refused;
 use crate::{errors, value};
 
-/// One of the operations of an `operate` call: `Operation.put("a", 1)`, `Operation.get_bin("a")`, ...
+/// What all operations have in common; it cannot be made itself.
 ///
-/// A value is encoded when the operation is made: changing a list afterwards changes nothing, and values that cannot be
-/// sent raise at once. Operations are immutable and can be used often, by many threads.
+/// An operation is encoded when it is made: changing a list or a policy afterwards changes nothing, and values that
+/// cannot be sent raise at once. Operations are immutable and can be used often, by many threads.
 ///
-/// Raises `TypeError`, `OverflowError` and `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, and
-/// the last for bin names beyond 15 bytes, too.
-#[pyclass(frozen, module = "aerolane")]
-pub(crate) struct Operation {
+/// Constructors raise `TypeError` for arguments of a wrong type, `OverflowError` for ints beyond 64 bits, and
+/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent and bin names beyond 15 bytes.
+#[pyclass(frozen, subclass, module = "aerolane.native")]
+pub(crate) struct BaseOperation {
     what: What,
     /// See [`op`].
     kind: u8,
     particle_type: u8,
     name_len: u8,
+    /// Whether it asks for an answer where it has nothing to say.
+    answers: bool,
+    sets_type: Option<SetsType>,
+    /// How much of the value is the context.
+    context_len: u32,
     /// Bin name, value.
     bytes: SmallBytes<48>,
 }
+
+/// One of the operations of an `operate` call, on a whole bin or on the record: `Operation.put("a", 1)`,
+/// `Operation.get_bin("a")`, ...
+#[pyclass(frozen, extends = BaseOperation, module = "aerolane")]
+pub(crate) struct Operation;
 
 /// What an operation asks for in the header of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,20 +69,99 @@ pub(crate) enum What {
     Write,
 }
 
-impl Operation {
+/// An operation that sets the type of a list or map is written otherwise inside of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SetsType {
+    /// See [`context::create`].
+    create: u8,
+    /// The last byte of the operation, as it is without a context.
+    order: u8,
+}
+
+/// What encodes an operation gives its type.
+trait Kind {
+    fn kind(self) -> Result<u8, Refused>;
+}
+
+impl Kind for u8 {
+    fn kind(self) -> Result<u8, Refused> {
+        Ok(self)
+    }
+}
+
+impl Kind for Result<u8, Refused> {
+    fn kind(self) -> Result<u8, Refused> {
+        self
+    }
+}
+
+thread_local! {
+    /// Where operations are encoded: most then fit into their object, so that making one allocates nothing else.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+impl BaseOperation {
     fn bare(what: What, kind: u8) -> Self {
-        Self { what, kind, particle_type: particle_type::NIL, name_len: 0, bytes: SmallBytes::concat([]) }
+        Self::of(what, kind, particle_type::NIL, "", &[])
     }
 
+    fn of(what: What, kind: u8, particle_type: u8, name: &str, value: &[u8]) -> Self {
+        let bytes = SmallBytes::concat([name.as_bytes(), value]);
+        let name_len = name.len() as u8; // It was checked, or is empty.
+        Self { what, kind, particle_type, name_len, answers: false, sets_type: None, context_len: 0, bytes }
+    }
+
+    /// An operation on a bin; `encode` appends its value and gives its type.
+    fn encoded<K: Kind>(
+        name: &Bound<'_, PyString>,
+        answers: bool,
+        encode: impl FnOnce(&mut Vec<u8>) -> K,
+    ) -> PyResult<Self> {
+        Self::with_scratch(name, |out| encode(out).kind()).map(|(kind, name, value)| {
+            let what = if operation::is_write(kind) { What::Write } else { What::Read };
+            let made = Self::of(what, kind, operation::particle_type(kind), name, &value);
+            keep(value);
+            Self { answers, ..made }
+        })
+    }
+
+    /// Writes a whole bin.
     fn with_value(kind: u8, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = name.py();
-        let name = checked_name(name)?;
-        let mut bytes = Vec::with_capacity(48);
-        bytes.extend_from_slice(name.as_bytes());
-        let particle_type =
-            value::encode_value(value, &mut bytes).map_err(|refused| refused.into_py(py, &format!("bin '{name}'")))?;
-        let name_len = name.len() as u8;
-        Ok(Self { what: What::Write, kind, particle_type, name_len, bytes: SmallBytes::concat([&bytes]) })
+        Self::with_scratch(name, |out| value::encode_value(value, out)).map(|(particle_type, name, value)| {
+            let made = Self::of(What::Write, kind, particle_type, name, &value);
+            keep(value);
+            made
+        })
+    }
+
+    /// Encodes into a buffer of the thread. It is taken, not borrowed: code of Python may run, and make operations.
+    fn with_scratch<'a, T>(
+        name: &'a Bound<'_, PyString>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<T, Refused>,
+    ) -> PyResult<(T, &'a str, Vec<u8>)> {
+        let text = checked_name(name)?;
+        let mut out = SCRATCH.take();
+        match encode(&mut out) {
+            Ok(encoded) => Ok((encoded, text, out)),
+            Err(refused) => {
+                keep(out);
+                Err(refused.into_py(name.py(), &format!("bin '{text}'")))
+            }
+        }
+    }
+
+    /// The same operation inside of a context.
+    fn nested(&self, ctx: &Ctx) -> Self {
+        let (_, value) = self.value();
+        let mut operation = value[self.context_len as usize..].to_vec();
+        if let (Some(SetsType { order, .. }), Some(last)) = (self.sets_type, operation.last_mut()) {
+            *last = order;
+        }
+        let mut out = Vec::with_capacity(operation.len() + 32);
+        context::nest(&mut out, ctx.levels(), self.sets_type.map_or(0, |sets| sets.create), &operation);
+        let made = Self::of(self.what, self.kind, self.particle_type, self.name_text(), &out);
+        let context_len = (out.len() - operation.len()) as u32;
+        Self { answers: self.answers, sets_type: self.sets_type, context_len, ..made }
     }
 
     pub(crate) fn what(&self) -> What {
@@ -64,6 +171,11 @@ impl Operation {
     /// See [`op`].
     pub(crate) fn kind(&self) -> u8 {
         self.kind
+    }
+
+    /// Whether it asks for an answer where it has nothing to say, as other clients do for some kinds of operations.
+    pub(crate) fn answers(&self) -> bool {
+        self.answers
     }
 
     /// The bin's name; empty for the whole record.
@@ -81,6 +193,15 @@ impl Operation {
     }
 }
 
+/// Gives a buffer back to the thread, unless it has become large.
+fn keep(mut buffer: Vec<u8>) {
+    const MOST: usize = 4096;
+    if buffer.capacity() <= MOST {
+        buffer.clear();
+        SCRATCH.set(buffer);
+    }
+}
+
 /// A bin name that is not too long.
 pub(crate) fn checked_name<'a>(name: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     let text = value::utf8(name).map_err(|refused| refused.into_py(name.py(), "bin name"))?;
@@ -91,64 +212,7 @@ pub(crate) fn checked_name<'a>(name: &'a Bound<'_, PyString>) -> PyResult<&'a st
 }
 
 #[pymethods]
-impl Operation {
-    /// Reads all bins.
-    #[staticmethod]
-    fn get() -> Self {
-        Self::bare(What::ReadAll, op::READ)
-    }
-
-    /// Reads one bin.
-    #[staticmethod]
-    fn get_bin(bin_name: &Bound<'_, PyString>) -> PyResult<Self> {
-        let name = checked_name(bin_name)?;
-        let bytes = SmallBytes::concat([name.as_bytes()]);
-        let name_len = name.len() as u8;
-        Ok(Self { what: What::Read, kind: op::READ, particle_type: particle_type::NIL, name_len, bytes })
-    }
-
-    /// Reads no bins: the answer has generation and expiration only.
-    #[staticmethod]
-    fn get_header() -> Self {
-        Self::bare(What::ReadHeader, op::READ)
-    }
-
-    /// Writes a bin; `None` removes it.
-    #[staticmethod]
-    fn put(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_value(op::WRITE, bin_name, value)
-    }
-
-    /// Adds to an int or float bin; creates the bin if it is missing.
-    #[staticmethod]
-    fn add(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_value(op::INCR, bin_name, value)
-    }
-
-    /// Appends to a str or bytes bin; creates the bin if it is missing.
-    #[staticmethod]
-    fn append(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_value(op::APPEND, bin_name, value)
-    }
-
-    /// Prepends to a str or bytes bin; creates the bin if it is missing.
-    #[staticmethod]
-    fn prepend(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_value(op::PREPEND, bin_name, value)
-    }
-
-    /// Resets the TTL and counts up the generation. Fails if the record does not exist.
-    #[staticmethod]
-    fn touch() -> Self {
-        Self::bare(What::Write, op::TOUCH)
-    }
-
-    /// Deletes the record.
-    #[staticmethod]
-    fn delete() -> Self {
-        Self::bare(What::Write, op::DELETE)
-    }
-
+impl BaseOperation {
     /// Name of the bin; `None` for operations on the whole record.
     #[getter]
     fn bin_name(&self) -> Option<&str> {
@@ -167,9 +231,79 @@ impl Operation {
         hasher.finish()
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let name = PyString::new(py, self.name_text()).repr()?;
-        let call = match (self.what, self.kind) {
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let name = slf.get_type().name()?;
+        let this = slf.get();
+        let bin = PyString::new(slf.py(), this.name_text()).repr()?;
+        Ok(format!("<{name} on {bin}, {} bytes>", this.value().1.len()))
+    }
+}
+
+fn made(py: Python<'_>, base: BaseOperation) -> PyResult<Py<Operation>> {
+    Py::new(py, (Operation, base))
+}
+
+#[pymethods]
+impl Operation {
+    /// Reads all bins.
+    #[staticmethod]
+    fn get(py: Python<'_>) -> PyResult<Py<Self>> {
+        made(py, BaseOperation::bare(What::ReadAll, op::READ))
+    }
+
+    /// Reads one bin.
+    #[staticmethod]
+    fn get_bin(bin_name: &Bound<'_, PyString>) -> PyResult<Py<Self>> {
+        let name = checked_name(bin_name)?;
+        made(bin_name.py(), BaseOperation::of(What::Read, op::READ, particle_type::NIL, name, &[]))
+    }
+
+    /// Reads no bins: the answer has generation and expiration only.
+    #[staticmethod]
+    fn get_header(py: Python<'_>) -> PyResult<Py<Self>> {
+        made(py, BaseOperation::bare(What::ReadHeader, op::READ))
+    }
+
+    /// Writes a bin; `None` removes it.
+    #[staticmethod]
+    fn put(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        made(bin_name.py(), BaseOperation::with_value(op::WRITE, bin_name, value)?)
+    }
+
+    /// Adds to an int or float bin; creates the bin if it is missing.
+    #[staticmethod]
+    fn add(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        made(bin_name.py(), BaseOperation::with_value(op::INCR, bin_name, value)?)
+    }
+
+    /// Appends to a str or bytes bin; creates the bin if it is missing.
+    #[staticmethod]
+    fn append(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        made(bin_name.py(), BaseOperation::with_value(op::APPEND, bin_name, value)?)
+    }
+
+    /// Prepends to a str or bytes bin; creates the bin if it is missing.
+    #[staticmethod]
+    fn prepend(bin_name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        made(bin_name.py(), BaseOperation::with_value(op::PREPEND, bin_name, value)?)
+    }
+
+    /// Resets the TTL and counts up the generation. Fails if the record does not exist.
+    #[staticmethod]
+    fn touch(py: Python<'_>) -> PyResult<Py<Self>> {
+        made(py, BaseOperation::bare(What::Write, op::TOUCH))
+    }
+
+    /// Deletes the record.
+    #[staticmethod]
+    fn delete(py: Python<'_>) -> PyResult<Py<Self>> {
+        made(py, BaseOperation::bare(What::Write, op::DELETE))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (py, this) = (slf.py(), slf.as_super().get());
+        let name = PyString::new(py, this.name_text()).repr()?;
+        let call = match (this.what, this.kind) {
             (What::ReadAll, _) => return Ok("Operation.get()".to_owned()),
             (What::ReadHeader, _) => return Ok("Operation.get_header()".to_owned()),
             (What::Read, _) => return Ok(format!("Operation.get_bin({name})")),
@@ -180,14 +314,14 @@ impl Operation {
             (What::Write, op::PREPEND) => "prepend",
             (What::Write, _) => "put",
         };
-        let (kind, bytes) = self.value();
+        let (kind, bytes) = this.value();
         let value = value::decode(py, kind, bytes)?;
         Ok(format!("Operation.{call}({name}, {})", value.bind(py).repr()?))
     }
 }
 
 /// The operations of a call, taken out of a sequence.
-pub(crate) struct Operations<'py>(Vec<Bound<'py, Operation>>);
+pub(crate) struct Operations<'py>(Vec<Bound<'py, BaseOperation>>);
 
 impl<'py> Operations<'py> {
     /// From an iterable of operations.
@@ -197,7 +331,7 @@ impl<'py> Operations<'py> {
         let py = operations.py();
         let mut list = Vec::with_capacity(operations.len().unwrap_or(0).min(check::MAX_OPS));
         for (index, operation) in operations.try_iter()?.enumerate() {
-            list.push(operation?.cast_into::<Operation>().map_err(|e| {
+            list.push(operation?.cast_into::<BaseOperation>().map_err(|e| {
                 let kind = e.into_inner().get_type();
                 PyTypeError::new_err(format!("operations[{index}] is no operation but of type {kind}"))
             })?);
@@ -214,11 +348,28 @@ impl<'py> Operations<'py> {
         self.iter().any(|operation| operation.what == What::Write)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Operation> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &BaseOperation> {
         self.0.iter().map(Bound::get)
     }
 }
 
+/// Whether any of the operations can change a record. They are taken as by `operate`.
+///
+/// Raises `TypeError` if one is no operation, and `InvalidArgumentError` if there are none.
+#[pyfunction]
+fn has_any_write_op(ops: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Operations::of(ops).map(|operations| operations.write())
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Operation>()
+    module.add_class::<BaseOperation>()?;
+    module.add_class::<Operation>()?;
+    module.add_class::<list::ListOperation>()?;
+    module.add_class::<map::MapOperation>()?;
+    module.add_class::<bit::BitOperation>()?;
+    module.add_class::<hll::HllOperation>()?;
+    module.add_class::<string::StringOperation>()?;
+    module.add_class::<path::CdtOperation>()?;
+    module.add_class::<exp::ExpOperation>()?;
+    module.add_function(wrap_pyfunction!(has_any_write_op, module)?)
 }

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::errors;
 use crate::key::Key;
-use crate::operation::{Operation, Operations, What, checked_name};
+use crate::operation::{BaseOperation, Operations, What, checked_name};
 use crate::value::{self, Refused};
 
 /// Reads bins. `None`: all of them; an empty sequence: none, only generation and expiration; else those named.
@@ -174,7 +174,7 @@ fn bare_op(writer: &mut MessageWriter<'_>, kind: u8, name: &str) -> PyResult<()>
 }
 
 /// An operation whose value has been encoded.
-fn encoded_op(writer: &mut MessageWriter<'_>, operation: &Operation) -> PyResult<()> {
+fn encoded_op(writer: &mut MessageWriter<'_>, operation: &BaseOperation) -> PyResult<()> {
     let (particle_type, value) = operation.value();
     let write = |out: &mut Vec<u8>| {
         out.extend_from_slice(value);

@@ -39,7 +39,7 @@ pub(crate) fn encode_value(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Resul
         out.push(u8::from(truth(value)));
         Ok(particle_type::BOOL)
     } else if kind == type_of::list() || kind == type_of::dict() {
-        pack(&mut Writer::new(out), value, 0)?;
+        pack::<false>(&mut Writer::new(out), value, 0)?;
         Ok(if kind == type_of::list() { particle_type::LIST } else { particle_type::MAP })
     } else {
         encode_look(value, out)
@@ -65,11 +65,11 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
             return Ok(particle_type::BLOB);
         }
         Look::List | Look::Tuple => {
-            pack(&mut Writer::new(out), value, 0)?;
+            pack::<false>(&mut Writer::new(out), value, 0)?;
             return Ok(particle_type::LIST);
         }
         Look::Map | Look::SortedMap => {
-            pack(&mut Writer::new(out), value, 0)?;
+            pack::<false>(&mut Writer::new(out), value, 0)?;
             return Ok(particle_type::MAP);
         }
         Look::Special(_) => {
@@ -82,7 +82,9 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
 }
 
 /// Appends a value inside of a collection that is `depth` levels deep.
-fn pack(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+///
+/// `SORTED`: dicts are written in the order of their keys, as the server compares maps; else in their own.
+fn pack<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
     let kind = value.get_type_ptr();
     if kind == type_of::int() {
         writer.int(integer(value)?);
@@ -95,16 +97,16 @@ fn pack(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Resu
     } else if kind == type_of::bytes() {
         writer.blob(bytes(value));
     } else if kind == type_of::dict() {
-        pack_dict(writer, value, depth)?;
+        pack_dict::<SORTED>(writer, value, depth)?;
     } else if kind == type_of::list() {
-        pack_list(writer, value, depth)?;
+        pack_list::<SORTED>(writer, value, depth)?;
     } else {
-        pack_look(writer, value, depth)?;
+        pack_look::<SORTED>(writer, value, depth)?;
     }
     Ok(())
 }
 
-fn pack_look(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_look<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
     let py = value.py();
     match look(value)? {
         Look::Nil | Look::Special(SpecialValue::Null) => writer.nil(),
@@ -118,10 +120,10 @@ fn pack_look(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) ->
         Look::Hll(v) => writer.hll(v.get().bytes(py)),
         Look::Special(SpecialValue::Infinity) => writer.infinity(),
         Look::Special(SpecialValue::Wildcard) => writer.wildcard(),
-        Look::List => pack_list(writer, value, depth)?,
-        Look::Tuple => pack_tuple(writer, value, depth)?,
-        Look::Map => pack_dict(writer, value, depth)?,
-        Look::SortedMap => pack_sorted(writer, value, depth)?,
+        Look::List => pack_list::<SORTED>(writer, value, depth)?,
+        Look::Tuple => pack_tuple::<SORTED>(writer, value, depth)?,
+        Look::Map => pack_dict::<SORTED>(writer, value, depth)?,
+        Look::SortedMap => pack_sorted::<SORTED>(writer, value, order::MAP_KEY, depth)?,
         Look::Unknown(v) => {
             let kind = v.get().kind();
             return Err(Refused::value(format!(
@@ -140,7 +142,7 @@ fn pack_buffer(writer: &mut Writer<'_>, py: Python<'_>, view: &View) -> Result<(
     Ok(())
 }
 
-fn pack_list(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_list<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
     let depth = deeper(depth)?;
     // A list by its type, or `look` has said so.
     let list = value.cast::<PyList>().map_err(PyErr::from)?;
@@ -148,49 +150,52 @@ fn pack_list(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) ->
     writer.list(len);
     for index in 0..len {
         let item = list.get_item(index).map_err(|_| Refused::changed("list"))?;
-        pack(writer, &item, depth).map_err(|refused| refused.inside(|| format!("[{index}]")))?;
+        pack::<SORTED>(writer, &item, depth).map_err(|refused| refused.inside(|| format!("[{index}]")))?;
     }
     // Code of its elements may have run, and other threads.
     if list.len() == len { Ok(()) } else { Err(Refused::changed("list")) }
 }
 
-fn pack_tuple(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_tuple<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
     let depth = deeper(depth)?;
     let tuple = value.cast::<PyTuple>().map_err(PyErr::from)?;
     writer.list(tuple.len());
     for (index, item) in tuple.iter_borrowed().enumerate() {
-        pack(writer, &item, depth).map_err(|refused| refused.inside(|| format!("[{index}]")))?;
+        pack::<SORTED>(writer, &item, depth).map_err(|refused| refused.inside(|| format!("[{index}]")))?;
     }
     Ok(())
 }
 
-/// A dict, or a subclass of it, as an unordered map in its own order.
-fn pack_dict(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+/// A dict, or a subclass of it, as an unordered map.
+fn pack_dict<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+    if SORTED {
+        return pack_sorted::<SORTED>(writer, value, order::UNORDERED, depth);
+    }
     let depth = deeper(depth)?;
     let Ok(dict) = value.cast_exact::<PyDict>() else {
         let items = items(value)?;
         writer.map(items.len());
-        return of_items(&items, |key, value| pack_pair(writer, key, value, depth)).map(drop);
+        return of_items(&items, |key, value| pack_pair::<SORTED>(writer, key, value, depth)).map(drop);
     };
     let len = dict.len();
     writer.map(len);
-    let written = each_pair::<Refused>(value, |key, value| pack_pair(writer, key, value, depth))?;
+    let written = each_pair::<Refused>(value, |key, value| pack_pair::<SORTED>(writer, key, value, depth))?;
     if written == len { Ok(()) } else { Err(Refused::changed("dict")) }
 }
 
 #[inline]
-fn pack_pair(
+fn pack_pair<const SORTED: bool>(
     writer: &mut Writer<'_>,
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
     depth: usize,
 ) -> Result<(), Refused> {
     pack_key(writer, key)?;
-    pack(writer, value, depth).map_err(|refused| refused.inside(|| step(key)))
+    pack::<SORTED>(writer, value, depth).map_err(|refused| refused.inside(|| step(key)))
 }
 
 /// The server takes integers, strings and blobs.
-fn pack_key(writer: &mut Writer<'_>, key: &Bound<'_, PyAny>) -> Result<(), Refused> {
+pub(crate) fn pack_key(writer: &mut Writer<'_>, key: &Bound<'_, PyAny>) -> Result<(), Refused> {
     let kind = key.get_type_ptr();
     if kind == type_of::str() {
         writer.str(utf8(key)?);
@@ -220,8 +225,13 @@ enum SortKey {
     Blob(Vec<u8>),
 }
 
-/// A `SortedMap` as a key-ordered map. The server refuses one whose pairs are not in order.
-fn pack_sorted(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+/// A mapping in the order of its keys, which a map that declares its order must have: the server refuses others.
+fn pack_sorted<const SORTED: bool>(
+    writer: &mut Writer<'_>,
+    value: &Bound<'_, PyAny>,
+    declared: u8,
+    depth: usize,
+) -> Result<(), Refused> {
     let depth = deeper(depth)?;
     let mut pairs = Vec::new();
     of_items::<Refused>(&items(value)?, |key, value| {
@@ -239,16 +249,44 @@ fn pack_sorted(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) 
         Ok(())
     })?;
     pairs.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-    writer.map_with_order(order::MAP_KEY, pairs.len());
+    writer.map_with_order(declared, pairs.len());
     for (sort_key, key, value) in &pairs {
         match sort_key {
             SortKey::Int(v) => writer.int(*v),
             SortKey::Str(v) => writer.str(v),
             SortKey::Blob(v) => writer.blob(v),
         }
-        pack(writer, value, depth).map_err(|refused| refused.inside(|| step(key)))?;
+        pack::<SORTED>(writer, value, depth).map_err(|refused| refused.inside(|| step(key)))?;
     }
     Ok(())
+}
+
+/// Appends a value as an argument of an operation.
+pub(crate) fn pack_value(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>) -> Result<(), Refused> {
+    pack::<false>(writer, value, 0)
+}
+
+/// Appends a value to compare with: dicts in it are sorted.
+pub(crate) fn pack_comparable(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>) -> Result<(), Refused> {
+    pack::<true>(writer, value, 0)
+}
+
+/// Appends a mapping to compare with, as a map that declares its order.
+pub(crate) fn pack_comparable_map(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>) -> Result<(), Refused> {
+    pack_sorted::<true>(writer, value, order::MAP_KEY, 0)
+}
+
+/// Appends a mapping whose pairs are arguments of an operation; `ordered`: as a map that declares its order.
+pub(crate) fn pack_mapping(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, ordered: bool) -> Result<(), Refused> {
+    if ordered {
+        return pack_sorted::<false>(writer, value, order::MAP_KEY, 0);
+    }
+    if value.is_instance_of::<PyDict>() {
+        return pack_dict::<false>(writer, value, 0);
+    }
+    let items = items(value)?;
+    writer.map(items.len());
+    of_items(&items, |key, value| pack_pair::<false>(writer, key, value, 1)).map(drop)
 }
 
 fn deeper(depth: usize) -> Result<usize, Refused> {

@@ -257,7 +257,7 @@ pub(super) fn is_sorted_map(value: &Bound<'_, PyAny>) -> Result<bool, Refused> {
 }
 
 /// The bytes of a bytes-like object or of a sequence of small integers. An int is neither: `bytes(5)` is no "5".
-fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     if let Ok(bytes) = value.cast_exact::<PyBytes>() {
         return Ok(bytes.clone());
     }

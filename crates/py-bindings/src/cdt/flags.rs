@@ -1,0 +1,156 @@
+//! Settings that can be combined: enumerations of ints.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+use crate::policy::kinds::whole_number;
+
+/// Flags as an argument: a member of one of the enumerations, members combined with `|`, an int, or None for none.
+/// Raises `TypeError` for what is no int, `InvalidArgumentError` for one that is negative or beyond 32 bits.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Flags(pub(crate) i64);
+
+impl Flags {
+    /// None.
+    pub(crate) const NONE: Self = Self(0);
+}
+
+impl<'py> FromPyObject<'_, 'py> for Flags {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_none() {
+            return Ok(Self::default());
+        }
+        whole_number(&value, "flags", 0, i64::from(u32::MAX)).map(Self)
+    }
+}
+
+/// An enumeration: its name, what it is, its members.
+type Table = (&'static str, &'static str, &'static [(&'static str, i64)]);
+
+const TABLES: &[Table] = &[
+    (
+        "ListWriteFlags",
+        "What a list operation refuses, and what becomes of that. Combine with `|`.\n\n\
+         ADD_UNIQUE: items that are there already. INSERT_BOUNDED: indexes behind the end. NO_FAIL: what is refused is \
+         no error. PARTIAL: with NO_FAIL, the items that are not refused are taken.",
+        &[("DEFAULT", 0), ("ADD_UNIQUE", 1), ("INSERT_BOUNDED", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
+    ),
+    (
+        "MapWriteFlags",
+        "What a map operation refuses, and what becomes of that. Combine with `|`.\n\n\
+         CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: \
+         with NO_FAIL, the pairs that are not refused are taken.",
+        &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
+    ),
+    (
+        "BitWriteFlags",
+        "What a bit operation refuses, and what becomes of that. Combine with `|`.\n\n\
+         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. PARTIAL: \
+         what lies outside of the blob is left out.",
+        &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
+    ),
+    (
+        "HLLWriteFlags",
+        "What an HLL operation refuses, and what becomes of that. Combine with `|`.\n\n\
+         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. ALLOW_FOLD: \
+         the result may have fewer index bits than the bin.",
+        &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("ALLOW_FOLD", 8)],
+    ),
+    (
+        "StringWriteFlags",
+        "What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later.\n\n\
+         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error.",
+        &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4)],
+    ),
+    (
+        "StringRegexFlags",
+        "How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later.\n\n\
+         CASE_INSENSITIVE. MULTILINE: `^` and `$` match at each line. DOTALL: `.` matches the end of a line, too. \
+         UNIX_LINES: only `\\n` ends a line. GLOBAL: regex_replace replaces all matches, not only the first.",
+        &[
+            ("DEFAULT", 0),
+            ("CASE_INSENSITIVE", 1),
+            ("MULTILINE", 2),
+            ("DOTALL", 4),
+            ("UNIX_LINES", 8),
+            ("GLOBAL", 16),
+        ],
+    ),
+    (
+        "RegexFlag",
+        "How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`.\n\n\
+         EXTENDED: the extended syntax. ICASE: case does not matter. NOSUB: positions are not asked for. NEWLINE: `.` \
+         does not match the end of a line.",
+        &[("NONE", 0), ("EXTENDED", 1), ("ICASE", 2), ("NOSUB", 4), ("NEWLINE", 8)],
+    ),
+    (
+        "ExpReadFlags",
+        "How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated answers with None.",
+        &[("DEFAULT", 0), ("EVAL_NO_FAIL", 16)],
+    ),
+    (
+        "ExpWriteFlags",
+        "What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`.\n\n\
+         CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. ALLOW_DELETE: a result of nil deletes the bin. \
+         POLICY_NO_FAIL: what is refused is no error. EVAL_NO_FAIL: an expression that cannot be evaluated is no error.",
+        &[
+            ("DEFAULT", 0),
+            ("CREATE_ONLY", 1),
+            ("UPDATE_ONLY", 2),
+            ("ALLOW_DELETE", 4),
+            ("POLICY_NO_FAIL", 8),
+            ("EVAL_NO_FAIL", 16),
+        ],
+    ),
+    (
+        "SelectFlags",
+        "What a path answers with. Server 8.1.1 and later.\n\n\
+         MATCHING_TREE: the collection, with nothing but what matches. VALUE (also LIST_VALUE, MAP_VALUE): a list of the \
+         values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): what has \
+         another type than the path says is left out.",
+        &[
+            ("MATCHING_TREE", 0),
+            ("VALUE", 1),
+            ("LIST_VALUE", 1),
+            ("MAP_VALUE", 1),
+            ("MAP_KEY", 2),
+            ("MAP_KEY_VALUE", 3),
+            ("NO_FAIL", 16),
+        ],
+    ),
+    (
+        "ModifyFlags",
+        "How a path modifies. NO_FAIL: what has another type than the path says is left as it is. Server 8.1.1 and later.",
+        &[("DEFAULT", 0), ("NO_FAIL", 16)],
+    ),
+];
+
+/// The enumeration of map write flags.
+pub(super) fn map_write_flags(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || make(py, &TABLES[1]).map(Bound::unbind))?;
+    Ok(class.bind(py).clone())
+}
+
+fn make<'py>(py: Python<'py>, (name, doc, members): &Table) -> PyResult<Bound<'py, PyAny>> {
+    let members: Vec<(&str, Bound<'_, PyAny>)> =
+        members.iter().map(|(name, value)| Ok((*name, value.into_bound_py_any(py)?))).collect::<PyResult<_>>()?;
+    let named = PyDict::new(py);
+    named.set_item("module", "aerolane.native")?;
+    let class = py.import("enum")?.getattr("IntEnum")?.call((name, members), Some(&named))?;
+    class.setattr("__doc__", doc)?;
+    Ok(class)
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    for (index, table) in TABLES.iter().enumerate() {
+        let class = if index == 1 { map_write_flags(py)? } else { make(py, table)? };
+        module.add(table.0, class)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! `FilterExpression`: expressions that the server evaluates, encoded when they are made.
+//!
+//! An expression is msgpack: a constant, or a list of an operation's number and its arguments, which are expressions
+//! themselves. So an expression here *is* its bytes, and one that contains others copies theirs; nothing is left to do
+//! when it is sent. Numbers and the order of arguments are those of aerospike-core 3.0.0 (`tests/python/test_peers.py`
+//! compares each constructor with it).
+//!
+//! * [`table`]: how constructors are defined; the other modules are tables, by what the constructors are about
+//! * [`part`]: what expressions are put together from
+
+mod arithmetic;
+mod bits;
+mod hll;
+mod lists;
+mod literals;
+mod logic;
+mod loops;
+mod maps;
+mod part;
+mod paths;
+mod records;
+mod strings;
+mod table;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use aerolane_wire::msgpack::Reader;
+use aerospike_core::expressions::{Expression, from_packed_bytes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pyo3::prelude::*;
+
+use crate::errors;
+pub(crate) use part::Exp;
+
+/// Deepest nesting of expressions in expressions. (The reader of msgpack has a bound, too, for what comes from outside.)
+const MAX_DEPTH: u16 = 256;
+/// Most bytes of an expression: more do not fit into a request.
+const MAX_BYTES: usize = aerolane_wire::proto::MAX_BODY_SIZE;
+
+/// An expression that the server evaluates: `FilterExpression.gt(FilterExpression.int_bin("age"), FilterExpression.int_val(17))`.
+///
+/// As `filter_expression` of a policy it decides for each record whether the call does anything: a record for which it
+/// is false, or cannot be evaluated, raises `FilteredOutError` (and is left out of a query's results). `ExpOperation`
+/// answers with what it evaluates to, or writes that into a bin.
+///
+/// All constructors are static methods. Arguments called `ctx` say which nested list or map is meant: a sequence of
+/// `CTX`, empty for the bin itself. Arguments called `bin` are what the operation works on: a bin (`list_bin("a")`), or
+/// any expression of the right type. Whether types fit is checked by the server, which answers with
+/// `InvalidRequestError`.
+///
+/// Expressions are immutable, encoded when they are made, and can be used often, by many threads. They compare equal
+/// when their bytes are, and can be pickled.
+///
+/// Constructors raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+/// `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, empty sequences of expressions and nesting of
+/// more than 256 levels.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct FilterExpression {
+    bytes: Box<[u8]>,
+    depth: u16,
+    /// The name and value of a variable: no expression by itself, and good only for `exp_let`.
+    definition: bool,
+}
+
+impl FilterExpression {
+    /// The msgpack.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// As aerospike-core takes it.
+    pub(crate) fn to_core(&self) -> Expression {
+        from_packed_bytes(self.bytes.to_vec())
+    }
+
+    /// From aerospike-core's.
+    pub(crate) fn from_core(py: Python<'_>, expression: &Expression) -> PyResult<Self> {
+        let text = expression.base64().map_err(|e| errors::invalid_argument(py, e.to_string()))?;
+        Self::of_base64(py, &text)
+    }
+
+    fn of_base64(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let bytes = STANDARD
+            .decode(text)
+            .map_err(|e| errors::invalid_argument(py, format!("this is no base64 of an expression: {e}")))?;
+        let check = || {
+            let mut reader = Reader::new(&bytes);
+            reader.skip()?;
+            reader.finish()
+        };
+        check().map_err(|e| errors::invalid_argument(py, format!("these bytes are no expression: {e}")))?;
+        // How deep it is does not matter any more: the reader has its own bound.
+        Ok(Self { bytes: bytes.into(), depth: 1, definition: false })
+    }
+}
+
+#[pymethods]
+impl FilterExpression {
+    /// The expression's bytes as base64 text: what other clients and `from_base64` take.
+    fn base64(&self) -> String {
+        STANDARD.encode(&self.bytes)
+    }
+
+    /// From the text of `base64`, also of other clients.
+    ///
+    /// Raises `InvalidArgumentError` for text that is no base64, or bytes that are no single msgpack element.
+    #[staticmethod]
+    fn from_base64(py: Python<'_>, b64: &str) -> PyResult<Self> {
+        Self::of_base64(py, b64)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.bytes == other.bytes && self.definition == other.definition
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.bytes.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("FilterExpression.from_base64('{}')", self.base64())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        if self.definition {
+            return Err(errors::invalid_argument(py, "a definition can be pickled only inside its exp_let"));
+        }
+        Ok((py.get_type::<Self>().getattr("from_base64")?, (self.base64(),)))
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FilterExpression>()
+}

@@ -1,0 +1,43 @@
+//! What a path selects inside a list or map.
+
+use super::part::{Exp, path};
+use super::table::expressions;
+use crate::cdt::{Choice, Ctx, ExpType, Flags};
+
+/// Bits of `SelectFlags` and `ModifyFlags`.
+const MATCHING_TREE: i64 = 0;
+const VALUES: i64 = 1;
+const MAP_KEYS: i64 = 2;
+const MAP_ENTRIES: i64 = 3;
+const NO_FAIL: i64 = 16;
+
+expressions! {
+    /// What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result. Server
+    /// 8.1.1 and later, as all of these.
+    exp_select_by_path(return_type: Choice<ExpType>, flag: Flags, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, flag.0, None, &ctx, &bin_exp);
+    /// `bin_exp` with what a path selects set to what `modify_exp` gives for it. `flag`: bits of `ModifyFlags`.
+    exp_modify_by_path(return_type: Choice<ExpType>, flag: Flags, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
+        = path(return_type.0, flag.0, Some(&modify_exp), &ctx, &bin_exp);
+    /// A list of the values that a path selects.
+    exp_select_values(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, VALUES, None, &ctx, &bin_exp);
+    /// A list of the map keys that a path selects.
+    exp_select_map_keys(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, MAP_KEYS, None, &ctx, &bin_exp);
+    /// The keys and values that a path selects.
+    exp_select_map_entries(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, MAP_ENTRIES, None, &ctx, &bin_exp);
+    /// `bin_exp` with nothing but what a path selects.
+    exp_select_matching_tree(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, MATCHING_TREE, None, &ctx, &bin_exp);
+    /// `bin_exp` with what a path selects set to what `modify_exp` gives for it.
+    exp_modify(return_type: Choice<ExpType>, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
+        = path(return_type.0, 0, Some(&modify_exp), &ctx, &bin_exp);
+    /// As `exp_modify`; what has another type than the path says stays as it is.
+    exp_modify_no_fail(return_type: Choice<ExpType>, bin_exp: Exp, modify_exp: Exp, ctx: Ctx)
+        = path(return_type.0, NO_FAIL, Some(&modify_exp), &ctx, &bin_exp);
+    /// `bin_exp` without what a path selects.
+    exp_remove(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
+        = path(return_type.0, 0, Some(&Exp::removal()?), &ctx, &bin_exp);
+}

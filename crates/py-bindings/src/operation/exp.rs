@@ -1,0 +1,30 @@
+//! Operations that evaluate an expression.
+
+use aerolane_wire::msgpack::Writer;
+use aerolane_wire::operation::exp;
+use pyo3::prelude::*;
+
+use super::BaseOperation;
+use super::table::operations;
+use crate::cdt::Flags;
+use crate::expression::Exp;
+use crate::value::Refused;
+
+/// Operations that evaluate a `FilterExpression`.
+#[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
+pub(crate) struct ExpOperation;
+
+fn of(expression: &Exp) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> {
+    |writer| Ok(writer.raw(expression.bytes()))
+}
+
+operations! {
+    ExpOperation, answers: true;
+
+    /// Answers with what an expression evaluates to, as a bin of this name. `flags`: bits of `ExpReadFlags`.
+    #[pyo3(signature = (name, exp, flags=Flags::NONE))]
+    read(name; exp: Exp, flags: Flags) = |out| exp::read(out, of(&exp), flags.0);
+    /// Writes what an expression evaluates to into a bin. `flags`: bits of `ExpWriteFlags`.
+    #[pyo3(signature = (bin_name, exp, flags=Flags::NONE))]
+    write(bin_name; exp: Exp, flags: Flags) = |out| exp::write(out, of(&exp), flags.0);
+}

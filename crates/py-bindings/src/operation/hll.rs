@@ -1,0 +1,64 @@
+//! Operations on HLLs.
+
+use aerolane_wire::msgpack::Writer;
+use aerolane_wire::operation::hll;
+use pyo3::prelude::*;
+
+use super::BaseOperation;
+use super::table::{elements, operations};
+use crate::cdt::Flags;
+use crate::value::{self, Hll, Refused};
+
+/// Operations on HLLs (HyperLogLogs): how many different values were added, about.
+///
+/// `index_bit_count` (4 to 16): more bits are more exact and take more space. `min_hash_bit_count` (4 to 51): for
+/// similarities and intersections of more than two. -1 stands for "as the bin has it", or for none. `flags`: bits of
+/// `HLLWriteFlags`. HLLs to compare with are `HLL` objects, as bins are read.
+#[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
+pub(crate) struct HllOperation;
+
+/// HLLs as one argument.
+fn hlls<'a>(list: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+    |writer| {
+        value::pack_items(writer, list, |writer, item| {
+            if item.is_instance_of::<Hll>() {
+                return value::pack_value(writer, item);
+            }
+            Err(Refused::wrong_type(format!("an HLL was expected, not {}", item.get_type().name()?)))
+        })
+    }
+}
+
+operations! {
+    HllOperation, answers: true;
+
+    /// Creates an HLL, or empties one.
+    #[pyo3(signature = (bin_name, index_bit_count, min_hash_bit_count=-1, flags=Flags::NONE))]
+    init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Flags)
+        = |out| hll::init(out, index_bit_count, min_hash_bit_count, flags.0);
+    /// Adds values; creates the HLL if it is missing and `index_bit_count` is given. Answers with how many of the
+    /// values changed the HLL.
+    #[pyo3(signature = (bin_name, values, index_bit_count=-1, min_hash_bit_count=-1, flags=Flags::NONE))]
+    add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Flags)
+        = |out| hll::add(out, elements(&values), index_bit_count, min_hash_bit_count, flags.0);
+    /// Answers with about how many values were added.
+    get_count(bin_name) = hll::get_count;
+    /// Answers with a list of the numbers of index bits and of min-hash bits.
+    describe(bin_name) = hll::describe;
+    /// Answers as `get_count`, and stores that with the bin.
+    refresh_count(bin_name) = hll::refresh_count;
+    /// Folds the HLL to fewer index bits; it must have no min-hash bits.
+    fold(bin_name; index_bit_count: i64) = |out| hll::fold(out, index_bit_count);
+    /// Answers with the union with other HLLs, an `HLL`.
+    get_union(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_union(out, hlls(&hll_list));
+    /// Answers with about how many values the union with other HLLs has.
+    get_union_count(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_union_count(out, hlls(&hll_list));
+    /// Answers with about how many values the intersection with other HLLs has.
+    get_intersect_count(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_intersect_count(out, hlls(&hll_list));
+    /// Answers with how similar the HLL is to others: a float of 0 to 1.
+    get_similarity(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_similarity(out, hlls(&hll_list));
+    /// Sets the bin to the union with other HLLs.
+    #[pyo3(signature = (bin_name, hll_list, flags=Flags::NONE))]
+    set_union(bin_name; hll_list: Bound<'_, PyAny>, flags: Flags)
+        = |out| hll::set_union(out, hlls(&hll_list), flags.0);
+}

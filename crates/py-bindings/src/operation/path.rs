@@ -1,0 +1,54 @@
+//! Operations on what a path selects.
+
+use aerolane_wire::msgpack::Writer;
+use aerolane_wire::operation::path;
+use pyo3::prelude::*;
+
+use super::BaseOperation;
+use super::table::operations;
+use crate::cdt::{Ctx, Flags};
+use crate::expression::Exp;
+use crate::value::Refused;
+
+/// Operations on what a path (a sequence of `CTX`) selects inside a list or map: there may be many places. Server 8.1.1
+/// and later.
+#[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
+pub(crate) struct CdtOperation;
+
+/// Bits of `SelectFlags` and `ModifyFlags`.
+const MATCHING_TREE: i64 = 0;
+const VALUES: i64 = 1;
+const MAP_KEYS: i64 = 2;
+const MAP_ENTRIES: i64 = 3;
+const NO_FAIL: i64 = 16;
+
+fn select(out: &mut Vec<u8>, flags: i64, ctx: &Ctx) -> u8 {
+    path::select(out, ctx.levels(), flags)
+}
+
+fn modify(out: &mut Vec<u8>, flags: i64, exp: &Exp, ctx: &Ctx) -> Result<u8, Refused> {
+    path::modify(out, ctx.levels(), flags, |writer: &mut Writer<'_>| Ok(writer.raw(exp.bytes())))
+}
+
+operations! {
+    CdtOperation, answers: false;
+
+    /// Answers with what the path selects, as `flag` (bits of `SelectFlags`) says.
+    select_by_path(bin_name; flag: Flags, ctx: Ctx) = |out| select(out, flag.0, &ctx);
+    /// Sets what the path selects to what an expression gives for it. `flag`: bits of `ModifyFlags`.
+    modify_by_path(bin_name; flag: Flags, exp: Exp, ctx: Ctx) = |out| modify(out, flag.0, &exp, &ctx);
+    /// Answers with a list of the values that the path selects.
+    select_values(bin_name; ctx: Ctx) = |out| select(out, VALUES, &ctx);
+    /// Answers with a list of the map keys that the path selects.
+    select_map_keys(bin_name; ctx: Ctx) = |out| select(out, MAP_KEYS, &ctx);
+    /// Answers with the keys and values that the path selects.
+    select_map_entries(bin_name; ctx: Ctx) = |out| select(out, MAP_ENTRIES, &ctx);
+    /// Answers with the collection, with nothing in it but what the path selects.
+    select_matching_tree(bin_name; ctx: Ctx) = |out| select(out, MATCHING_TREE, &ctx);
+    /// Sets what the path selects to what an expression gives for it.
+    modify(bin_name; exp: Exp, ctx: Ctx) = |out| self::modify(out, 0, &exp, &ctx);
+    /// As `modify`; what has another type than the path says stays as it is.
+    modify_no_fail(bin_name; exp: Exp, ctx: Ctx) = |out| self::modify(out, NO_FAIL, &exp, &ctx);
+    /// Removes what the path selects.
+    remove(bin_name; ctx: Ctx) = |out| self::modify(out, 0, &Exp::removal()?, &ctx);
+}
