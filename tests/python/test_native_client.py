@@ -157,7 +157,7 @@ def test_policies_are_obeyed(calls, key):
 
 def test_what_comes_later_is_refused(client, key):
     for call in (client.get_blocking, client.get):
-        with pytest.raises(NotImplementedError, match="filter_expression"):
+        with pytest.raises(TypeError, match="filter_expression"):
             call(key, filter_expression=object())
         with pytest.raises(NotImplementedError, match="txn"):
             call(key, txn=object())

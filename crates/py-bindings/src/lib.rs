@@ -17,6 +17,7 @@
 // PyO3 hands arguments over by value, and functions of one macro have one shape.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 // `slf` beside `self`, `op` beside `ops`: PyO3's and the database's own words.
+#![allow(clippy::unit_arg)] // What writes one element of a request is one expression.
 #![allow(clippy::similar_names)]
 
 mod batch;

@@ -122,6 +122,7 @@ pub(crate) fn operate(
             What::Read => asked.read(0),
             What::Write => asked.writes = true,
         }
+        asked.all_answers |= operation.answers();
     }
     let header = operate_header(policy, asked, timeout_ms);
     message(out, &policy.base_policy, &header, (key, policy.send_key && asked.writes), |writer| {

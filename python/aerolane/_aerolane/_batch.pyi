@@ -5,7 +5,8 @@ from typing import Any, final
 
 from ._errors import AerospikeError, ResultCode
 from ._step_policies import BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
-from ._values import Key, Operation, Record
+from ._operations import BaseOperation
+from ._values import Key, Record
 
 @final
 class BatchRecord:
@@ -32,7 +33,7 @@ class BatchReadOp:
         cls,
         key: Key,
         bins: Sequence[str] | None = None,
-        operations: Sequence[Operation] | None = None,
+        operations: Sequence[BaseOperation] | None = None,
         policy: BatchReadPolicy | None = None,
     ) -> BatchReadOp: ...
     @property
@@ -43,7 +44,7 @@ class BatchWriteOp:
     def __new__(
         cls,
         key: Key,
-        operations: Sequence[Operation] | None = None,
+        operations: Sequence[BaseOperation] | None = None,
         policy: BatchWritePolicy | None = None,
         *,
         bins: Mapping[str, Any] | None = None,

@@ -14,6 +14,7 @@ from ._enums import (
     Replica,
 )
 from ._expiration import Expiration
+from ._expression import FilterExpression
 
 @final
 class ReadPolicy(BasePolicy):
@@ -33,7 +34,7 @@ class ReadPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Self: ...
     @staticmethod
@@ -52,7 +53,7 @@ class ReadPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> ReadPolicy: ...
     total_timeout: int
@@ -68,7 +69,7 @@ class ReadPolicy(BasePolicy):
     use_compression: bool
     compression_threshold: int
     error_detail_verbosity: int
-    filter_expression: None
+    filter_expression: FilterExpression | None
     txn: None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -91,7 +92,7 @@ class WritePolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         record_exists_action: RecordExistsAction | None = None,
         generation_policy: GenerationPolicy | None = None,
@@ -121,7 +122,7 @@ class WritePolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         record_exists_action: RecordExistsAction | None = None,
         generation_policy: GenerationPolicy | None = None,
@@ -148,7 +149,7 @@ class WritePolicy(BasePolicy):
     use_compression: bool
     compression_threshold: int
     error_detail_verbosity: int
-    filter_expression: None
+    filter_expression: FilterExpression | None
     txn: None
     record_exists_action: RecordExistsAction
     generation_policy: GenerationPolicy
@@ -182,7 +183,7 @@ class BatchPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         concurrency: Concurrency | None = None,
         allow_inline: bool | None = None,
@@ -205,7 +206,7 @@ class BatchPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         concurrency: Concurrency | None = None,
         allow_inline: bool | None = None,
@@ -225,7 +226,7 @@ class BatchPolicy(BasePolicy):
     use_compression: bool
     compression_threshold: int
     error_detail_verbosity: int
-    filter_expression: None
+    filter_expression: FilterExpression | None
     txn: None
     concurrency: Concurrency
     allow_inline: bool
@@ -252,7 +253,7 @@ class QueryPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         max_concurrent_nodes: int | None = None,
         record_queue_size: int | None = None,
@@ -277,7 +278,7 @@ class QueryPolicy(BasePolicy):
         use_compression: bool | None = None,
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
         max_concurrent_nodes: int | None = None,
         record_queue_size: int | None = None,
@@ -299,7 +300,7 @@ class QueryPolicy(BasePolicy):
     use_compression: bool
     compression_threshold: int
     error_detail_verbosity: int
-    filter_expression: None
+    filter_expression: FilterExpression | None
     txn: None
     max_concurrent_nodes: int
     record_queue_size: int

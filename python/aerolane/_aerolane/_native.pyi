@@ -11,8 +11,10 @@ from ._call_policies import BatchPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._enums import RecordExistsAction
 from ._expiration import Expiration
+from ._expression import FilterExpression
 from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
-from ._values import Key, Operation, Record
+from ._operations import BaseOperation
+from ._values import Key, Record
 
 @final
 class Version:
@@ -95,7 +97,7 @@ class NativeClient:
         *,
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Awaitable[Record]: ...
     def get_blocking(
@@ -105,7 +107,7 @@ class NativeClient:
         *,
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Record: ...
     def put(
@@ -177,7 +179,7 @@ class NativeClient:
     def operate(
         self,
         key: Key,
-        operations: Sequence[Operation],
+        operations: Sequence[BaseOperation],
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
@@ -185,13 +187,13 @@ class NativeClient:
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Awaitable[Record]: ...
     def operate_blocking(
         self,
         key: Key,
-        operations: Sequence[Operation],
+        operations: Sequence[BaseOperation],
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
@@ -199,7 +201,7 @@ class NativeClient:
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Record: ...
     def batch_read(
@@ -237,7 +239,7 @@ class NativeClient:
     def batch_operate(
         self,
         keys: Iterable[Key],
-        operations_list: Iterable[Sequence[Operation]],
+        operations_list: Iterable[Sequence[BaseOperation]],
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
@@ -245,7 +247,7 @@ class NativeClient:
     def batch_operate_blocking(
         self,
         keys: Iterable[Key],
-        operations_list: Iterable[Sequence[Operation]],
+        operations_list: Iterable[Sequence[BaseOperation]],
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
@@ -340,7 +342,7 @@ class _LocalClient:
         *,
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Record: ...
     def put_blocking(
@@ -358,7 +360,7 @@ class _LocalClient:
     def operate_blocking(
         self,
         key: Key,
-        operations: Sequence[Operation],
+        operations: Sequence[BaseOperation],
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
@@ -366,7 +368,7 @@ class _LocalClient:
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Record: ...
     def info_blocking(self, command: str) -> dict[str, str]: ...

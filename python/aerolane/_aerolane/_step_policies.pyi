@@ -4,6 +4,7 @@ from typing import Any, Self, final
 
 from ._enums import CommitLevel, GenerationPolicy, ReadModeSC, RecordExistsAction, Replica
 from ._expiration import Expiration
+from ._expression import FilterExpression
 
 @final
 class BatchReadPolicy:
@@ -11,16 +12,16 @@ class BatchReadPolicy:
         cls,
         *,
         read_touch_ttl: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
         *,
         read_touch_ttl: int | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> BatchReadPolicy: ...
     read_touch_ttl: int
-    filter_expression: None
+    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
@@ -37,7 +38,7 @@ class BatchWritePolicy:
         send_key: bool | None = None,
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
@@ -50,7 +51,7 @@ class BatchWritePolicy:
         send_key: bool | None = None,
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> BatchWritePolicy: ...
     record_exists_action: RecordExistsAction
     generation_policy: GenerationPolicy
@@ -60,7 +61,7 @@ class BatchWritePolicy:
     send_key: bool
     durable_delete: bool
     on_locking_only: bool
-    filter_expression: None
+    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
@@ -74,7 +75,7 @@ class BatchDeletePolicy:
         generation: int | None = None,
         send_key: bool | None = None,
         durable_delete: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
@@ -84,14 +85,14 @@ class BatchDeletePolicy:
         generation: int | None = None,
         send_key: bool | None = None,
         durable_delete: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> BatchDeletePolicy: ...
     generation_policy: GenerationPolicy
     commit_level: CommitLevel
     generation: int
     send_key: bool
     durable_delete: bool
-    filter_expression: None
+    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
@@ -105,7 +106,7 @@ class BatchUDFPolicy:
         send_key: bool | None = None,
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
@@ -115,14 +116,14 @@ class BatchUDFPolicy:
         send_key: bool | None = None,
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
-        filter_expression: None = None,
+        filter_expression: FilterExpression | None = None,
     ) -> BatchUDFPolicy: ...
     commit_level: CommitLevel
     expiration: Expiration
     send_key: bool
     durable_delete: bool
     on_locking_only: bool
-    filter_expression: None
+    filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 

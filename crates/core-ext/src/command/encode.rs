@@ -1,5 +1,5 @@
 //! Requests for one record, each appended to a buffer as one whole frame, in one pass and without an allocation of
-//! their own (a filter expression costs one, for its text form is the only way to its bytes).
+//! their own.
 //!
 //! Flags and fields per policy setting are those that aerospike-core 3.0.0 sends; `tests/against_core` compares them
 //! with a recording of that client. One difference is on purpose: the read mode for strong consistency is sent in
@@ -11,13 +11,12 @@ use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, 
 use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
 use aerolane_wire::{WireError, WireErrorKind, proto};
-use aerospike_core::expressions::Expression;
 use aerospike_core::{
     BasePolicy, Bin, Bins, CommitLevel, GenerationPolicy, Key, ReadModeAp, ReadModeSc, ReadPolicy, RecordExistsAction,
     WritePolicy,
 };
-use base64::Engine as _;
 
+pub use super::expression::expression;
 use super::value::{self, ValueError};
 use super::{check, compress};
 use crate::error::{Error, Result};
@@ -363,14 +362,6 @@ pub(crate) fn filter_field(writer: &mut MessageWriter<'_>, policy: &BasePolicy) 
         None => Ok(()),
         Some(filter) => writer.field_with(field::FILTER, |out| expression(filter, out)),
     }
-}
-
-/// Appends the bytes of an expression.
-pub fn expression(expression: &Expression, out: &mut Vec<u8>) -> Result<()> {
-    let text = expression.base64()?;
-    base64::engine::general_purpose::STANDARD
-        .decode_vec(text, out)
-        .map_err(|e| Error::client_error(format!("the text form of a filter expression is no base64: {e}")))
 }
 
 /// An operation without a value.

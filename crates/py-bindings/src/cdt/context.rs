@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::{Choice, ListOrder, MapOrder};
+use crate::errors;
 use crate::expression::Exp;
 use crate::small_bytes::SmallBytes;
 use crate::value::{self, Refused};
-use crate::errors;
 
 /// Most levels of a context.
 const MAX_LEVELS: usize = 256;
@@ -131,7 +131,9 @@ impl Context {
     /// The values of some keys of a map. Only on paths; server 8.1.2 and later.
     #[staticmethod]
     fn map_keys_in(keys: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_value(keys, |out| context::map_keys_in(out, |writer| value::pack_items(writer, keys, value::pack_key)))
+        Self::with_value(keys, |out| {
+            context::map_keys_in(out, |writer| value::pack_items(writer, keys, value::pack_key))
+        })
     }
 
     /// Of what the step before selects, that for which an expression is true, too. Only on paths; server 8.1.2 and
@@ -144,7 +146,7 @@ impl Context {
 
     /// A sequence of CTX as bytes: what `from_bytes` and other clients take. What they create is not part of that.
     #[staticmethod]
-    fn to_bytes<'py>(py: Python<'py>, ctx: Ctx) -> Bound<'py, PyBytes> {
+    fn to_bytes(py: Python<'_>, ctx: Ctx) -> Bound<'_, PyBytes> {
         PyBytes::new(py, &ctx.address())
     }
 
@@ -226,16 +228,13 @@ impl std::fmt::Display for Shown<'_> {
 }
 
 fn from_slice(py: Python<'_>, bytes: &[u8]) -> PyResult<Vec<Context>> {
-    let levels = context::levels(bytes)
-        .map_err(|e| errors::invalid_argument(py, format!("these bytes are no context: {e}")))?;
+    let levels =
+        context::levels(bytes).map_err(|e| errors::invalid_argument(py, format!("these bytes are no context: {e}")))?;
     if levels.len() > MAX_LEVELS {
         return Err(too_long(py, levels.len()));
     }
     // How deep an expression in it is does not matter any more: the reader has its own bound.
-    Ok(levels
-        .into_iter()
-        .map(|(id, value)| Context { id, value: SmallBytes::concat([value]), depth: 0 })
-        .collect())
+    Ok(levels.into_iter().map(|(id, value)| Context { id, value: SmallBytes::concat([value]), depth: 0 }).collect())
 }
 
 #[cold]
@@ -294,11 +293,6 @@ impl Ctx {
         let mut out = Vec::with_capacity(32);
         context::list(&mut out, self.levels().map(|(id, value)| (id & !create::MASK, value)));
         out
-    }
-
-    /// As aerospike-core takes it.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        self.address()
     }
 
     /// What stands in an expression in front of the operation's list.

@@ -12,11 +12,6 @@ use crate::policy::kinds::whole_number;
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Flags(pub(crate) i64);
 
-impl Flags {
-    /// None.
-    pub(crate) const NONE: Self = Self(0);
-}
-
 impl<'py> FromPyObject<'_, 'py> for Flags {
     type Error = PyErr;
 
@@ -71,14 +66,7 @@ const TABLES: &[Table] = &[
         "How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later.\n\n\
          CASE_INSENSITIVE. MULTILINE: `^` and `$` match at each line. DOTALL: `.` matches the end of a line, too. \
          UNIX_LINES: only `\\n` ends a line. GLOBAL: regex_replace replaces all matches, not only the first.",
-        &[
-            ("DEFAULT", 0),
-            ("CASE_INSENSITIVE", 1),
-            ("MULTILINE", 2),
-            ("DOTALL", 4),
-            ("UNIX_LINES", 8),
-            ("GLOBAL", 16),
-        ],
+        &[("DEFAULT", 0), ("CASE_INSENSITIVE", 1), ("MULTILINE", 2), ("DOTALL", 4), ("UNIX_LINES", 8), ("GLOBAL", 16)],
     ),
     (
         "RegexFlag",

@@ -26,9 +26,9 @@ impl<'py> FromPyObject<'_, 'py> for WriteFlags {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let Flags(number) = value.extract()?;
-        u8::try_from(number)
-            .map(Self)
-            .map_err(|_| errors::invalid_argument(value.py(), format!("write flags are {number}, they must be 0 to 255")))
+        u8::try_from(number).map(Self).map_err(|_| {
+            errors::invalid_argument(value.py(), format!("write flags are {number}, they must be 0 to 255"))
+        })
     }
 }
 
@@ -247,8 +247,8 @@ impl MapPolicy {
         Ok(format!("MapPolicy(order={}, flags={}, persist_index={persist_index})", order.bind(py), flags.0))
     }
 
-    fn __getnewargs__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, Option<Py<PyAny>>, i64, bool)> {
-        Ok((self.order(py)?, None, self.raw_flags(), self.persist_index()))
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        (self.order(py)?, py.None(), self.raw_flags(), self.persist_index()).into_bound_py_any(py)
     }
 }
 

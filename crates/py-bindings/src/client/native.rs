@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::command::encode::WriteKind;
+use aerospike_core::BasePolicy;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 
@@ -10,6 +11,7 @@ use super::single::{self, Overrides};
 use super::twin::Twin;
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::policy::kinds::{Filter, Kind};
 use crate::policy::{ReadPolicy, WritePolicy};
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -27,7 +29,7 @@ pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
     core.raw.cluster().strong_consistency(namespace)
 }
 
-/// What comes with later versions is accepted as `None` only.
+/// What a call says beside its policy. Transactions come with a later version: `None` only.
 #[derive(Default)]
 pub(super) struct Later<'a, 'py> {
     pub(super) filter_expression: Option<Object<'a, 'py>>,
@@ -36,12 +38,22 @@ pub(super) struct Later<'a, 'py> {
 
 impl Later<'_, '_> {
     fn refuse(&self) -> PyResult<()> {
-        let what = match (self.filter_expression, self.txn) {
-            (None, None) => return Ok(()),
-            (Some(_), _) => "filter_expression: filter expressions are",
-            (None, Some(_)) => "txn: transactions are",
-        };
-        Err(PyNotImplementedError::new_err(format!("{what} not supported by this version; pass None")))
+        match self.txn {
+            None => Ok(()),
+            Some(_) => {
+                Err(PyNotImplementedError::new_err("txn: transactions are not supported by this version; pass None"))
+            }
+        }
+    }
+
+    /// The policy with the filter that is given here, which goes before its own.
+    fn apply<P: Clone>(&self, policy: Arc<P>, base: fn(&mut P) -> &mut BasePolicy) -> PyResult<Arc<P>> {
+        self.refuse()?;
+        let Some(filter) = self.filter_expression else { return Ok(policy) };
+        let filter = Filter::set(filter, "filter_expression")?;
+        let mut policy = Arc::unwrap_or_clone(policy);
+        base(&mut policy).filter_expression = filter;
+        Ok(Arc::new(policy))
     }
 }
 
@@ -54,8 +66,8 @@ pub(super) fn get<'a>(
     policy_sc: Option<&Bound<'_, ReadPolicy>>,
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
-    later.refuse()?;
-    Ok(single::get(key, bins, ReadPolicy::in_force(by_mode(core, key, policy, policy_sc))))
+    let policy = ReadPolicy::in_force(by_mode(core, key, policy, policy_sc));
+    Ok(single::get(key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn put<'a>(
@@ -129,7 +141,7 @@ pub(super) fn operate<'a>(
     overrides: Overrides<'_, '_>,
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
-    later.refuse()?;
     let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
-    single::operate(key, operations, overrides.apply(policy)?)
+    let policy = later.apply(overrides.apply(policy)?, |policy| &mut policy.base_policy)?;
+    single::operate(key, operations, policy)
 }

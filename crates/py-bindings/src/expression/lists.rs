@@ -28,7 +28,6 @@ fn selected(return_type: ListReturnType) -> PyResult<ExpType> {
     }
 }
 
-
 expressions! {
     /// How many items a list has.
     list_size(bin: Exp, ctx: Ctx) = read(ExpType::Int, &[&code::SIZE], &ctx, &bin);

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::part::{Bare, Exp, Exps, Scope, definition, list};
+use super::part::{Bare, Binary, Exp, Exps, Scope, definition, list};
 use super::table::expressions;
 use crate::cdt::Flags;
 use crate::value;
@@ -80,7 +80,7 @@ expressions! {
     /// The value of a variable of an `exp_let`.
     var(name: Bound<'_, PyString>) = list(&[&VAR, &Bare(text(&name, "name")?)]);
     /// Text in Aerospike's expression language, which the server parses. Server 8.2 and later.
-    from_server_compiled_ael(ael: Bound<'_, PyString>) = list(&[&AEL, &Bare(text(&ael, "ael")?)]);
+    from_server_compiled_ael(ael: Bound<'_, PyString>) = list(&[&AEL, &Binary(text(&ael, "ael")?)]);
     /// What cannot be evaluated: an error, unless the operation says that it is none.
     unknown() = list(&[&UNKNOWN]);
     /// An int, float, bool or bytes as a str. Server 8.2 and later.

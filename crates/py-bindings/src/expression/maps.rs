@@ -29,7 +29,6 @@ fn selected(return_type: MapReturnType) -> PyResult<ExpType> {
     }
 }
 
-
 expressions! {
     /// How many pairs a map has.
     map_size(bin: Exp, ctx: Ctx) = read(ExpType::Int, &[&code::SIZE], &ctx, &bin);

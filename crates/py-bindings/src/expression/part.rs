@@ -48,7 +48,9 @@ impl Parts {
     pub(super) fn list(&mut self, parts: &[&dyn Part]) {
         let count = parts.iter().map(|part| part.count()).sum();
         self.writer().list(count);
-        parts.iter().for_each(|part| part.write(self));
+        for part in parts {
+            part.write(self);
+        }
     }
 
     fn finish(self, definition: bool) -> PyResult<FilterExpression> {
@@ -189,7 +191,7 @@ impl Exp {
         Python::attach(|py| Py::new(py, expression)).map(Self)
     }
 
-    fn of(value: &Borrowed<'_, '_, PyAny>, definitions: bool) -> PyResult<Self> {
+    fn of(value: Borrowed<'_, '_, PyAny>, definitions: bool) -> PyResult<Self> {
         let expression = value.cast::<FilterExpression>()?;
         if expression.get().definition && !definitions {
             return Err(errors::invalid_argument(value.py(), "a definition is no expression: it stands in an exp_let"));
@@ -202,7 +204,7 @@ impl<'py> FromPyObject<'_, 'py> for Exp {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Self::of(&value, false)
+        Self::of(value, false)
     }
 }
 
@@ -241,12 +243,6 @@ impl Part for Exps {
     }
 }
 
-impl Exps {
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
 /// Definitions of variables, and behind them the expression that uses them.
 pub(super) struct Scope(Vec<Exp>);
 
@@ -256,7 +252,7 @@ impl<'py> FromPyObject<'_, 'py> for Scope {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let mut list = Vec::with_capacity(value.len().unwrap_or(0).min(64));
         for item in value.try_iter()? {
-            list.push(Exp::of(&item?.as_borrowed(), true)?);
+            list.push(Exp::of(item?.as_borrowed(), true)?);
         }
         let right = match list.split_last() {
             Some((body, definitions)) => {
@@ -335,6 +331,15 @@ pub(super) struct Bare<'a>(pub(super) &'a str);
 impl Part for Bare<'_> {
     fn write(&self, out: &mut Parts) {
         out.writer().bare(self.0.as_bytes());
+    }
+}
+
+/// Text as binary data: source for the server's compiler.
+pub(super) struct Binary<'a>(pub(super) &'a str);
+
+impl Part for Binary<'_> {
+    fn write(&self, out: &mut Parts) {
+        out.writer().bin(self.0.as_bytes());
     }
 }
 

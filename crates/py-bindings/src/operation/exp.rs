@@ -5,7 +5,7 @@ use aerolane_wire::operation::exp;
 use pyo3::prelude::*;
 
 use super::BaseOperation;
-use super::table::operations;
+use super::table::{bits, operations};
 use crate::cdt::Flags;
 use crate::expression::Exp;
 use crate::value::Refused;
@@ -22,9 +22,9 @@ operations! {
     ExpOperation, answers: true;
 
     /// Answers with what an expression evaluates to, as a bin of this name. `flags`: bits of `ExpReadFlags`.
-    #[pyo3(signature = (name, exp, flags=Flags::NONE))]
-    read(name; exp: Exp, flags: Flags) = |out| exp::read(out, of(&exp), flags.0);
+    #[pyo3(signature = (name, exp, flags=None))]
+    read(name; exp: Exp, flags: Option<Flags>) = |out| exp::read(out, of(&exp), bits(flags));
     /// Writes what an expression evaluates to into a bin. `flags`: bits of `ExpWriteFlags`.
-    #[pyo3(signature = (bin_name, exp, flags=Flags::NONE))]
-    write(bin_name; exp: Exp, flags: Flags) = |out| exp::write(out, of(&exp), flags.0);
+    #[pyo3(signature = (bin_name, exp, flags=None))]
+    write(bin_name; exp: Exp, flags: Option<Flags>) = |out| exp::write(out, of(&exp), bits(flags));
 }

@@ -5,7 +5,7 @@ use aerolane_wire::operation::hll;
 use pyo3::prelude::*;
 
 use super::BaseOperation;
-use super::table::{elements, operations};
+use super::table::{bits, elements, operations};
 use crate::cdt::Flags;
 use crate::value::{self, Hll, Refused};
 
@@ -33,14 +33,14 @@ operations! {
     HllOperation, answers: true;
 
     /// Creates an HLL, or empties one.
-    #[pyo3(signature = (bin_name, index_bit_count, min_hash_bit_count=-1, flags=Flags::NONE))]
-    init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Flags)
-        = |out| hll::init(out, index_bit_count, min_hash_bit_count, flags.0);
+    #[pyo3(signature = (bin_name, index_bit_count, min_hash_bit_count=-1, flags=None))]
+    init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Option<Flags>)
+        = |out| hll::init(out, index_bit_count, min_hash_bit_count, bits(flags));
     /// Adds values; creates the HLL if it is missing and `index_bit_count` is given. Answers with how many of the
     /// values changed the HLL.
-    #[pyo3(signature = (bin_name, values, index_bit_count=-1, min_hash_bit_count=-1, flags=Flags::NONE))]
-    add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Flags)
-        = |out| hll::add(out, elements(&values), index_bit_count, min_hash_bit_count, flags.0);
+    #[pyo3(signature = (bin_name, values, index_bit_count=-1, min_hash_bit_count=-1, flags=None))]
+    add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Option<Flags>)
+        = |out| hll::add(out, elements(&values), index_bit_count, min_hash_bit_count, bits(flags));
     /// Answers with about how many values were added.
     get_count(bin_name) = hll::get_count;
     /// Answers with a list of the numbers of index bits and of min-hash bits.
@@ -58,7 +58,7 @@ operations! {
     /// Answers with how similar the HLL is to others: a float of 0 to 1.
     get_similarity(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_similarity(out, hlls(&hll_list));
     /// Sets the bin to the union with other HLLs.
-    #[pyo3(signature = (bin_name, hll_list, flags=Flags::NONE))]
-    set_union(bin_name; hll_list: Bound<'_, PyAny>, flags: Flags)
-        = |out| hll::set_union(out, hlls(&hll_list), flags.0);
+    #[pyo3(signature = (bin_name, hll_list, flags=None))]
+    set_union(bin_name; hll_list: Bound<'_, PyAny>, flags: Option<Flags>)
+        = |out| hll::set_union(out, hlls(&hll_list), bits(flags));
 }

@@ -81,10 +81,10 @@ operations! {
         = |out| map::put_items(out, pairs(&items, &policy), policy.attributes(), policy.flags_number());
     /// Adds to the number of a key; creates what is missing. Answers with the sum.
     increment_value(bin_name; key: Bound<'_, PyAny>, value: i64, policy: PyRef<'_, MapPolicy>)
-        = |out| map::increment(out, self::key(&key), Some(number(value)), policy.attributes());
+        = |out| map::increment(out, self::key(&key), Some(number(value)), Some(policy.attributes()));
     /// Subtracts from the number of a key; creates what is missing. Answers with the difference.
     decrement_value(bin_name; key: Bound<'_, PyAny>, value: i64, policy: PyRef<'_, MapPolicy>)
-        = |out| map::decrement(out, self::key(&key), Some(number(value)), policy.attributes());
+        = |out| map::decrement(out, self::key(&key), Some(number(value)), Some(policy.attributes()));
     /// Sets the order of the map; creates it if it is missing.
     set_map_policy(bin_name; policy: PyRef<'_, MapPolicy>) = |out| map::set_type(out, policy.order_number());
     /// Sets the order of the map, and whether its index is stored; creates it if it is missing.

@@ -4,6 +4,7 @@ use aerolane_wire::msgpack::Writer;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::cdt::Flags;
 use crate::value::{self, Refused};
 
 /// Defines static methods that make operations:
@@ -62,9 +63,7 @@ pub(super) fn number(number: i64) -> impl FnOnce(&mut Writer<'_>) -> Result<(), 
 }
 
 /// The end of a range; `None`: there is none.
-pub(super) fn end<'a>(
-    value: &'a Bound<'_, PyAny>,
-) -> Option<impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a> {
+pub(super) fn end<'a>(value: &'a Bound<'_, PyAny>) -> Option<impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a> {
     (!value.is_none()).then(|| element(value))
 }
 
@@ -76,4 +75,9 @@ pub(super) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a [u8], Refuse
 /// The text of a str that may be left out.
 pub(super) fn text<'a>(text: Option<&'a Bound<'_, PyString>>) -> Result<Option<&'a [u8]>, Refused> {
     text.map(|text| utf8(text)).transpose()
+}
+
+/// The bits of flags that may be left out.
+pub(super) fn bits(flags: Option<Flags>) -> i64 {
+    flags.map_or(0, |flags| flags.0)
 }

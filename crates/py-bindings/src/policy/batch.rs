@@ -5,7 +5,7 @@ use pyo3::PyAny;
 
 use super::BasePolicy;
 use super::define::{call_policy, in_force, policy};
-use super::kinds::{Expires, Factor, Member, Millis, NotYet, Number, Switch, TouchTtl, UpTo};
+use super::kinds::{Expires, Factor, Filter, Member, Millis, NotYet, Number, Switch, TouchTtl, UpTo};
 
 call_policy! {
     /// How a batch behaves as a whole. Defaults: 1,000 ms in total, 2 retries.
@@ -27,8 +27,9 @@ policy! {
         /// A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less.
         /// 0 (the default): as the server is configured. -1: reads renew nothing.
         read_touch_ttl / set_read_touch_ttl: TouchTtl = read_touch_ttl;
-        /// The row is left out when this expression is false for it. None in this version.
-        filter_expression / set_filter_expression: NotYet = filter_expression;
+        /// A `FilterExpression`: the row of a record for which it is not true fails with `FILTERED_OUT`; it goes
+        /// before that of the batch. Default None.
+        filter_expression / set_filter_expression: Filter = filter_expression;
     }
 }
 
@@ -51,8 +52,9 @@ policy! {
         durable_delete / set_durable_delete: Switch = durable_delete;
         /// Whether a write of a transaction only locks the record. Default False.
         on_locking_only / set_on_locking_only: Switch = on_locking_only;
-        /// The row is left out when this expression is false for it. None in this version.
-        filter_expression / set_filter_expression: NotYet = filter_expression;
+        /// A `FilterExpression`: the row of a record for which it is not true fails with `FILTERED_OUT`; it goes
+        /// before that of the batch. Default None.
+        filter_expression / set_filter_expression: Filter = filter_expression;
     }
 }
 
@@ -69,8 +71,9 @@ policy! {
         send_key / set_send_key: Switch = send_key;
         /// Whether the delete leaves a tombstone (Enterprise Edition). Default False.
         durable_delete / set_durable_delete: Switch = durable_delete;
-        /// The row is left out when this expression is false for it. None in this version.
-        filter_expression / set_filter_expression: NotYet = filter_expression;
+        /// A `FilterExpression`: the row of a record for which it is not true fails with `FILTERED_OUT`; it goes
+        /// before that of the batch. Default None.
+        filter_expression / set_filter_expression: Filter = filter_expression;
     }
 }
 
@@ -87,8 +90,9 @@ policy! {
         durable_delete / set_durable_delete: Switch = durable_delete;
         /// Whether a write of a transaction only locks the record. Default False.
         on_locking_only / set_on_locking_only: Switch = on_locking_only;
-        /// The row is left out when this expression is false for it. None in this version.
-        filter_expression / set_filter_expression: NotYet = filter_expression;
+        /// A `FilterExpression`: the row of a record for which it is not true fails with `FILTERED_OUT`; it goes
+        /// before that of the batch. Default None.
+        filter_expression / set_filter_expression: Filter = filter_expression;
     }
 }
 

@@ -208,8 +208,8 @@ macro_rules! call_policy {
                 /// How much the server tells about a failure (8.2 and later): 0 (the default) the result code, 1 a
                 /// sub-code, 2 a message, too, 3 also where in an expression.
                 error_detail_verbosity / set_error_detail_verbosity: UpTo<3> = base_policy.error_detail_verbosity;
-                /// The record is left out when this expression is false for it. None in this version.
-                filter_expression / set_filter_expression: NotYet = base_policy.filter_expression;
+                /// A `FilterExpression`: records for which it is not true are left alone (`FilteredOutError`). Default None.
+                filter_expression / set_filter_expression: Filter = base_policy.filter_expression;
                 /// The transaction that the call belongs to. None in this version.
                 txn / set_txn: NotYet = base_policy.txn;
                 $($own)*

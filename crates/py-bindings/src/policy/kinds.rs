@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use aerospike_core::expressions::Expression;
 use aerospike_core::{Expiration as CoreExpiration, ReadTouchTtl};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
@@ -11,6 +12,7 @@ use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyString};
 use super::enums::Named;
 use super::expiration::Expiration;
 use crate::errors;
+use crate::expression::{Exp, FilterExpression};
 
 /// How a field of Rust type `T` is seen from Python.
 pub(crate) trait Kind<T> {
@@ -145,6 +147,31 @@ impl Kind<ReadTouchTtl> for TouchTtl {
             0 => ReadTouchTtl::ServerDefault,
             percent => ReadTouchTtl::Percent(percent as u8),
         })
+    }
+}
+
+/// A filter expression, or None.
+pub(crate) struct Filter;
+
+impl Kind<Option<Expression>> for Filter {
+    fn get(py: Python<'_>, value: &Option<Expression>) -> PyResult<Py<PyAny>> {
+        match value {
+            None => Ok(py.None()),
+            Some(expression) => Ok(Py::new(py, FilterExpression::from_core(py, expression)?)?.into_any()),
+        }
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Expression>> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let wrong = |_| wrong_type(value, what, "a FilterExpression or None");
+        Ok(Some(
+            value
+                .extract::<Exp>()
+                .map_err(|e| if e.is_instance_of::<PyTypeError>(value.py()) { wrong(e) } else { e })?
+                .to_core(),
+        ))
     }
 }
 

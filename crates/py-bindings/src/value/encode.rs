@@ -106,7 +106,11 @@ fn pack<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, d
     Ok(())
 }
 
-fn pack_look<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_look<const SORTED: bool>(
+    writer: &mut Writer<'_>,
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+) -> Result<(), Refused> {
     let py = value.py();
     match look(value)? {
         Look::Nil | Look::Special(SpecialValue::Null) => writer.nil(),
@@ -142,7 +146,11 @@ fn pack_buffer(writer: &mut Writer<'_>, py: Python<'_>, view: &View) -> Result<(
     Ok(())
 }
 
-fn pack_list<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_list<const SORTED: bool>(
+    writer: &mut Writer<'_>,
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+) -> Result<(), Refused> {
     let depth = deeper(depth)?;
     // A list by its type, or `look` has said so.
     let list = value.cast::<PyList>().map_err(PyErr::from)?;
@@ -156,7 +164,11 @@ fn pack_list<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAn
     if list.len() == len { Ok(()) } else { Err(Refused::changed("list")) }
 }
 
-fn pack_tuple<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_tuple<const SORTED: bool>(
+    writer: &mut Writer<'_>,
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+) -> Result<(), Refused> {
     let depth = deeper(depth)?;
     let tuple = value.cast::<PyTuple>().map_err(PyErr::from)?;
     writer.list(tuple.len());
@@ -167,7 +179,11 @@ fn pack_tuple<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyA
 }
 
 /// A dict, or a subclass of it, as an unordered map.
-fn pack_dict<const SORTED: bool>(writer: &mut Writer<'_>, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), Refused> {
+fn pack_dict<const SORTED: bool>(
+    writer: &mut Writer<'_>,
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+) -> Result<(), Refused> {
     if SORTED {
         return pack_sorted::<SORTED>(writer, value, order::UNORDERED, depth);
     }
