@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from ._errors import AerospikeError, ResultCode
-from ._step_policies import BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._operations import BaseOperation
+from ._step_policies import BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._values import Key, Record
 
 @final

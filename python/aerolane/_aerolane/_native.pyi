@@ -12,8 +12,8 @@ from ._client_policy import ClientPolicy
 from ._enums import RecordExistsAction
 from ._expiration import Expiration
 from ._expression import FilterExpression
-from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._operations import BaseOperation
+from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._values import Key, Record
 
 @final

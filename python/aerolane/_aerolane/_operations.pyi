@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from ._cdt import (
     CTX,
     BitPolicy,
@@ -20,6 +22,7 @@ from ._cdt import (
 from ._expression import FilterExpression
 from ._values import HLL
 
+@disjoint_base
 class BaseOperation:
     @property
     def bin_name(self) -> str | None: ...
@@ -304,14 +307,14 @@ class BitOperation(BaseOperation):
 class HllOperation(BaseOperation):
     @staticmethod
     def init(
-        bin_name: str, index_bit_count: int, min_hash_bit_count: int = -1, flags: int | None = None
+        bin_name: str, index_bit_count: int, min_hash_bit_count: int = ..., flags: int | None = None
     ) -> HllOperation: ...
     @staticmethod
     def add(
         bin_name: str,
         values: Iterable[Any],
-        index_bit_count: int = -1,
-        min_hash_bit_count: int = -1,
+        index_bit_count: int = ...,
+        min_hash_bit_count: int = ...,
         flags: int | None = None,
     ) -> HllOperation: ...
     @staticmethod

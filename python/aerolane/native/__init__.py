@@ -4,6 +4,8 @@ Each method that talks to the cluster gives an awaitable; its twin `.._blocking`
 """
 
 from aerolane._aerolane import (
+    CTX,
+    HLL,
     BaseOperation,
     BatchDeleteOp,
     BatchReadOp,
@@ -11,10 +13,9 @@ from aerolane._aerolane import (
     BatchWriteOp,
     BitOperation,
     BitPolicy,
-    BitWriteFlags,
     BitwiseOverflowActions,
     BitwiseResizeFlags,
-    CTX,
+    BitWriteFlags,
     CdtOperation,
     ExpOperation,
     ExpReadFlags,
@@ -23,10 +24,9 @@ from aerolane._aerolane import (
     FastRng,
     FilterExpression,
     GeoJSON,
-    HLL,
+    HllOperation,
     HLLPolicy,
     HLLWriteFlags,
-    HllOperation,
     Key,
     ListOperation,
     ListOrderType,
@@ -92,6 +92,8 @@ from aerolane.policy import (
 )
 
 __all__ = [
+    "CTX",
+    "HLL",
     "AdminPolicy",
     "AuthMode",
     "BaseOperation",
@@ -110,7 +112,6 @@ __all__ = [
     "BitWriteFlags",
     "BitwiseOverflowActions",
     "BitwiseResizeFlags",
-    "CTX",
     "CdtOperation",
     "Client",
     "ClientPolicy",
@@ -125,7 +126,6 @@ __all__ = [
     "FilterExpression",
     "GenerationPolicy",
     "GeoJSON",
-    "HLL",
     "HLLPolicy",
     "HLLWriteFlags",
     "HllOperation",

@@ -288,7 +288,7 @@ impl Ctx {
         self.0.first().map(|level| level.get().id & LIST != 0)
     }
 
-    /// Without what is to be created, as indexes and expressions have it.
+    /// Without what is to be created, as indexes have it.
     fn address(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(32);
         context::list(&mut out, self.levels().map(|(id, value)| (id & !create::MASK, value)));
@@ -297,9 +297,10 @@ impl Ctx {
 
     /// What stands in an expression in front of the operation's list.
     pub(crate) fn begin(&self, writer: &mut Writer<'_>) {
+        // With what is to be created: the server does that here, too (other clients leave it out).
         writer.list(3);
         writer.uint(u64::from(NESTED));
-        writer.raw(&self.address());
+        context::list(writer.buffer(), self.levels());
     }
 }
 
