@@ -47,7 +47,7 @@ const MAX_BYTES: usize = aerolane_wire::proto::MAX_BODY_SIZE;
 /// All constructors are static methods. Arguments called `ctx` say which nested list or map is meant: a sequence of
 /// `CTX`, empty for the bin itself. Arguments called `bin` are what the operation works on: a bin (`list_bin("a")`), or
 /// any expression of the right type. Whether types fit is checked by the server, which answers with
-/// `InvalidRequestError`.
+/// `ResultCode.PARAMETER_ERROR`.
 ///
 /// Expressions are immutable, encoded when they are made, and can be used often, by many threads. They compare equal
 /// when their bytes are, and can be pickled.
