@@ -45,6 +45,13 @@ const GROUPS: [&str; 18] = [
 const WORKERS: usize = 8;
 /// Where a frame has the result code of its message.
 const RESULT_CODE: usize = 8 + 5;
+/// Exchanges of the groups of collections that are answered otherwise, and why.
+const OTHERWISE: [(&str, u64, &str); 2] = [
+    ("list/number-order", 7, "NaN equals every number: where ranks put it depends on how the server's selection goes"),
+    ("map/persisted-index", 19, "persisted indexes are not kept: values come in the order of keys, not of ranks"),
+];
+/// The groups in which nothing else may differ.
+const COLLECTIONS: [&str; 4] = ["list", "map", "ctx", "operate"];
 const EPOCH_2010: u64 = 1_262_304_000;
 
 #[derive(Default, Clone, Copy)]
@@ -123,6 +130,7 @@ fn recorded_answers_are_given() {
 
     let counts: Mutex<BTreeMap<String, Count>> = Mutex::default();
     let report = Mutex::new(String::new());
+    let otherwise: Mutex<Vec<(String, u64)>> = Mutex::default();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {
@@ -130,6 +138,10 @@ fn recorded_answers_are_given() {
                 while let Some(lines) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let failures = replay(lines);
                     let group = lines[0].scenario.split('/').next().unwrap().to_owned();
+                    if COLLECTIONS.contains(&&*group) {
+                        let differing = failures.iter().map(|(at, _)| (lines[*at].scenario.clone(), lines[*at].step));
+                        otherwise.lock().unwrap().extend(differing);
+                    }
                     let mut counts = counts.lock().unwrap();
                     let count = counts.entry(group).or_default();
                     count.total += lines.len();
@@ -170,6 +182,10 @@ fn recorded_answers_are_given() {
         std::fs::write(accepted_path(), text).unwrap();
     }
     assert!(fallen.is_empty(), "{}", fallen.join("\n"));
+    for (scenario, step) in otherwise.into_inner().unwrap() {
+        let known = OTHERWISE.iter().any(|(known, at, _)| *known == scenario && *at == step);
+        assert!(known, "{scenario} {step} is answered otherwise");
+    }
 }
 
 /// The recorded server dies of these requests. Here they are answered, those on collections by an error.

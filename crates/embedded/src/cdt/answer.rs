@@ -113,29 +113,69 @@ fn rank(selection: &Selection<'_, '_>, at: usize) -> usize {
     }
 }
 
-/// Start and number of what was asked for, if it was asked for by that.
+/// Start and number of what was asked for, if it was asked for by that and stands together. Where nothing was found the
+/// recorded server has its own ways.
 fn range(selection: &Selection<'_, '_>, of_indexes: bool, reverse: bool) -> Result<Particle, u8> {
     let n = selection.of.len();
-    let run = match selection.chosen {
-        _ if selection.inverted => None,
-        Chosen::Index(Some(at)) => Some((true, Run { start: at, count: 1 })),
-        Chosen::Index(None) if of_indexes => return Ok(start_and_count(-1, 0)),
-        Chosen::Rank(Some(_), rank) => Some((false, Run { start: rank, count: 1 })),
-        // Counted from the end, a value that a map does not have is where it is counted from the start.
-        Chosen::Rank(None, rank) if selection.of.kind == Kind::Map && reverse && !of_indexes => {
-            return Ok(start_and_count(rank as i64, 0));
-        }
-        Chosen::Rank(None, rank) => Some((false, Run { start: rank, count: 0 })),
-        Chosen::Indexes(run) => Some((true, run)),
-        Chosen::Ranks { run, .. } => Some((false, run)),
-        _ => None,
+    let (is_list, ordered) = (selection.of.kind == Kind::List, selection.of.is_ordered_list());
+    let fits = |by_index: bool| if by_index == of_indexes || ordered { Ok(()) } else { Err(code::NOT_APPLICABLE) };
+    let told = |run: Run| {
+        let start = if reverse && run.count > 0 { n - run.end() } else { run.start };
+        Ok(start_and_count(start as i64, run.count))
     };
-    match run {
-        Some((indexes, run)) if indexes == of_indexes || selection.of.is_ordered_list() => {
-            let start = if reverse { n - run.end() } else { run.start };
-            Ok(start_and_count(start as i64, run.count))
+    match selection.chosen {
+        Chosen::Index(found) => {
+            fits(true)?;
+            found.map_or_else(|| Ok(start_and_count(-1, 0)), |start| told(Run { start, count: 1 }))
         }
-        _ => Err(code::NOT_APPLICABLE),
+        Chosen::Rank(found, rank) => {
+            fits(false)?;
+            match found {
+                Some(_) => told(Run { start: rank, count: 1 }),
+                None if ordered => Ok(start_and_count(0, 0)),
+                None if !is_list && n == 0 => Ok(start_and_count(-1, 0)),
+                None if is_list && reverse => Ok(start_and_count((n - rank) as i64, 0)),
+                None => Ok(start_and_count(rank as i64, 0)),
+            }
+        }
+        Chosen::Indexes { run, .. } if is_list => {
+            if selection.inverted {
+                return Err(code::NOT_APPLICABLE);
+            }
+            if run.count > 0 {
+                fits(true)?;
+            }
+            told(run)
+        }
+        Chosen::Ranks { run, by_value: false } if is_list => {
+            if selection.count() > 0 {
+                fits(false)?;
+            }
+            match selection.inverted {
+                true if selection.count() == 0 => Ok(start_and_count(0, 0)),
+                true => Err(code::NOT_APPLICABLE),
+                false => told(run),
+            }
+        }
+        Chosen::Indexes { run, scanned } => {
+            fits(true)?;
+            match (selection.inverted, scanned && reverse) {
+                (true, _) => Err(code::NOT_APPLICABLE),
+                (false, true) => Ok(start_and_count((n - run.end()) as i64, run.count)),
+                (false, false) => told(run),
+            }
+        }
+        Chosen::Ranks { run, by_value } => {
+            fits(false)?;
+            match selection.inverted {
+                _ if by_value && !is_list && n == 0 => Ok(start_and_count(-1, 0)),
+                true if by_value && !is_list && run.count == 0 => Ok(start_and_count(0, n)),
+                true => Err(code::NOT_APPLICABLE),
+                false if is_list && reverse => Ok(start_and_count((n - run.end()) as i64, run.count)),
+                false => told(run),
+            }
+        }
+        Chosen::Values(_) | Chosen::Keys { .. } => Err(code::NOT_APPLICABLE),
     }
 }
 

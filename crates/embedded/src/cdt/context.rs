@@ -1,8 +1,9 @@
 //! Contexts: the way down to a nested collection, which is made on the way if it is to be.
 
 use super::collection::{Collection, Kind};
+use super::number::list as list_number;
 use super::op::{Level, Op};
-use super::{Modified, list, map, number, pick};
+use super::{Modified, list, map, pick};
 use crate::code;
 use crate::record::{compare, is_map_key, stored_element};
 use aerolane_wire::msgpack::order;
@@ -24,6 +25,9 @@ const MAP: u32 = 0x20;
 const CREATE: u32 = 0xc0;
 const CREATE_SECOND: u32 = 0x80;
 const CREATE_THIRD: u32 = 0xc0;
+
+/// The particle type of elements that are no collections, whatever else they are.
+const SCALAR: u8 = particle_type::NIL;
 
 /// Where a level leads.
 enum Step {
@@ -54,13 +58,20 @@ impl Level<'_> {
         }
     }
 
-    /// The step behind the end of a list of `n`.
-    fn behind(self, n: usize) -> Result<Step, u8> {
+    /// The step behind the end of a list: at its end, wherever that is in a sorted one; farther only in the second order,
+    /// as that fills it up.
+    fn behind(self, list: &Collection<'_>) -> Result<Step, u8> {
         let index = super::args::int(self.key).ok_or(code::NOT_APPLICABLE)?;
         // The last of an empty list is its first; but the recorded server dies of that in the second order.
-        let first = n == 0 && index == -1 && self.kind & CREATE != CREATE_SECOND;
-        let index = if first { 0 } else { index };
-        usize::try_from(index).map(Step::Missing).map_err(|_| code::NOT_APPLICABLE)
+        let first = list.len() == 0 && index == -1 && self.kind & CREATE != CREATE_SECOND;
+        let index = if first { 0 } else { usize::try_from(index).map_err(|_| code::NOT_APPLICABLE)? };
+        if list.is_ordered_list() {
+            return Ok(Step::Missing(list.len()));
+        }
+        if index > list.len() && self.kind & CREATE != CREATE_SECOND {
+            return Err(code::NOT_APPLICABLE);
+        }
+        Ok(Step::Missing(index))
     }
 
     fn step(self, collection: &Collection<'_>) -> Result<Step, u8> {
@@ -68,7 +79,7 @@ impl Level<'_> {
             LIST => collection.kind == Kind::List,
             MAP => collection.kind == Kind::Map,
             // An index alone is one of either.
-            0 => self.by() == by::INDEX,
+            0 => self.by() == by::INDEX && !self.creates(),
             _ => false,
         };
         if !fits {
@@ -79,7 +90,11 @@ impl Level<'_> {
             by::INDEX => match pick::place_of(self.key, n) {
                 Ok(at) => Some(at),
                 Err(code) if !self.creates() || collection.kind == Kind::Map => return Err(code),
-                Err(_) => return self.behind(n),
+                Err(_) => return self.behind(collection),
+            },
+            by::RANK if collection.is_ordered_list() && self.creates() => match pick::place_of(self.key, n) {
+                Ok(at) => Some(at),
+                Err(_) => return self.behind(collection),
             },
             by::RANK => Some(collection.ranking()[pick::place_of(self.key, n)?]),
             by::KEY if collection.kind == Kind::Map => {
@@ -111,8 +126,10 @@ pub(super) fn find<'v>(levels: &[Level<'_>], kind: u8, value: &'v [u8]) -> Resul
 
 /// Takes the collection of a level apart and takes the step.
 fn open<'v>(level: &Level<'_>, kind: u8, value: &'v [u8]) -> Result<(Collection<'v>, Step), u8> {
-    if !matches!(kind, particle_type::LIST | particle_type::MAP) {
-        return Err(code::BIN_TYPE);
+    match kind {
+        particle_type::LIST | particle_type::MAP => {}
+        SCALAR => return Err(code::NOT_APPLICABLE),
+        _ => return Err(code::PARAMETER),
     }
     let collection = Collection::parse(value)?;
     let step = level.step(&collection)?;
@@ -124,41 +141,84 @@ fn kind_of(element: &[u8]) -> u8 {
     match element.first() {
         Some(0x90..=0x9f | 0xdc | 0xdd) => particle_type::LIST,
         Some(0x80..=0x8f | 0xde | 0xdf) => particle_type::MAP,
-        _ => particle_type::NIL,
+        _ => SCALAR,
     }
 }
 
 /// Carries out a modifying operation where its context leads to.
 pub(super) fn modify(op: &Op<'_>, bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
-    below(op, &op.levels, bin, max_size)
+    Walk { op, max_size, bin_is_there: bin.is_some() }.below(&op.levels, bin)
 }
 
-fn below(op: &Op<'_>, levels: &[Level<'_>], value: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
-    let Some((level, deeper)) = levels.split_first() else { return apply(op, value, max_size) };
-    let (mut collection, step) = match value {
-        Some((kind, value)) => open(level, kind, value)?,
-        None if level.creates() || levels.len() < op.levels.len() => {
-            let collection = level.create()?;
-            let step = match level.by() {
-                by::KEY => Step::Missing(0),
-                _ => level.behind(0)?,
-            };
-            (collection, step)
+/// A modifying operation on its way down.
+struct Walk<'o, 'a> {
+    op: &'o Op<'a>,
+    max_size: usize,
+    bin_is_there: bool,
+}
+
+impl Walk<'_, '_> {
+    fn below(&self, levels: &[Level<'_>], value: Option<(u8, &[u8])>) -> Result<Modified, u8> {
+        let Some((level, deeper)) = levels.split_first() else { return self.apply(value) };
+        let (mut collection, step) = match value {
+            Some((kind, value)) => open(level, kind, value)?,
+            None if level.creates() || levels.len() < self.op.levels.len() => {
+                let collection = level.create()?;
+                let step = match level.by() {
+                    by::KEY => Step::Missing(0),
+                    _ => level.behind(&collection)?,
+                };
+                (collection, step)
+            }
+            None => return Err(code::NOT_APPLICABLE),
+        };
+        let nested = match step {
+            Step::Found(at) => Some((kind_of(&collection.values[at]), &*collection.values[at])),
+            Step::Missing(_) => None,
+        };
+        let Modified { answer, value } = self.below(deeper, nested)?;
+        let Some((_, new)) = value else { return Ok(Modified { answer, value: None }) };
+        match step {
+            Step::Found(at) => collection.values[at] = Cow::Owned(new),
+            Step::Missing(at) => insert(&mut collection, level, at, new, self.max_size)?,
         }
-        None => return Err(code::NOT_APPLICABLE),
-    };
-    let nested = match step {
-        Step::Found(at) => Some((kind_of(&collection.values[at]), &*collection.values[at])),
-        Step::Missing(_) => None,
-    };
-    let Modified { answer, value } = below(op, deeper, nested, max_size)?;
-    let Some((_, new)) = value else { return Ok(Modified { answer, value: None }) };
-    match step {
-        Step::Found(at) => collection.values[at] = Cow::Owned(new),
-        Step::Missing(at) => insert(&mut collection, level, at, new, max_size)?,
+        collection.restore_order();
+        Ok(Modified { answer, value: Some(collection.particle()) })
     }
-    collection.restore_order();
-    Ok(Modified { answer, value: Some(collection.particle()) })
+
+    /// Carries out the operation itself.
+    fn apply(&self, value: Option<(u8, &[u8])>) -> Result<Modified, u8> {
+        let (op, max_size) = (self.op, self.max_size);
+        let number = op.number.0;
+        let collection = match value {
+            Some((kind, value)) => Some(op.collection(kind, value)?),
+            None => None,
+        };
+        let puts = list::creates(number) || map::creates(number) || number == list_number::SORT;
+        if number == list_number::SORT && collection.is_none() && self.bin_is_there {
+            // Nothing is what a context leads to; a bin that is not there is an error.
+            return Ok(Modified::default());
+        }
+        let (answer, collection) = match collection {
+            collection if puts => {
+                let is_new = collection.is_none();
+                let (answer, collection) =
+                    if op.number.is_list() { list::put(op, collection, max_size)? } else { map::put(op, collection)? };
+                // A context creates nothing for an operation that was not to fail and has put nothing.
+                if is_new && !op.levels.is_empty() && collection.len() == 0 && !op.puts_nothing() {
+                    return Ok(Modified { answer, value: None });
+                }
+                (answer, collection)
+            }
+            // What takes away leaves what is not there.
+            None => return Ok(Modified::default()),
+            Some(mut collection) => match pick::remove(op, &mut collection)? {
+                (answer, true) => (answer, collection),
+                (answer, false) => return Ok(Modified { answer, value: None }),
+            },
+        };
+        Ok(Modified { answer, value: Some(collection.particle()) })
+    }
 }
 
 /// Puts what was created at its place.
@@ -175,34 +235,7 @@ fn insert(
         collection.values.insert(at, Cow::Owned(value));
         return Ok(());
     }
-    if at > collection.len() && !collection.is_ordered_list() {
-        // Only the second order lets a list be filled up.
-        if level.kind & CREATE != CREATE_SECOND {
-            return Err(code::NOT_APPLICABLE);
-        }
-        list::pad(collection, at, max_size)?;
-    }
+    list::pad(collection, at, max_size)?;
     collection.values.push(Cow::Owned(value));
     Ok(())
-}
-
-/// Carries out the operation itself.
-fn apply(op: &Op<'_>, value: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
-    let number = op.number.0;
-    let collection = match value {
-        Some((kind, value)) => Some(op.collection(kind, value)?),
-        None => None,
-    };
-    let puts = list::creates(number) || map::creates(number) || number == number::list::SORT;
-    let (answer, collection) = match collection {
-        collection if puts && op.number.is_list() => list::put(op, collection, max_size)?,
-        collection if puts => map::put(op, collection)?,
-        // What takes away leaves what is not there.
-        None => return Ok(Modified::default()),
-        Some(mut collection) => match pick::remove(op, &mut collection)? {
-            (answer, true) => (answer, collection),
-            (answer, false) => return Ok(Modified { answer, value: None }),
-        },
-    };
-    Ok(Modified { answer, value: Some(collection.particle()) })
 }

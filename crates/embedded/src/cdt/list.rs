@@ -124,12 +124,13 @@ fn set_type(word: i64, list: Option<Collection<'_>>) -> Result<Collection<'_>, u
 
 fn sort_by(flags: i64, mut list: Collection<'_>) -> Result<Collection<'_>, u8> {
     let (descending, unique) = (flags & sorting::DESCENDING != 0, flags & sorting::DROP_DUPLICATES != 0);
-    if descending && unique {
-        return Err(code::PARAMETER);
-    }
     sort(&mut list.values);
     if unique {
         list.values.dedup_by(|a, b| compare(a, b).is_eq());
+    }
+    // Both at a time is refused, but only where the order matters.
+    if descending && unique && list.len() > 1 && !list.is_ordered_list() {
+        return Err(code::PARAMETER);
     }
     if descending && !list.is_ordered_list() {
         list.values.reverse();
@@ -164,10 +165,21 @@ impl Write {
         mut items: Vec<Bytes<'a>>,
     ) -> Result<(Option<Particle>, Collection<'a>), u8> {
         let unchanged = |list: Collection<'a>| Ok((Some(integer(list.len() as i64)), list));
+        if items.is_empty() {
+            return unchanged(list);
+        }
         let Place::At(at) = self.place(&list, index)? else { return unchanged(list) };
         if self.has(flag::UNIQUE) {
-            let there = there_before(&list.values, &items);
-            if let Some(code) = refusal(&there, list.is_ordered_list()) {
+            let (there, twice) = there_before(&list.values, &items);
+            let first = there.iter().flatten().next();
+            // For a sorted list it counts first whether the items are unique among themselves.
+            let code = match first {
+                _ if twice && list.is_ordered_list() => Some(code::NOT_APPLICABLE),
+                Some(There::AmongItems) => Some(code::NOT_APPLICABLE),
+                Some(There::InList) => Some(code::ELEMENT_EXISTS),
+                None => None,
+            };
+            if let Some(code) = code {
                 match (self.has(flag::NO_FAIL), self.has(flag::PARTIAL)) {
                     (true, true) => {
                         let mut there = there.iter();
@@ -214,7 +226,10 @@ impl Write {
         };
         let element = sum.encode();
         let answer = Some(super::collection::particle_of(&element));
+        // In a sorted list a sum that changes nothing is none.
+        let unchanged = |at: usize| ordered && list.values.get(at).is_some_and(|old| compare(old, &element).is_eq());
         if let Place::At(at) = place
+            && !unchanged(at)
             && !self.refuses(&list, at, &element)?
         {
             self.put(&mut list, at, Cow::Owned(element))?;
@@ -279,27 +294,24 @@ enum There {
     AmongItems,
 }
 
-/// The error of items that are there already: for a sorted list those that come twice count first.
-fn refusal(there: &[Option<There>], ordered: bool) -> Option<u8> {
-    let first = there.iter().flatten().next()?;
-    let twice = if ordered { there.contains(&Some(There::AmongItems)) } else { *first == There::AmongItems };
-    Some(if twice { code::NOT_APPLICABLE } else { code::ELEMENT_EXISTS })
-}
-
-/// Of each item whether it is among `values`, or among the items before it.
-fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> Vec<Option<There>> {
+/// Of each item whether it is among `values`, or among the items before it; and whether any item comes twice.
+fn there_before(values: &[Bytes<'_>], items: &[Bytes<'_>]) -> (Vec<Option<There>>, bool) {
     let n = values.len();
     let value = |at: usize| if at < n { &values[at] } else { &items[at - n] };
     let sorted = sorted_by((0..n + items.len()).collect(), |a, b| compare(value(*a), value(*b)));
     let mut there = vec![None; items.len()];
-    let mut first = None;
+    let (mut first, mut last, mut twice) = (None, 0, false);
     for &at in &sorted {
         // Of equal ones the first comes first.
         match first.filter(|first| compare(value(*first), value(at)).is_eq()) {
             None => first = Some(at),
             Some(_) if at < n => {}
-            Some(first) => there[at - n] = Some(if first < n { There::InList } else { There::AmongItems }),
+            Some(first) => {
+                there[at - n] = Some(if first < n { There::InList } else { There::AmongItems });
+                twice |= last >= n;
+            }
         }
+        last = at;
     }
-    there
+    (there, twice)
 }

@@ -61,6 +61,9 @@ pub(super) fn put<'a>(op: &Op<'a>, map: Option<Collection<'a>>) -> Result<(Optio
         Some(flags) => flags,
         None => op.int_or(order_at + 1, 0)?,
     };
+    if map.is_none() && implied == Some(flag::UPDATE_ONLY) {
+        return Err(code::ELEMENT_NOT_FOUND);
+    }
     let map = or_new(map, op.int_or(order_at, 0)?);
     let several = matches!(op.number.0, number::PUT_ITEMS | number::ADD_ITEMS | number::REPLACE_ITEMS);
     if several && map.len() == 0 && flags & flag::ALL_UPDATED == flag::ALL_UPDATED {

@@ -1,7 +1,7 @@
 //! The bytes of an operation, taken apart.
 
 use super::collection::Collection;
-use super::number::Number;
+use super::number::{Number, list, map};
 use crate::code;
 use aerolane_wire::msgpack::{Element, Reader};
 
@@ -74,6 +74,17 @@ impl<'a> Op<'a> {
     /// The argument at this place, which has to be there.
     pub(super) fn arg(&self, at: usize) -> Result<&'a [u8], u8> {
         self.args.get(at).copied().ok_or(code::PARAMETER)
+    }
+
+    /// Whether nothing is to be put: only the order is set, or the argument is an empty list or map.
+    pub(super) fn puts_nothing(&self) -> bool {
+        let items = match self.number.0 {
+            list::SET_TYPE | map::SET_TYPE => return true,
+            list::APPEND_ITEMS | map::PUT_ITEMS | map::ADD_ITEMS | map::REPLACE_ITEMS => 0,
+            list::INSERT_ITEMS => 1,
+            _ => return false,
+        };
+        self.args.get(items).is_some_and(|items| Collection::parse(items).is_ok_and(|items| items.len() == 0))
     }
 
     /// Checks that there are no more arguments than this.

@@ -99,7 +99,9 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         list::GET_BY_INDEX_RANGE
         | list::REMOVE_BY_INDEX_RANGE
         | map::GET_BY_INDEX_RANGE
-        | map::REMOVE_BY_INDEX_RANGE => (3, Chosen::Indexes(Run::at(op.int(1)?, op.count(2)?, n))),
+        | map::REMOVE_BY_INDEX_RANGE => {
+            (3, Chosen::Indexes { run: Run::at(op.int(1)?, op.count(2)?, n), scanned: false })
+        }
         list::GET_BY_RANK_RANGE | list::REMOVE_BY_RANK_RANGE | map::GET_BY_RANK_RANGE | map::REMOVE_BY_RANK_RANGE => {
             (3, Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), by_value: false })
         }
@@ -114,7 +116,7 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         map::GET_BY_KEY_INTERVAL | map::REMOVE_BY_KEY_INTERVAL => {
             let start = of.index_of(op.arg(1)?);
             let end = op.args.get(2).map_or(n, |end| of.index_of(end));
-            (3, Chosen::Indexes(Run::between(start, end)))
+            (3, Chosen::Indexes { run: Run::between(start, end), scanned: !of.is_ordered_map() })
         }
         list::GET_BY_VALUE_REL_RANK_RANGE
         | list::REMOVE_BY_VALUE_REL_RANK_RANGE
@@ -124,7 +126,8 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
             (4, Chosen::Ranks { run, by_value: false })
         }
         map::GET_BY_KEY_REL_INDEX_RANGE | map::REMOVE_BY_KEY_REL_INDEX_RANGE => {
-            (4, Chosen::Indexes(Run::cut(of.index_of(op.arg(1)?), op.int(2)?, op.count(3)?, n)))
+            let run = Run::cut(of.index_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
+            (4, Chosen::Indexes { run, scanned: false })
         }
         list::GET_BY_VALUE_LIST | list::REMOVE_BY_VALUE_LIST | map::GET_BY_VALUE_LIST | map::REMOVE_BY_VALUE_LIST => {
             let values = elements(op.arg(1)?)?;

@@ -77,6 +77,69 @@ fn large_lists_and_maps_take_no_quadratic_time() {
     assert_eq!(changed(&op(83, &[&int(0), both[0]]), MAP, &map), [0x81, 0xc7, 0, 1, 0xc0]);
 }
 
+/// Asked of the recorded server: what the golden exchanges do not show of ranges.
+#[test]
+fn odd_corners_of_return_types() {
+    let list = ints([1, 2, 5, 7].into_iter());
+    let map = packed(|w| {
+        w.map(4);
+        for i in [1, 1, 2, 2, 3, 5, 4, 7] {
+            w.int(i);
+        }
+    });
+    let get = |number: u64, args: &[i64], kind: u8, value: &[u8]| {
+        let args: Vec<Vec<u8>> = args.iter().map(|arg| int(*arg)).collect();
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        read(&op(number, &args), Some((kind, value))).map(|answer| answer.unwrap().1)
+    };
+    let told = |start: i64, count: i64| Ok(ints([start, count].into_iter()));
+    let refused = Err(code::NOT_APPLICABLE);
+    // Nothing found in a list: counted from the end when asked for by value, not when asked for by rank.
+    assert_eq!(get(22, &[12, 0], LIST, &list), told(4, 0));
+    assert_eq!(get(26, &[12, 0, 0], LIST, &list), told(0, 0));
+    assert_eq!(get(26, &[9, 2, 0], LIST, &list), told(2, 0), "of nothing the rank is an index");
+    assert_eq!(get(24, &[INVERTED + 9, 0, 2], LIST, &list), refused);
+    assert_eq!(get(26, &[INVERTED + 11, 0, 4], LIST, &list), told(0, 0));
+    // What is left of a map may be a range.
+    assert_eq!(get(104, &[INVERTED + 9, 0, 2], MAP, &map), told(2, 2));
+    assert_eq!(get(104, &[INVERTED + 10, 0, 2], MAP, &map), told(0, 2));
+    assert_eq!(get(104, &[INVERTED + 9, 1, 2], MAP, &map), refused);
+    assert_eq!(get(103, &[INVERTED + 9, 3, 9], MAP, &map), refused, "not by keys of an unordered map");
+    assert_eq!(get(102, &[INVERTED + 11, 3], MAP, &map), told(0, 4));
+    assert_eq!(get(102, &[11, 3], MAP, &[0x80]), told(-1, 0));
+    assert_eq!(get(106, &[INVERTED + 13, 0, 1], MAP, &[0x80]), Ok(vec![0]));
+    // Asked for twice: the last time counts in unordered collections.
+    let twice = op(23, &[&int(3), &ints([2, 7, 2].into_iter())]);
+    assert_eq!(read(&twice, Some((LIST, &list))).unwrap().unwrap().1, ints([3, 1].into_iter()));
+}
+
+#[test]
+fn what_contexts_create() {
+    let nested = |kind: i64, key: i64, operation: &[u8]| op(0xff, &[&ints([kind, key].into_iter()), operation]);
+    let map = [0x80];
+    // Nothing is created for an operation that puts nothing, unless there was nothing to put.
+    let unique = op(2, &[&ints([1, 1].into_iter()), &int(0), &int(1 | 4)]);
+    let skipped = modify(&nested(0x62, 1, &unique), Some((MAP, &map)), MAX_SIZE).unwrap();
+    assert_eq!((skipped.answer.unwrap().1, skipped.value), (0_i64.to_be_bytes().to_vec(), None));
+    let empty = op(2, &[&[0x90]]);
+    assert_eq!(changed(&nested(0x62, 1, &empty), MAP, &map), [0x81, 1, 0x90]);
+    // In a sorted list any index behind its end is the end; in others the end alone, or all in the second order.
+    let append = op(1, &[&int(5)]);
+    let sorted = [0x92, 0xc7, 0, 1, 1];
+    assert_eq!(changed(&nested(0x50, 9, &append), LIST, &sorted), [0x93, 0xc7, 0, 1, 1, 0x91, 5]);
+    let refused = modify(&nested(0x50, 9, &append), Some((LIST, &[0x91, 1])), MAX_SIZE);
+    assert_eq!(refused.unwrap_err(), code::NOT_APPLICABLE);
+    assert_eq!(changed(&nested(0x90, 2, &append), LIST, &[0x91, 1]), [0x93, 1, 0xc0, 0x91, 5]);
+    // Scalars: on the way, at its end, and as the bin.
+    let codes = [([0x10, 0].to_vec(), LIST, code::BIN_TYPE), ([0x10, 0, 0x10, 0].to_vec(), LIST, code::NOT_APPLICABLE)];
+    for (levels, kind, expected) in codes {
+        let nested = op(0xff, &[&ints(levels.into_iter()), &append]);
+        assert_eq!(modify(&nested, Some((kind, &[0x91, 1])), MAX_SIZE).unwrap_err(), expected);
+    }
+    let on_integer = modify(&nested(0x10, 0, &append), Some((INTEGER, &[0; 8])), MAX_SIZE);
+    assert_eq!(on_integer.unwrap_err(), code::PARAMETER);
+}
+
 #[test]
 fn lists_are_not_filled_up_beyond_what_can_be_stored() {
     for (index, expected) in [
