@@ -13,6 +13,8 @@ use aerolane_wire::operation::context::id;
 const BASE: u64 = 0x0f;
 /// The bits of an id that say in what kind of collection.
 const KIND: u64 = 0xf0;
+/// Those of them that count in lists.
+const LIST_KIND: u64 = 0x30;
 /// Ids without the kind of collection.
 mod base {
     pub(super) const INDEX: u64 = 0;
@@ -126,14 +128,17 @@ impl Path<'_> {
     pub(super) fn chosen(&self, depth: usize, collection: &Collection<'_>) -> Result<Vec<usize>, u8> {
         let (level, is_last) = self.level(depth);
         let entries = &collection.entries;
-        if entries.is_empty() {
+        let is_empty = entries.is_empty();
+        if is_last && !collection.is_map && matches!(self.mode, Mode::Leaves { keys: true, .. }) {
+            // There are no keys. An empty list says so if it has an order.
+            let nothing = self.no_fail || (is_empty && collection.marker.is_none());
+            return if nothing { Ok(Vec::new()) } else { Err(code::BIN_TYPE) };
+        }
+        if is_empty {
             return Ok(Vec::new());
         }
-        if is_last && !collection.is_map && matches!(self.mode, Mode::Leaves { keys: true, .. }) {
-            // There are no keys.
-            return if self.no_fail { Ok(Vec::new()) } else { Err(code::BIN_TYPE) };
-        }
-        if level.kind != 0 && level.kind != if collection.is_map { MAP } else { LIST } {
+        let (kind, wanted) = if collection.is_map { (level.kind, MAP) } else { (level.kind & LIST_KIND, LIST) };
+        if kind != 0 && kind != wanted {
             return Err(code::PARAMETER);
         }
         let item = |i: usize| {
@@ -150,7 +155,7 @@ impl Path<'_> {
             return Ok(found.into_iter().filter(|i| and(*i) == Some(true)).collect());
         }
         let keys_in = match level.choice {
-            Choice::KeysIn(list) => match Collection::parse(list) {
+            Choice::KeysIn(list) if collection.is_map => match Collection::parse(list) {
                 Some(list) if !list.is_map => sorted_by(list.entries, |a, b| compare(a.value, b.value)),
                 _ => return Err(code::PARAMETER),
             },

@@ -3,6 +3,10 @@
 //!
 //! A payload is the number of the operation, the path (a list of pairs: id and value of a level), flags, and, for a
 //! change, the expression that gives the new values.
+//!
+//! Where it differs from the server, beyond what is recorded there: the server loses its place, and answers an error or
+//! dies, behind a nested map or list that a level has looked into by index or rank, and dies of some changes around
+//! nested ordered lists; here they are carried out. Of several errors in one payload, that of the outer level is told.
 
 mod apply;
 mod collection;
