@@ -6,8 +6,9 @@ use std::sync::Arc;
 use aerolane::batch::{self, Answers, Progress};
 use aerolane::command::decode::{self, Want};
 use aerolane::command::encode::{self, WriteKind};
-use aerolane::operations::{add, append, get_bin};
-use aerolane::{BatchOperation, Operation};
+use aerolane::expressions::{and, gt, int_bin, int_val, lt};
+use aerolane::operations::{add, append, get_bin, lists};
+use aerolane::{BatchOperation, ListPolicy, Operation};
 use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 use aerospike_core::{BatchPolicy, BatchReadPolicy, Bin, Bins, Key, ReadPolicy, Value, WritePolicy, as_bin};
 
@@ -23,6 +24,9 @@ pub(super) fn paths() -> Vec<HotPath> {
         HotPath { name: "client/encode get", prepare: encode_get },
         HotPath { name: "client/encode put", prepare: encode_put },
         HotPath { name: "client/encode operate", prepare: encode_operate },
+        HotPath { name: "client/make and encode list get", prepare: || make_and_encode(|| lists::get("b0", 3)) },
+        HotPath { name: "client/make and encode list append", prepare: || make_and_encode(list_append) },
+        HotPath { name: "client/encode get with a filter", prepare: encode_filtered_get },
         HotPath { name: "client/encode batch of 128", prepare: encode_batch },
         HotPath { name: "client/decode record", prepare: decode_record },
         HotPath { name: "client/decode write", prepare: decode_write },
@@ -81,6 +85,35 @@ fn encode_operate() -> Run {
         for _ in 0..n {
             out.clear();
             encode::operate(&policy, black_box(&key), &operations, TIMEOUT_MS, &mut out).expect("valid");
+            black_box(&out);
+        }
+    })
+}
+
+fn list_append() -> Operation {
+    lists::append(&ListPolicy::default(), "b0", Value::from(42))
+}
+
+/// One collection operation, from its constructor to the request, as a service makes it for each call.
+fn make_and_encode(operation: fn() -> Operation) -> Run {
+    let (policy, key, mut out) = (WritePolicy::default(), key(1), buffer());
+    Box::new(move |n| {
+        for _ in 0..n {
+            out.clear();
+            encode::operate(&policy, black_box(&key), &[operation()], TIMEOUT_MS, &mut out).expect("valid");
+            black_box(&out);
+        }
+    })
+}
+
+fn encode_filtered_get() -> Run {
+    let (mut policy, key, mut out) = (ReadPolicy::default(), key(1), buffer());
+    policy.base_policy.filter_expression =
+        Some(and(vec![gt(int_bin("b0"), int_val(18)), lt(int_bin("b0"), int_val(65))]));
+    Box::new(move |n| {
+        for _ in 0..n {
+            out.clear();
+            encode::read(&policy.base_policy, black_box(&key), &Bins::All, TIMEOUT_MS, &mut out).expect("valid");
             black_box(&out);
         }
     })

@@ -3,5 +3,6 @@
 
 mod answers;
 mod bytes;
+mod constructors;
 mod operations;
 mod server;
