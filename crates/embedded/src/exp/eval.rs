@@ -367,6 +367,24 @@ mod tests {
         assert!(Expression::parse(&too_deep).is_err());
     }
 
+    /// Each level of these takes more of the stack than those above: parsing, calling, walking a path, evaluating.
+    #[test]
+    fn deep_calls_and_paths_are_evaluated() {
+        let mut calls = vec![0xa2, 4, 0x0f];
+        for _ in 0..500 {
+            calls = [&[0x95, 127, 6, 0x41, 0x93, 7, 0, 8][..], &calls].concat();
+        }
+        assert_eq!(truth(&[&[0x93, 1, 0xa2, 4, 0x0f][..], &calls].concat()), Some(true), "inverted 500 times");
+        let mut paths = vec![0xc3];
+        for _ in 0..100 {
+            // How many elements of [1] the filter takes: more than 0?
+            let path = [&[0x93, 0xcc, 0xfe, 0x92, 4][..], &paths, &[1]].concat();
+            let select = [&[0x95, 127, 4, 0][..], &path, &[0x92, 126, 0x91, 1]].concat();
+            paths = [&[0x93, 3, 0x95, 127, 2, 0, 0x91, 16][..], &select, &[0]].concat();
+        }
+        assert_eq!(truth(&paths), Some(true));
+    }
+
     #[test]
     fn metadata_is_told() {
         assert_eq!(truth(&[0x93, 1, 0x91, 70, 0xa2, 3, b's']), Some(true), "set name");
