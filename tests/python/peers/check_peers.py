@@ -159,6 +159,84 @@ def c_client_values(client, log):
     log.step("expressions: filters, reads, writes", expressions)
 
 
+def c_client_collections(client, log):
+    """List and map operations of the C client, on nested values too."""
+    import aerospike
+    from aerospike_helpers import cdt_ctx
+    from aerospike_helpers.operations import list_operations as lists
+    from aerospike_helpers.operations import map_operations as maps
+
+    key = (NS, "peer_c_collections", "k")
+    ordered = {"list_order": aerospike.LIST_ORDERED, "write_flags": aerospike.LIST_WRITE_ADD_UNIQUE}
+    by_key = {"map_order": aerospike.MAP_KEY_ORDERED}
+
+    def answers(*operations):
+        return [value for _, value in client.operate_ordered(key, list(operations))[2]]
+
+    def list_steps():
+        found = answers(
+            lists.list_append_items("l", [5, 1, 9, 1]),
+            lists.list_insert("l", 0, 7),
+            lists.list_get_by_value_range("l", aerospike.LIST_RETURN_INDEX, 1, 7),
+            lists.list_get_by_rank_range("l", -2, aerospike.LIST_RETURN_VALUE, 2),
+            lists.list_remove_by_value_list("l", [1, 9], aerospike.LIST_RETURN_COUNT),
+            lists.list_increment("l", 1, 10),
+            lists.list_get_range("l", 0, 9),
+        )
+        check(found == [4, 5, [1, 2, 4], [7, 9], 3, 15, [7, 15]], f"{found}")
+        found = answers(
+            lists.list_append_items("o", [3, 1, 2], ordered),
+            lists.list_get_by_index("o", 0, aerospike.LIST_RETURN_VALUE),
+        )
+        check(found == [3, 1], f"{found}")
+        try:
+            answers(lists.list_append("o", 2, ordered))
+        except aerospike.exception.ElementExistsError:
+            return
+        raise AssertionError("ElementExistsError expected")
+
+    def map_steps():
+        found = answers(
+            maps.map_put_items("m", {"a": 2, "b": 7, "c": 4}, by_key),
+            maps.map_increment("m", "a", 1),
+            maps.map_get_by_key("m", "a", aerospike.MAP_RETURN_VALUE),
+            maps.map_get_by_rank_range("m", 0, 2, aerospike.MAP_RETURN_KEY),
+            maps.map_get_by_key_range("m", "a", "c", aerospike.MAP_RETURN_VALUE),
+            maps.map_get_by_value_list("m", [3, 4], aerospike.MAP_RETURN_COUNT, inverted=True),
+            maps.map_get_by_key_index_range_relative("m", "b", 0, aerospike.MAP_RETURN_KEY),
+            maps.map_remove_by_key_list("m", ["a", "zz"], aerospike.MAP_RETURN_COUNT),
+            maps.map_size("m"),
+        )
+        check(found == [3, 3, 3, ["a", "c"], [3, 7], 1, ["b", "c"], 1, 2], f"{found}")
+
+    def nested():
+        books = [cdt_ctx.cdt_ctx_map_key_create("books", aerospike.MAP_KEY_ORDERED)]
+        first = [*books, cdt_ctx.cdt_ctx_map_key("first")]
+        found = answers(
+            maps.map_put(
+                "n",
+                "price",
+                10,
+                by_key,
+                ctx=[*books, cdt_ctx.cdt_ctx_map_key_create("first", aerospike.MAP_KEY_ORDERED)],
+            ),
+            maps.map_increment("n", "price", 5, by_key, ctx=first),
+            maps.map_get_by_key("n", "price", aerospike.MAP_RETURN_VALUE, ctx=first),
+        )
+        check(found[-1] == 15 and client.get(key)[2]["n"] == {"books": {"first": {"price": 15}}}, f"{found}")
+        try:
+            answers(lists.list_append("n", 1, ctx=first))
+        except aerospike.exception.BinIncompatibleType:
+            return
+        raise AssertionError("BinIncompatibleType expected")
+
+    client.put(key, {"i": 1})
+    log.step("list operations", list_steps)
+    log.step("map operations", map_steps)
+    log.step("operations on nested values", nested)
+    client.remove(key)
+
+
 def c_client(seeds, log):
     import aerospike
     from aerospike import predicates as p
@@ -341,6 +419,7 @@ def c_client(seeds, log):
     log.step("operate", operate)
     log.step("remove", remove)
     c_client_values(client, log)
+    c_client_collections(client, log)
     log.step("batch write", batch_write)
     log.step("batch read", batch_read)
     log.step("batch mixed and remove", batch_mixed)
@@ -418,6 +497,26 @@ def native(seeds, log):
             return
         raise AssertionError("FilteredOut expected")
 
+    def collections():
+        lists, maps, value = an.ListOperation, an.MapOperation, an.MapReturnType.VALUE
+        plain, by_key = an.ListPolicy(), an.MapPolicy(an.MapOrder.KEY_ORDERED)
+
+        def last(*operations):
+            """What the last of them answers."""
+            client.delete_blocking(key)
+            bins = client.operate_blocking(key, list(operations)).bins
+            (answer,) = bins.values()
+            return answer[-1] if isinstance(answer, list) and len(operations) > 1 else answer
+
+        ranks = lists.get_by_rank_range("l", -2, 2, an.ListReturnType.VALUE)
+        check(last(lists.append_items("l", [5, 1, 9], plain), ranks) == [5, 9])
+        put = maps.put_items("m", [("a", 2), ("b", 7)], by_key)
+        check(last(put, maps.increment_value("m", "a", 3, by_key), maps.get_by_key("m", "a", value)) == 5)
+        create = [an.CTX.map_key_create("x", an.MapOrder.KEY_ORDERED)]
+        nested = maps.put("n", "y", 1, by_key).set_context(create)
+        found = last(nested, maps.get_by_key("n", "y", value).set_context([an.CTX.map_key("x")]))
+        check(found == 1, f"{found}")
+
     def remove():
         check(client.delete_blocking(key))
         check(not client.exists_blocking(key))
@@ -490,6 +589,7 @@ def native(seeds, log):
     log.step("put get add append prepend touch exists", single)
     log.step("operate", operate)
     log.step("bits, HLL and expressions", values)
+    log.step("list and map operations", collections)
     log.step("delete", remove)
     log.step("batch write", batch_write)
     log.step("batch read, exists, headers", batch_read)
@@ -548,6 +648,20 @@ def py(seeds, log):
         except ap.FilteredOut:
             return
         raise AssertionError("FilteredOut expected")
+
+    def collections():
+        lists, maps = ap.list_operations, ap.map_operations
+
+        def last(*operations):
+            """What the last of them answers."""
+            (answer,) = client.operate(key, list(operations)).bins.values()
+            return answer[-1] if isinstance(answer, list) and len(operations) > 1 else answer
+
+        ranks = lists.list_get_by_rank_range("cl", -2, ap.LIST_RETURN_VALUE, 2)
+        check(last(lists.list_append_items("cl", [5, 1, 9]), ranks) == [5, 9])
+        put = maps.map_put_items("cm", {"a": 2, "b": 7}, {"order": ap.MAP_KEY_ORDERED})
+        found = last(put, maps.map_increment("cm", "a", 3), maps.map_get_by_key("cm", "a", ap.MAP_RETURN_VALUE))
+        check(found == 5, f"{found}")
 
     def remove():
         client.remove(key)
@@ -611,6 +725,7 @@ def py(seeds, log):
     log.step("put get increment append prepend touch exists select", single)
     log.step("operate", operate)
     log.step("bits, HLL and filters", values)
+    log.step("list and map operations", collections)
     log.step("remove", remove)
     log.step("batch write", batch_write)
     log.step("batch read", batch_read)

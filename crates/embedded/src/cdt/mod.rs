@@ -99,7 +99,7 @@ pub(crate) fn modify(payload: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) 
     Ok(modified)
 }
 
-/// A particle of the elements of a collection with this header.
+/// An integer as a particle.
 fn integer(value: i64) -> Particle {
     (aerolane_wire::particle::particle_type::INTEGER, value.to_be_bytes().to_vec())
 }
