@@ -369,7 +369,12 @@ mod tests {
 
     /// Each level of these takes more of the stack than those above: parsing, calling, walking a path, evaluating.
     #[test]
-    fn deep_calls_and_paths_are_evaluated() {
+    fn deep_calls_and_paths_are_evaluated_on_the_stack_of_a_service_thread() {
+        let thread = std::thread::Builder::new().stack_size(crate::service::STACK_SIZE);
+        thread.spawn(deep_calls_and_paths).unwrap().join().unwrap();
+    }
+
+    fn deep_calls_and_paths() {
         let mut calls = vec![0xa2, 4, 0x0f];
         for _ in 0..500 {
             calls = [&[0x95, 127, 6, 0x41, 0x93, 7, 0, 8][..], &calls].concat();

@@ -28,9 +28,9 @@ use thread::{Command, Mailbox, ServiceThread};
 /// Most service threads by default.
 const DEFAULT_MAX_THREADS: usize = 4;
 
-/// Stack of a service thread. Nested values and expressions are walked to 256 levels; builds without optimisation need
+/// Stack of a service thread. Nested values and expressions are walked to 512 levels; builds without optimisation need
 /// a few KiB for each.
-const STACK_SIZE: usize = 8 * 1024 * 1024;
+pub(crate) const STACK_SIZE: usize = 8 * 1024 * 1024;
 
 /// Names a listener of a [`Service`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
