@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::policy::enums::{Named, python_enum};
+use crate::policy::enums::{Named, add, python_enum};
 
 /// A member of an enumeration as an argument. Raises `TypeError` for what is none.
 #[derive(Clone, Copy)]
@@ -167,9 +167,6 @@ python_enum! {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add(T::NAME, T::class(module.py())?)
-    }
     add::<ExpType>(module)?;
     add::<ListOrder>(module)?;
     add::<ListSort>(module)?;

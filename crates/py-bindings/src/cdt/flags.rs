@@ -26,6 +26,14 @@ impl<'py> FromPyObject<'_, 'py> for Flags {
 /// An enumeration: its name, what it is, its members.
 type Table = (&'static str, &'static str, &'static [(&'static str, i64)]);
 
+const MAP_WRITE_FLAGS: Table = (
+    "MapWriteFlags",
+    "What a map operation refuses, and what becomes of that. Combine with `|`.\n\n\
+     CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: \
+     with NO_FAIL, the pairs that are not refused are taken.",
+    &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
+);
+
 const TABLES: &[Table] = &[
     (
         "ListWriteFlags",
@@ -33,13 +41,6 @@ const TABLES: &[Table] = &[
          ADD_UNIQUE: items that are there already. INSERT_BOUNDED: indexes behind the end. NO_FAIL: what is refused is \
          no error. PARTIAL: with NO_FAIL, the items that are not refused are taken.",
         &[("DEFAULT", 0), ("ADD_UNIQUE", 1), ("INSERT_BOUNDED", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
-    ),
-    (
-        "MapWriteFlags",
-        "What a map operation refuses, and what becomes of that. Combine with `|`.\n\n\
-         CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: \
-         with NO_FAIL, the pairs that are not refused are taken.",
-        &[("DEFAULT", 0), ("CREATE_ONLY", 1), ("UPDATE_ONLY", 2), ("NO_FAIL", 4), ("PARTIAL", 8)],
     ),
     (
         "BitWriteFlags",
@@ -120,7 +121,7 @@ const TABLES: &[Table] = &[
 /// The enumeration of map write flags.
 pub(super) fn map_write_flags(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class = CLASS.get_or_try_init(py, || make(py, &TABLES[1]).map(Bound::unbind))?;
+    let class = CLASS.get_or_try_init(py, || make(py, &MAP_WRITE_FLAGS).map(Bound::unbind))?;
     Ok(class.bind(py).clone())
 }
 
@@ -136,9 +137,6 @@ fn make<'py>(py: Python<'py>, (name, doc, members): &Table) -> PyResult<Bound<'p
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    for (index, table) in TABLES.iter().enumerate() {
-        let class = if index == 1 { map_write_flags(py)? } else { make(py, table)? };
-        module.add(table.0, class)?;
-    }
-    Ok(())
+    module.add(MAP_WRITE_FLAGS.0, map_write_flags(py)?)?;
+    TABLES.iter().try_for_each(|table| module.add(table.0, make(py, table)?))
 }

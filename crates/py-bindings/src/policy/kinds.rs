@@ -165,13 +165,11 @@ impl Kind<Option<Expression>> for Filter {
         if value.is_none() {
             return Ok(None);
         }
-        let wrong = |_| wrong_type(value, what, "a FilterExpression or None");
-        Ok(Some(
-            value
-                .extract::<Exp>()
-                .map_err(|e| if e.is_instance_of::<PyTypeError>(value.py()) { wrong(e) } else { e })?
-                .to_core(),
-        ))
+        let expression = value.extract::<Exp>().map_err(|error| {
+            let of_type = error.is_instance_of::<PyTypeError>(value.py());
+            if of_type { wrong_type(value, what, "a FilterExpression or None") } else { error }
+        })?;
+        Ok(Some(expression.to_core()))
     }
 }
 
