@@ -1,9 +1,10 @@
 //! The exception classes: one table.
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PySystemError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::{ffi, intern};
 
 use super::codes;
 
@@ -84,17 +85,37 @@ families! {
 /// An exception class, ready for use.
 pub(super) struct Class {
     pub(super) python: Py<PyType>,
-    /// Its `__new__`: making an instance through it runs no Python code.
-    pub(super) new: Py<PyAny>,
+    /// What makes an instance without running Python code: its slot behind `__new__`.
+    new: ffi::newfunc,
     /// Whether `args` must be set apart: `OSError.__new__` leaves that to `__init__`.
-    pub(super) args_apart: bool,
+    args_apart: bool,
+}
+
+impl Class {
+    /// An instance with these `args`; its `__init__` is not run.
+    pub(super) fn instance<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.python.bind(py);
+        // SAFETY: the class's own slot, with the class and a tuple that are alive.
+        let instance = unsafe {
+            let made = (self.new)(class.as_type_ptr(), arguments.as_ptr(), std::ptr::null_mut());
+            Bound::from_owned_ptr_or_err(py, made)?
+        };
+        if self.args_apart {
+            instance.setattr(intern!(py, "args"), arguments)?;
+        }
+        Ok(instance)
+    }
 }
 
 /// Everything that errors are made from.
 pub(super) struct Classes {
     all: Vec<Class>,
-    /// The message of each code that the server may send.
-    messages: Vec<Py<PyAny>>,
+    /// The arguments (the message) for each code that the server may send.
+    arguments: Vec<Py<PyTuple>>,
     pub(super) result_code: Py<PyAny>,
     pub(super) base: Py<PyModule>,
 }
@@ -111,8 +132,8 @@ impl Classes {
         &self.all[family as usize]
     }
 
-    pub(super) fn message<'py>(&self, py: Python<'py>, code: u8) -> &Bound<'py, PyAny> {
-        self.messages[usize::from(code)].bind(py)
+    pub(super) fn arguments<'py>(&self, py: Python<'py>, code: u8) -> &Bound<'py, PyTuple> {
+        self.arguments[usize::from(code)].bind(py)
     }
 
     /// Name and class, for each.
@@ -136,17 +157,19 @@ impl Classes {
                 Some(written) => written.cast_into::<PyType>()?,
                 None => create(py, row, &classes)?,
             };
-            let new = class.getattr("__new__")?.unbind();
+            // SAFETY: a heap type, and the slot's own type; every type of exceptions inherits one.
+            let new = unsafe {
+                let slot = ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_new);
+                std::mem::transmute::<*mut std::ffi::c_void, Option<ffi::newfunc>>(slot)
+            };
+            let new = new.ok_or_else(|| PySystemError::new_err("an exception class without a slot for __new__"))?;
             let args_apart = class.is_subclass_of::<pyo3::exceptions::PyOSError>()?;
             classes.push(Class { python: class.unbind(), new, args_apart });
         }
-        let messages = (0..=255_u8)
-            .map(|code| {
-                let text = aerolane_wire::result_code::ResultCode(code).description();
-                Ok(text.into_pyobject(py)?.into_any().unbind())
-            })
+        let arguments = (0..=255_u8)
+            .map(|code| Ok(PyTuple::new(py, [aerolane_wire::result_code::ResultCode(code).description()])?.unbind()))
             .collect::<PyResult<_>>()?;
-        Ok(Self { all: classes, messages, result_code, base: base.unbind() })
+        Ok(Self { all: classes, arguments, result_code, base: base.unbind() })
     }
 }
 

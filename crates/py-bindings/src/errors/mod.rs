@@ -16,7 +16,7 @@ use aerolane_wire::WireError;
 use pyo3::exceptions::{PyBaseException, PySystemError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use classes::{Classes, Family};
 use native::NativeError;
@@ -40,14 +40,12 @@ pub(crate) fn invalid_argument(py: Python<'_>, message: impl Into<String>) -> Py
 fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let classes = Classes::get(py)?;
     let class = classes.class(family(error));
-    let message = match error.kind() {
-        ErrorKind::Server { rc, detail: None } if error.cause().is_none() => classes.message(py, u8::from(*rc)).clone(),
-        _ => native::message(error).into_pyobject(py)?.into_any(),
+    let exception = match error.kind() {
+        ErrorKind::Server { rc, detail: None } if error.cause().is_none() => {
+            class.instance(py, classes.arguments(py, u8::from(*rc)))?
+        }
+        _ => class.instance(py, &PyTuple::new(py, [native::message(error)])?)?,
     };
-    let exception = class.new.bind(py).call1((class.python.bind(py), &message))?;
-    if class.args_apart {
-        exception.setattr(intern!(py, "args"), (message,))?;
-    }
     exception.setattr(intern!(py, "_error"), Py::new(py, NativeError(error.clone()))?)?;
     if let Some(cause) = error.cause() {
         exception.setattr(intern!(py, "__cause__"), to_py(py, cause).into_value(py))?;

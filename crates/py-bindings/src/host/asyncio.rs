@@ -5,6 +5,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use pyo3::{ffi, intern};
 
+use super::guarded;
+
 static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CANCELLED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static INVALID_STATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -78,7 +80,7 @@ pub(super) fn call_soon(
 ) -> PyResult<()> {
     let named = PyDict::new(py);
     named.set_item(intern!(py, "context"), context)?;
-    event_loop.call_method(intern!(py, "call_soon"), (callback, argument), Some(&named)).map(drop)
+    guarded::call_method(event_loop, intern!(py, "call_soon"), (callback, argument), Some(&named)).map(drop)
 }
 
 /// Tells a loop of an exception that nobody else hears of.
@@ -87,7 +89,7 @@ pub(super) fn report(py: Python<'_>, event_loop: &Bound<'_, PyAny>, error: &PyEr
         let context = PyDict::new(py);
         context.set_item("message", "an exception in a task that an aerolane operation woke")?;
         context.set_item("exception", error.value(py))?;
-        event_loop.call_method1(intern!(py, "call_exception_handler"), (context,))
+        guarded::call_method(event_loop, intern!(py, "call_exception_handler"), (context,), None)
     })();
     if let Err(error) = told {
         error.write_unraisable(py, Some(event_loop));

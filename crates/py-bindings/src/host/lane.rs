@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use super::guarded;
 use super::inbox::Inbox;
 use super::local::Local;
 use super::op::OpRef;
@@ -52,20 +53,35 @@ impl Lane {
         client: &Arc<ClientCore>,
         event_loop: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
-        let inbox = Inbox::new().map_err(|e| PyRuntimeError::new_err(format!("cannot open a pair of sockets: {e}")))?;
+        let inbox = new_inbox()?;
         let waker = Arc::clone(&inbox);
         // Over TLS, what came and what can be read are two things: then all calls go over the control plane's runtime.
         let driver = client.raw.watches_plainly().then(|| client.raw.host_driver(move || waker.wake()));
+        Self::watched(py, event_loop, Arc::downgrade(client), inbox, Local::new(driver))
+    }
+
+    /// A lane that has only its loop.
+    pub(super) fn without_client<'py>(py: Python<'py>, event_loop: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        Self::watched(py, event_loop, Weak::new(), new_inbox()?, Local::new(None))
+    }
+
+    fn watched<'py>(
+        py: Python<'py>,
+        event_loop: &Bound<'py, PyAny>,
+        core: Weak<ClientCore>,
+        inbox: Arc<Inbox>,
+        local: Local,
+    ) -> PyResult<Bound<'py, Self>> {
         let lane = Self {
             event_loop: event_loop.clone().unbind(),
-            core: Arc::downgrade(client),
+            core,
             inbox: Arc::clone(&inbox),
-            local: ManuallyDrop::new(OnThread::new(Local::new(driver))),
+            local: ManuallyDrop::new(OnThread::new(local)),
             forks: fork::forks(),
         };
         let lane = Bound::new(py, lane)?;
         let watch = Bound::new(py, Watch::new(&lane))?;
-        event_loop.call_method1(intern!(py, "add_reader"), (inbox.as_raw_fd(), watch)).map_err(|error| {
+        guarded::call_method(event_loop, intern!(py, "add_reader"), (inbox.as_raw_fd(), watch), None).map_err(|error| {
             if error.is_instance_of::<PyNotImplementedError>(py) {
                 let text = format!(
                     "an aerolane client needs an event loop that watches sockets (loop.add_reader), and {event_loop} does \
@@ -90,7 +106,7 @@ impl Lane {
 
     /// The loop is closed, or the lane is.
     pub(super) fn has_ended(&self, py: Python<'_>) -> bool {
-        let closed = self.event_loop.bind(py).call_method0(intern!(py, "is_closed"));
+        let closed = guarded::call_method(self.event_loop.bind(py), intern!(py, "is_closed"), (), None);
         closed.and_then(|closed| closed.is_truthy()).unwrap_or(true)
     }
 
@@ -156,6 +172,13 @@ impl Lane {
         // What is over before it was sent is let go of in that turn, too.
         local.flush_is_due.set(true);
         slf.get().soon(slf, intern!(slf.py(), "_flush"))
+    }
+
+    /// Has those woken who wait for an operation that has its outcome.
+    pub(super) fn over(slf: &Bound<'_, Self>, op: OpRef) -> PyResult<()> {
+        let local = slf.get().local()?;
+        local.ready.borrow_mut().push(op);
+        Self::submitted(slf, local, false)
     }
 
     /// Begins an operation that is a future.
@@ -282,4 +305,8 @@ impl Lane {
             local.outstanding.set(local.outstanding.get().saturating_sub(1));
         }
     }
+}
+
+fn new_inbox() -> PyResult<Arc<Inbox>> {
+    Inbox::new().map_err(|e| PyRuntimeError::new_err(format!("cannot open a pair of sockets: {e}")))
 }

@@ -3,6 +3,8 @@
 //! Each function here gives an [`op`], an object that is at once awaitable, Future-like and Coroutine-like.
 
 mod asyncio;
+mod floor;
+mod guarded;
 mod inbox;
 mod lane;
 mod lanes;
@@ -152,6 +154,7 @@ fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Lane>()?;
+    module.add_class::<floor::Floor>()?;
     module.add_class::<turn::Watch>()?;
     op::register(module)
 }

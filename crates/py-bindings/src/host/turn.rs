@@ -8,9 +8,10 @@ use aerolane::driver::host::{HostDriver, WatchChange};
 use aerolane::lane::Millis;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit, ffi, intern};
+use pyo3::{PyTraverseError, PyVisit, intern};
 
 use super::asyncio::{self, ContextApi};
+use super::guarded;
 use super::lane::Lane;
 use super::local::{Collect, Local};
 use super::op::{OpRef, Owned};
@@ -51,7 +52,7 @@ impl Lane {
 
     pub(super) fn soon(&self, slf: &Bound<'_, Self>, name: &Bound<'_, pyo3::types::PyString>) -> PyResult<()> {
         let event_loop = self.event_loop.bind(slf.py());
-        event_loop.call_method1(intern!(slf.py(), "call_soon"), (slf.getattr(name)?,)).map(drop)
+        guarded::call_method(event_loop, intern!(slf.py(), "call_soon"), (slf.getattr(name)?,), None).map(drop)
     }
 
     /// Writes all that waits, and follows what the driver wants the loop to watch.
@@ -106,14 +107,8 @@ impl Lane {
             }
             let Some((callback, context)) = op.take_callbacks() else { continue };
             let context = context.bind(py);
-            let call = || {
-                // SAFETY: callable and argument are alive; the list ends with null.
-                unsafe {
-                    let end: *mut ffi::PyObject = std::ptr::null_mut();
-                    let result = ffi::PyObject_CallFunctionObjArgs(callback.raw(), op.as_any().as_ptr(), end);
-                    Bound::from_owned_ptr_or_err(py, result).map(drop)
-                }
-            };
+            // SAFETY: callback and operation are alive.
+            let call = || unsafe { guarded::call_with(py, callback.raw(), op.as_any().as_ptr()).map(drop) };
             let outcome = match api.and_then(|api| api.run(py, &context, call)) {
                 Some(outcome) => outcome,
                 None => lane.call_soon(py, &callback, op.as_any().bind(py), &context),
@@ -170,18 +165,18 @@ impl Lane {
                 None => break,
                 Some(WatchChange::Add(fd)) => {
                     let readable = slf.getattr(intern!(py, "_readable"))?;
-                    event_loop.call_method1(intern!(py, "add_reader"), (fd, readable, fd))?;
+                    guarded::call_method(event_loop, intern!(py, "add_reader"), (fd, readable, fd), None)?;
                 }
                 Some(WatchChange::Writable(fd, true)) => {
                     let writable = slf.getattr(intern!(py, "_writable"))?;
-                    event_loop.call_method1(intern!(py, "add_writer"), (fd, writable, fd))?;
+                    guarded::call_method(event_loop, intern!(py, "add_writer"), (fd, writable, fd), None)?;
                 }
                 Some(WatchChange::Writable(fd, false)) => {
-                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                    guarded::call_method(event_loop, intern!(py, "remove_writer"), (fd,), None)?;
                 }
                 Some(WatchChange::Remove(fd)) => {
-                    event_loop.call_method1(intern!(py, "remove_reader"), (fd,))?;
-                    event_loop.call_method1(intern!(py, "remove_writer"), (fd,))?;
+                    guarded::call_method(event_loop, intern!(py, "remove_reader"), (fd,), None)?;
+                    guarded::call_method(event_loop, intern!(py, "remove_writer"), (fd,), None)?;
                 }
             }
         }
@@ -199,10 +194,10 @@ impl Lane {
         let event_loop = slf.get().event_loop.bind(py);
         let delay = Duration::from_millis(next.since(now).max(1)).as_secs_f64();
         let tick = slf.getattr(intern!(py, "_tick"))?;
-        let handle = event_loop.call_method1(intern!(py, "call_later"), (delay, tick))?;
+        let handle = guarded::call_method(event_loop, intern!(py, "call_later"), (delay, tick), None)?;
         let previous = local.timer.replace(Some((handle.unbind(), next)));
         if let Some((previous, _)) = previous {
-            previous.call_method0(py, intern!(py, "cancel"))?;
+            guarded::call_method(previous.bind(py), intern!(py, "cancel"), (), None)?;
         }
         Ok(())
     }
@@ -231,12 +226,12 @@ impl Lane {
         let woken = Self::wake(slf, usize::MAX);
         Self::follow(slf)?;
         if let Some((timer, _)) = local.timer.take() {
-            timer.call_method0(py, intern!(py, "cancel"))?;
+            guarded::call_method(timer.bind(py), intern!(py, "cancel"), (), None)?;
         }
         // The last call after the changes were taken: its sockets are closed.
         drop(local.driver.take());
         let event_loop = slf.get().event_loop.bind(py);
-        event_loop.call_method1(intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),))?;
+        guarded::call_method(event_loop, intern!(py, "remove_reader"), (slf.get().inbox.as_raw_fd(),), None)?;
         woken
     }
 

@@ -1,10 +1,9 @@
 """No client and no I/O: what the interpreter and the harness themselves cost."""
 
-import asyncio
 import operator
 from typing import Any
 
-from aerolane._aerolane import Key
+from aerolane._aerolane import Key, _Floor
 from aerolane.bench.clients.calls import Calls
 from aerolane.bench.spec import RunSpec
 
@@ -36,35 +35,22 @@ class FloorSync:
 
 
 class FloorAsync:
-    """Futures of the running loop, all completed at the loop's next turn: a client whose answers are always there.
+    """The client's own awaitables, complete without I/O: a client whose answers are always there.
 
-    So each operation suspends its task once and wakes it once, as a real one does.
+    So each operation suspends its task once and is woken once, at the loop's next turn, as a real one is.
     """
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._floor: _Floor | None = None
 
     async def connect(self, spec: RunSpec) -> None:
         """Takes the running loop."""
-        self._loop = asyncio.get_running_loop()
-
-    def _complete(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            future.set_result(None)
-
-    def _call(self, *_arguments: object) -> "asyncio.Future[None]":
-        assert self._loop is not None
-        if not self._waiting:
-            self._loop.call_soon(self._complete)
-        future = self._loop.create_future()
-        self._waiting.append(future)
-        return future
+        self._floor = _Floor()
 
     def calls(self) -> Calls:
         """The calls."""
-        return _calls(self._call, self._call, "await ")
+        assert self._floor is not None
+        return _calls(self._floor.call, self._floor.call, "await ")
 
     async def close(self) -> None:
         """Nothing to do."""
