@@ -1,6 +1,6 @@
 """The compiled module. A package to type checkers only: at run time it is one shared library."""
 
-from typing import TypedDict
+from typing import Self, TypedDict, final
 
 from ._awaitable import Awaitable as Awaitable
 from ._awaitable import AwaitableContext as AwaitableContext
@@ -159,6 +159,11 @@ from ._values import geojson as geojson
 from ._values import null as null
 
 __version__: str
+
+@final
+class _Floor:
+    def __new__(cls) -> Self: ...
+    def call(self, _key: object, _bins: object = None) -> Awaitable[None]: ...
 
 class _BuildInfo(TypedDict):
     version: str
