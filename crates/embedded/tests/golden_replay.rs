@@ -1,7 +1,7 @@
 //! Sends the recorded requests of the golden groups to an embedded cluster and compares the answers.
 //!
-//! Prints a coverage table, and fails when a group has fewer right answers than `golden_accepted.txt` says. What is not
-//! implemented yet answers "unsupported", so the groups of collections, expressions and UDFs are counted too.
+//! Prints a coverage table, and fails when a group has fewer right answers than `golden_accepted.txt` says, or when an
+//! exchange of the groups of collections differs that `OTHERWISE` does not name.
 //!
 //! * `AEROLANE_GOLDEN_SHOW=record/ttl` lists the failing exchanges of scenarios that begin so (`all`: of all)
 //! * `AEROLANE_GOLDEN_GROUPS=record,operate` runs those groups alone
