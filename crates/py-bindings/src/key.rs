@@ -81,6 +81,24 @@ impl Key {
         Self { digest, namespace_len: namespace.len() as u8, set_len: set.len() as u8, kind, fields }
     }
 
+    /// The key of a record as a server has sent it; `user_key`: particle type, value. `None`: a text is not UTF-8, or a
+    /// name too long.
+    pub(crate) fn received(namespace: &str, set: &[u8], digest: &Digest, user_key: Option<&[u8]>) -> Option<Self> {
+        let set = std::str::from_utf8(set).ok().filter(|set| set.len() <= MAX_SET)?;
+        if namespace.is_empty() || namespace.len() > MAX_NAMESPACE {
+            return None;
+        }
+        let (kind, value) = match user_key.and_then(<[u8]>::split_first) {
+            Some((&particle_type::STRING, text)) => {
+                std::str::from_utf8(text).ok()?;
+                (particle_type::STRING, text)
+            }
+            Some((&kind, value)) if kind == particle_type::INTEGER || kind == particle_type::BLOB => (kind, value),
+            _ => (NO_USER_KEY, &[][..]),
+        };
+        Some(Self::build(namespace, set, *digest, kind, value))
+    }
+
     pub(crate) fn namespace(&self) -> &str {
         let at = FIELD_HEADER;
         text(&self.fields[at..at + usize::from(self.namespace_len)])

@@ -6,6 +6,7 @@
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
+//! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles, transactions, metrics
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -20,6 +21,7 @@
 #![allow(clippy::unit_arg)] // What writes one element of a request is one expression.
 #![allow(clippy::similar_names)]
 
+mod admin;
 mod batch;
 mod behavior;
 mod blocking;
@@ -32,14 +34,17 @@ mod errors;
 mod expression;
 mod fork;
 mod host;
+mod index;
 mod key;
 mod operation;
 mod policy;
+mod query;
 mod record;
 mod request;
 mod rng;
 mod session;
 mod small_bytes;
+mod udf;
 mod value;
 
 use pyo3::prelude::*;
@@ -85,6 +90,8 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     client::register(module)?;
     session::register(module)?;
     batch::register(module)?;
+    query::register(module)?;
+    admin::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

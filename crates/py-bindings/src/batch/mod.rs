@@ -11,7 +11,7 @@ mod ops;
 mod record;
 pub(crate) mod rows;
 mod run;
-mod shape;
+pub(crate) mod shape;
 
 use pyo3::prelude::*;
 

@@ -15,10 +15,10 @@ use crate::request::{Failed, bin_names, bin_value, wrong_name};
 use crate::{errors, value};
 
 /// What a row that reads asks for: bits of [`info1`], operations.
-pub(super) type Reads = (u8, RawOps);
+pub(crate) type Reads = (u8, RawOps);
 
 /// All bins (`None`), those named, or none (an empty sequence).
-pub(super) fn bins_to_read(bins: Option<&Bound<'_, PyAny>>) -> PyResult<Reads> {
+pub(crate) fn bins_to_read(bins: Option<&Bound<'_, PyAny>>) -> PyResult<Reads> {
     let Some(bins) = bins else { return Ok((info1::GET_ALL, RawOps::default())) };
     let mut ops = RawOps::default();
     for name in bin_names(bins)? {
@@ -55,7 +55,7 @@ pub(super) fn bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String) 
 }
 
 /// Operations: what they read, the operations, and whether one of them writes.
-pub(super) fn operations(operations: &Bound<'_, PyAny>) -> PyResult<(Reads, bool)> {
+pub(crate) fn operations(operations: &Bound<'_, PyAny>) -> PyResult<(Reads, bool)> {
     let operations = Operations::of(operations)?;
     let (mut ops, mut reads, mut all, mut header) = (RawOps::default(), false, false, false);
     for operation in operations.iter() {

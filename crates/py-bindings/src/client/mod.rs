@@ -22,13 +22,17 @@ use std::sync::Arc;
 
 use aerolane::command::encode::WriteKind;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
+use crate::admin::{Privilege, commands as admin};
 use crate::batch::commands as batch;
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::query::{PartitionFilter, Statement, commands as query};
+use crate::{index, udf};
 use crate::policy::{
-    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, ReadPolicy, WritePolicy,
+    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, QueryPolicy, ReadPolicy,
+    WritePolicy,
 };
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
@@ -321,6 +325,200 @@ twins! { Client {
         (namespace, set_name, before_nanos=None, *, policy=None)
         (namespace: &str, set_name: &str, before_nanos: Option<i64>, policy: Option<&Bound<'_, AdminPolicy>>)
         => control::truncate [namespace, set_name, before_nanos, policy];
+
+    /// Starts a query: gives a `Recordset`, whose records come as it is iterated over.
+    ///
+    /// `statement` says what is asked for. `partition_filter`: which partitions are read, and from where on (`None`:
+    /// all); the query moves it on, so the next query with it goes on there. Raises the error of an unknown namespace at
+    /// once; errors of the servers come out of the iteration.
+    query, query_blocking
+        (statement, partition_filter=None, *, policy=None)
+        (statement: &Bound<'_, Statement>, partition_filter: Option<&Bound<'_, PartitionFilter>>,
+            policy: Option<&Bound<'_, QueryPolicy>>)
+        => query::query [statement, partition_filter, policy];
+
+    /// Carries out operations that write on all records that a query finds, on the servers, in the background. Gives an
+    /// `ExecuteTask` to wait for.
+    ///
+    /// `write_policy.records_per_second` limits it. Raises the error of the first node that does not take it; others may
+    /// carry it out then (`in_doubt`).
+    query_operate, query_operate_blocking
+        (statement, operations, *, write_policy=None)
+        (statement: &Bound<'_, Statement>, operations: &Bound<'_, PyAny>, write_policy: Option<&Bound<'_, WritePolicy>>)
+        => query::operate [statement, operations, write_policy];
+
+    /// Applies a function of a UDF module to all records that a query finds, on the servers, in the background. Gives an
+    /// `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
+    query_execute_udf, query_execute_udf_blocking
+        (statement, package_name, function_name, args=None, *, write_policy=None)
+        (statement: &Bound<'_, Statement>, package_name: &str, function_name: &str, args: Option<&Bound<'_, PyAny>>,
+            write_policy: Option<&Bound<'_, WritePolicy>>)
+        => query::execute_udf [statement, package_name, function_name, args, write_policy];
+
+    /// Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name without
+    /// `.lua`. `args`: a list.
+    ///
+    /// Raises `UdfError` when the function fails, with the server's message: file, line, what was wrong.
+    execute_udf, execute_udf_blocking
+        (key, server_path, function_name, args=None, *, policy=None)
+        (key: &Bound<'_, Key>, server_path: &str, function_name: &str, args: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, WritePolicy>>)
+        => udf::execute [key, server_path, function_name, args, policy];
+
+    /// Registers a UDF module under the name `server_path` (such as `"sums.lua"`). `udf_body`: its source, as str or
+    /// bytes. Gives a `RegisterTask`: wait for it before the first call.
+    ///
+    /// Raises `UdfError` for source that does not compile, with the server's message.
+    register_udf, register_udf_blocking
+        (udf_body, server_path, language=None, *, policy=None)
+        (udf_body: &Bound<'_, PyAny>, server_path: &str, language: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, AdminPolicy>>)
+        => udf::register [udf_body, server_path, language, policy];
+
+    /// `register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it cannot be.
+    register_udf_from_file, register_udf_from_file_blocking
+        (client_path, server_path, language=None, *, policy=None)
+        (client_path: std::path::PathBuf, server_path: &str, language: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, AdminPolicy>>)
+        => udf::register_from_file [client_path, server_path, language, policy];
+
+    /// Removes a UDF module. Gives a `UdfRemoveTask` to wait for.
+    remove_udf, remove_udf_blocking
+        (server_path, *, policy=None)
+        (server_path: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => udf::remove [server_path, policy];
+
+    /// The registered UDF modules: a list of dicts with `filename`, `hash` and `type`.
+    list_udf, list_udf_blocking
+        (*, policy=None)
+        (policy: Option<&Bound<'_, AdminPolicy>>)
+        => udf::list [policy];
+
+    /// Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a list or map
+    /// is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records. Gives an
+    /// `IndexTask`: wait for it before the first query.
+    ///
+    /// Raises `IndexFoundError` for a name that another index has; the same index again is accepted.
+    create_index, create_index_blocking
+        (namespace, set_name, bin_name, index_name, index_type, cit=None, ctx=None, *, policy=None)
+        (namespace: &str, set_name: Option<&str>, bin_name: &Bound<'_, PyString>, index_name: &str,
+            index_type: &Bound<'_, PyAny>, cit: Option<&Bound<'_, PyAny>>, ctx: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, AdminPolicy>>)
+        => index::create [namespace, set_name, bin_name, index_name, index_type, cit, ctx, policy];
+
+    /// Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`.
+    create_index_using_expression, create_index_using_expression_blocking
+        (namespace, set_name, index_name, index_type, expression, cit=None, *, policy=None)
+        (namespace: &str, set_name: Option<&str>, index_name: &str, index_type: &Bound<'_, PyAny>,
+            expression: &Bound<'_, PyAny>, cit: Option<&Bound<'_, PyAny>>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => index::create_using_expression [namespace, set_name, index_name, index_type, expression, cit, policy];
+
+    /// Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`.
+    create_set_index, create_set_index_blocking
+        (namespace, set_name, index_name, *, policy=None)
+        (namespace: &str, set_name: &str, index_name: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => index::create_of_set [namespace, set_name, index_name, policy];
+
+    /// Drops an index. Gives a `DropIndexTask`. Raises `IndexNotFoundError` when there is none of this name.
+    drop_index, drop_index_blocking
+        (namespace, set_name, index_name, *, policy=None)
+        (namespace: &str, set_name: Option<&str>, index_name: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => index::drop_index [namespace, set_name, index_name, policy];
+
+    /// Creates a user with a password and roles (a list of names). Needs security, as all calls about users and roles:
+    /// without it `SecurityError` is raised.
+    create_user, create_user_blocking
+        (user, password, roles, *, policy=None)
+        (user: &str, password: &str, roles: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::create_user [user, password, roles, policy];
+
+    /// Creates a user who logs in with a TLS certificate.
+    create_pki_user, create_pki_user_blocking
+        (user, roles, *, policy=None)
+        (user: &str, roles: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::create_pki_user [user, roles, policy];
+
+    /// Removes a user.
+    drop_user, drop_user_blocking
+        (user, *, policy=None)
+        (user: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::drop_user [user, policy];
+
+    /// Changes a user's password. Changing one's own needs no privilege.
+    change_password, change_password_blocking
+        (user, password, *, policy=None)
+        (user: &str, password: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::change_password [user, password, policy];
+
+    /// Gives a user further roles.
+    grant_roles, grant_roles_blocking
+        (user, roles, *, policy=None)
+        (user: &str, roles: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::grant_roles [user, roles, policy];
+
+    /// Takes roles from a user.
+    revoke_roles, revoke_roles_blocking
+        (user, roles, *, policy=None)
+        (user: &str, roles: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::revoke_roles [user, roles, policy];
+
+    /// One user, or all: a list of `User`.
+    query_users, query_users_blocking
+        (user=None, *, policy=None)
+        (user: Option<&str>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::query_users [user, policy];
+
+    /// One role, or all: a list of `Role`.
+    query_roles, query_roles_blocking
+        (role=None, *, policy=None)
+        (role: Option<&str>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::query_roles [role, policy];
+
+    /// Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty: all.
+    /// `read_quota`, `write_quota`: operations per second; 0: no limit.
+    create_role, create_role_blocking
+        (role_name, privileges, allowlist, read_quota, write_quota, *, policy=None)
+        (role_name: &str, privileges: Vec<PyRef<'_, Privilege>>, allowlist: Vec<String>, read_quota: u32,
+            write_quota: u32, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::create_role [role_name, privileges, allowlist, read_quota, write_quota, policy];
+
+    /// Removes a role.
+    drop_role, drop_role_blocking
+        (role_name, *, policy=None)
+        (role_name: &str, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::drop_role [role_name, policy];
+
+    /// Gives a role further privileges.
+    grant_privileges, grant_privileges_blocking
+        (role_name, privileges, *, policy=None)
+        (role_name: &str, privileges: Vec<PyRef<'_, Privilege>>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::grant_privileges [role_name, privileges, policy];
+
+    /// Takes privileges from a role.
+    revoke_privileges, revoke_privileges_blocking
+        (role_name, privileges, *, policy=None)
+        (role_name: &str, privileges: Vec<PyRef<'_, Privilege>>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::revoke_privileges [role_name, privileges, policy];
+
+    /// Sets the addresses from which a role may be used; empty: all.
+    set_allowlist, set_allowlist_blocking
+        (role_name, allowlist, *, policy=None)
+        (role_name: &str, allowlist: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::set_allowlist [role_name, allowlist, policy];
+
+    /// Sets a role's quotas: operations per second; 0: no limit.
+    set_quotas, set_quotas_blocking
+        (role_name, read_quota, write_quota, *, policy=None)
+        (role_name: &str, read_quota: u32, write_quota: u32, policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::set_quotas [role_name, read_quota, write_quota, policy];
+
+    /// Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None` removes
+    /// it.
+    set_xdr_filter, set_xdr_filter_blocking
+        (datacenter, namespace, filter_expression=None, *, policy=None)
+        (datacenter: &str, namespace: &str, filter_expression: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, AdminPolicy>>)
+        => admin::set_xdr_filter [datacenter, namespace, filter_expression, policy];
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

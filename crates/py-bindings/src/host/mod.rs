@@ -99,6 +99,13 @@ pub(crate) fn spawn<T: Send + 'static>(
     })
 }
 
+/// An operation that is over: awaiting it gives its result at once, without a turn of the loop.
+pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    let op = OpRef::new(py, None, Work::None)?;
+    op.get().resolve(result);
+    Ok(op.into_any())
+}
+
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.
 /// `start` makes it, given the way onto the loop's lane; there is none where the loop cannot watch the client's sockets.
 pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(

@@ -1,0 +1,77 @@
+//! The calls: queries, and work on what they find.
+
+use std::sync::Arc;
+
+use aerolane::client::RawClient;
+use aerolane::queries::RawQuery;
+use pyo3::prelude::*;
+
+use super::partitions::PartitionFilter;
+use super::recordset::Recordset;
+use super::statement::{self, Asked, Statement};
+use super::tasks::ExecuteTask;
+use crate::batch::shape;
+use crate::client::twin::{Control, Twin};
+use crate::core::ClientCore;
+use crate::errors;
+use crate::policy::{QueryPolicy, WritePolicy};
+
+/// Starts a query of records.
+pub(crate) fn query(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    statement: &Bound<'_, Statement>,
+    partition_filter: Option<&Bound<'_, PartitionFilter>>,
+    policy: Option<&Bound<'_, QueryPolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let policy = QueryPolicy::in_force(policy);
+    let filter = match partition_filter {
+        Some(filter) => filter.clone().unbind(),
+        None => Py::new(py, PartitionFilter::all())?,
+    };
+    let Asked { query, operate } = statement.get().reads(py)?;
+    let (cursors, names) = (filter.get().cursors(), (query.namespace.clone(), query.set.clone()));
+    let (raw, core) = (RawClient::clone(&core.raw), Arc::clone(core));
+    Ok(Control {
+        future: async move { raw.query(policy, query, cursors) },
+        convert: move |py: Python<'_>, stream| {
+            Ok(Py::new(py, Recordset::new(core, stream, names, operate, filter))?.into_any())
+        },
+    })
+}
+
+/// Starts operations on all records that a query finds, in the background.
+pub(crate) fn operate(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    statement: &Bound<'_, Statement>,
+    operations: &Bound<'_, PyAny>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let ((what, ops), writes) = shape::operations(operations)?;
+    if what != 0 || !writes {
+        let text = "the operations of query_operate only write; a query carries out those that read";
+        return Err(errors::invalid_argument(py, text));
+    }
+    Ok(background(core, RawQuery { ops, ..statement.get().background() }, policy))
+}
+
+/// Starts a function on all records that a query finds, in the background.
+pub(crate) fn execute_udf(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    statement: &Bound<'_, Statement>,
+    package_name: &str,
+    function_name: &str,
+    args: Option<&Bound<'_, PyAny>>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let function = Some(statement::function(py, package_name, function_name, args)?);
+    Ok(background(core, RawQuery { function, ..statement.get().background() }, policy))
+}
+
+fn background(core: &Arc<ClientCore>, query: RawQuery, policy: Option<&Bound<'_, WritePolicy>>) -> impl Twin + use<> {
+    let future = core.raw.query_background(WritePolicy::in_force(policy), query);
+    let core = Arc::clone(core);
+    Control { future, convert: move |py: Python<'_>, id| Ok(Py::new(py, ExecuteTask::new(core, id))?.into_any()) }
+}

@@ -1,0 +1,78 @@
+//! Enumerations of indexes, functions and tasks.
+
+use aerospike_core as core;
+use pyo3::prelude::*;
+
+use crate::policy::enums::{Named, python_enum};
+
+python_enum! {
+    /// What of a bin an index covers.
+    ///
+    /// DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key, or value, of a map. SET:
+    /// the records of a set (`create_set_index`).
+    "CollectionIndexType": core::CollectionIndexType {
+        DEFAULT = 0 => Self::Default, LIST = 1 => Self::List, MAP_KEYS = 2 => Self::MapKeys,
+        MAP_VALUES = 3 => Self::MapValues, SET = 4 => Self::Set,
+    }
+}
+python_enum! {
+    /// What kind of values an index holds.
+    ///
+    /// NUMERIC: ints. INTEGER: the same, as servers from 8.2 on call it. STRING, BLOB. GEO2D_SPHERE: points and regions
+    /// in GeoJSON.
+    "IndexType": Indexed {
+        NUMERIC = 0 => Self::Numeric, STRING = 1 => Self::String, GEO2D_SPHERE = 2 => Self::Geo2DSphere,
+        INTEGER = 3 => Self::Integer, BLOB = 4 => Self::Blob,
+    }
+}
+
+/// What kind of values an index holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Indexed {
+    Numeric,
+    String,
+    Geo2DSphere,
+    Integer,
+    Blob,
+}
+
+impl From<Indexed> for core::IndexType {
+    fn from(kind: Indexed) -> Self {
+        match kind {
+            Indexed::Numeric => Self::Numeric,
+            Indexed::String => Self::String,
+            Indexed::Geo2DSphere => Self::Geo2DSphere,
+            Indexed::Integer => Self::Integer,
+            Indexed::Blob => Self::Blob,
+        }
+    }
+}
+
+/// The language of a UDF module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Lua,
+}
+
+python_enum! {
+    /// The language of a UDF module. There is one.
+    "UDFLang": Language { LUA = 0 => Self::Lua }
+}
+
+python_enum! {
+    /// Where a task stands. NOT_FOUND: the servers do not know it (any more). IN_PROGRESS: it goes on. COMPLETE: it is
+    /// over.
+    "TaskStatus": core::task::Status {
+        NOT_FOUND = 0 => Self::NotFound, IN_PROGRESS = 1 => Self::InProgress, COMPLETE = 2 => Self::Complete,
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add(T::NAME, T::class(module.py())?)
+    }
+    add::<core::CollectionIndexType>(module)?;
+    add::<Indexed>(module)?;
+    add::<Language>(module)?;
+    add::<core::task::Status>(module)
+}

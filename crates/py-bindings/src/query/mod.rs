@@ -1,0 +1,30 @@
+//! Queries and scans.
+//!
+//! * [`statement`], [`filter`]: what is asked for
+//! * [`partitions`]: which partitions, and how far they have been read
+//! * [`recordset`]: the records, as they come
+//! * [`commands`]: the calls
+//! * [`tasks`]: work that the servers do in the background
+
+pub(crate) mod commands;
+pub(crate) mod enums;
+pub(crate) mod filter;
+pub(crate) mod partitions;
+pub(crate) mod recordset;
+pub(crate) mod statement;
+pub(crate) mod tasks;
+
+use pyo3::prelude::*;
+
+pub(crate) use partitions::PartitionFilter;
+pub(crate) use statement::Statement;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    enums::register(module)?;
+    module.add_class::<filter::Filter>()?;
+    module.add_class::<statement::Statement>()?;
+    module.add_class::<partitions::PartitionFilter>()?;
+    module.add_class::<partitions::PartitionStatus>()?;
+    module.add_class::<recordset::Recordset>()?;
+    tasks::register(module)
+}

@@ -1,0 +1,214 @@
+//! The records of a query, as they come.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aerolane::queries::{RawRecord, RawStream, Taken};
+use pyo3::exceptions::PyStopAsyncIteration;
+use pyo3::prelude::*;
+
+use super::partitions::PartitionFilter;
+use crate::client::twin::block_on;
+use crate::core::ClientCore;
+use crate::key::Key;
+use crate::record::{Body, Record};
+use crate::{errors, host};
+
+/// After so many records without a pause, other tasks of the event loop have a turn.
+const RECORDS_PER_TURN: usize = 256;
+
+/// The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or tasks
+/// (each record comes to one of them).
+///
+/// Few records wait in the client (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
+/// nobody reads, the servers wait. An error ends the iteration by being raised there; what came before it counts, and
+/// `partition_filter` says from where to go on. Closing it, leaving it as a context manager and dropping it end the query.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct Recordset {
+    core: Arc<ClientCore>,
+    stream: Arc<RawStream>,
+    namespace: String,
+    set: String,
+    /// The records are results of operations.
+    operate: bool,
+    filter: Py<PartitionFilter>,
+    /// Records since the last turn of the event loop.
+    turn: AtomicUsize,
+}
+
+/// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the stream has it
+/// back.
+struct OnTheWay {
+    stream: Arc<RawStream>,
+    taken: Option<Taken>,
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        if let Some(taken) = self.taken.take() {
+            self.stream.give_back(taken);
+        }
+    }
+}
+
+impl Recordset {
+    pub(crate) fn new(
+        core: Arc<ClientCore>,
+        stream: RawStream,
+        (namespace, set): (String, String),
+        operate: bool,
+        filter: Py<PartitionFilter>,
+    ) -> Self {
+        let stream = Arc::new(stream);
+        filter.get().follow(&stream);
+        Self { core, stream, namespace, set, operate, filter, turn: AtomicUsize::new(0) }
+    }
+
+    /// A record as Python sees it.
+    fn record(&self, py: Python<'_>, raw: &RawRecord) -> PyResult<Py<Record>> {
+        let (header, ops) = raw.without_fields();
+        let key = match raw.digest() {
+            None => None,
+            Some(digest) => {
+                let (set, user_key) = raw.set_and_key();
+                let set = set.unwrap_or(self.set.as_bytes());
+                let key = Key::received(&self.namespace, set, digest, user_key).ok_or_else(|| {
+                    errors::to_py(py, &aerolane::Error::bad_response("the key of a record has text that is not UTF-8"))
+                })?;
+                Some(Py::new(py, key)?)
+            }
+        };
+        Py::new(py, Record::of(key, Body::concat([&header, ops]), self.operate)?)
+    }
+
+    /// What a taken thing is to Python; `None` for the end, and for nothing.
+    fn convert(&self, py: Python<'_>, taken: Taken) -> PyResult<Option<Py<Record>>> {
+        match taken {
+            Taken::Record(record) => self.record(py, &record).map(Some),
+            Taken::Failed(error) => {
+                self.settle();
+                Err(errors::to_py(py, &error))
+            }
+            _ => {
+                self.settle();
+                Ok(None)
+            }
+        }
+    }
+
+    /// The filter keeps where it is, without the query.
+    fn settle(&self) {
+        self.filter.get().settle(&self.stream);
+    }
+
+    fn end(&self) {
+        self.stream.close();
+        self.settle();
+    }
+}
+
+impl Drop for Recordset {
+    fn drop(&mut self) {
+        if self.core.is_foreign() {
+            return; // Of the parent process: its threads are not here.
+        }
+        self.end();
+    }
+}
+
+#[pymethods]
+impl Recordset {
+    /// Whether records may still come.
+    #[getter]
+    fn active(&self) -> bool {
+        self.stream.is_active()
+    }
+
+    /// Ends the query. Records that were not taken are dropped. A second call does nothing.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.end());
+    }
+
+    /// The partition filter of the query, which says how far it has been read: the one that the query was called with.
+    /// Awaitable.
+    fn partition_filter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::ready(py, self.partition_filter_sync(py).into_any())
+    }
+
+    /// The partition filter of the query, which says how far it has been read: the one that the query was called with.
+    fn partition_filter_sync(&self, py: Python<'_>) -> Py<PartitionFilter> {
+        self.filter.clone_ref(py)
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
+        self.core.check(py)?;
+        loop {
+            match self.stream.take() {
+                Taken::Nothing => block_on(py, &self.core, self.stream.ready())?,
+                taken => return self.convert(py, taken),
+            }
+        }
+    }
+
+    fn __aiter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        this.core.check(py)?;
+        let taken = if this.turn.fetch_add(1, Ordering::Relaxed) % RECORDS_PER_TURN == RECORDS_PER_TURN - 1 {
+            Taken::Nothing
+        } else {
+            this.stream.take()
+        };
+        let over = || PyStopAsyncIteration::new_err(());
+        if !matches!(taken, Taken::Nothing) {
+            let record = this.convert(py, taken)?.ok_or_else(over)?;
+            return host::ready(py, record.into_any());
+        }
+        let stream = Arc::clone(&this.stream);
+        let next = async move {
+            loop {
+                match stream.take() {
+                    Taken::Nothing => stream.ready().await,
+                    taken => return Ok(OnTheWay { stream: Arc::clone(&stream), taken: Some(taken) }),
+                }
+            }
+        };
+        let slf = slf.clone().unbind();
+        host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
+            let taken = arrived.taken.take().unwrap_or(Taken::End);
+            Ok(slf.get().convert(py, taken)?.ok_or_else(over)?.into_any())
+        })
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+        self.close(py);
+        false
+    }
+
+    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::ready(py, slf.into_any())
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.close(py);
+        host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.active() { "active" } else { "over" };
+        format!("<Recordset of {}.{}, {state}>", self.namespace, self.set)
+    }
+}

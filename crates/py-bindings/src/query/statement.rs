@@ -1,0 +1,212 @@
+//! What a query asks for.
+
+use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
+use aerolane::queries::{IndexFilter, RawFunction, RawQuery};
+use aerolane_wire::message::info1;
+use parking_lot::Mutex;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use super::filter::Filter;
+use crate::batch::shape::{self, Reads};
+use crate::{errors, value};
+
+/// What a query asks for: `Statement(namespace, set_name=None, bins=None)`.
+///
+/// `set_name`: only the records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
+/// `None`: all; an empty list: none, only keys, generations and expirations. Without a filter (`filters`) all records
+/// are asked for, which is called a scan.
+///
+/// Raises `TypeError` for bins that are no list of str, `InvalidArgumentError` (a `ValueError`) for an empty or too long
+/// namespace, a set name beyond 63 bytes, a bin name beyond 15.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct Statement {
+    namespace: String,
+    bins: Reads,
+    changing: Mutex<Changing>,
+}
+
+#[derive(Default)]
+struct Changing {
+    set_name: String,
+    filter: Option<IndexFilter>,
+    /// What the operations read, the operations, and whether one of them writes.
+    operations: Option<(Reads, bool)>,
+    aggregate: Option<RawFunction>,
+}
+
+pub(crate) fn check_set(py: Python<'_>, set_name: &str) -> PyResult<()> {
+    if set_name.len() > MAX_SET {
+        let size = set_name.len();
+        return Err(errors::invalid_argument(py, format!("the set name has {size} bytes, it must have at most {MAX_SET}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_namespace(py: Python<'_>, namespace: &str) -> PyResult<()> {
+    if namespace.is_empty() || namespace.len() > MAX_NAMESPACE {
+        let size = namespace.len();
+        let text = format!("the namespace has {size} bytes, it must have 1 to {MAX_NAMESPACE}");
+        return Err(errors::invalid_argument(py, text));
+    }
+    Ok(())
+}
+
+/// What a query does, and how its records are read.
+pub(crate) struct Asked {
+    pub(crate) query: RawQuery,
+    /// Its records are results of operations.
+    pub(crate) operate: bool,
+}
+
+impl Statement {
+    /// The query for records.
+    pub(crate) fn reads(&self, py: Python<'_>) -> PyResult<Asked> {
+        let state = self.changing.lock();
+        let (operate, (what, ops)) = match &state.operations {
+            Some((reads, false)) => (true, reads.clone()),
+            Some((_, true)) => {
+                let text = "the operations of a query only read; query_operate carries out those that write";
+                return Err(errors::invalid_argument(py, text));
+            }
+            None => (false, self.bins.clone()),
+        };
+        let query = RawQuery {
+            namespace: self.namespace.clone(),
+            set: state.set_name.clone(),
+            no_bins: what & info1::NO_BIN_DATA != 0,
+            ops,
+            index: state.filter.clone(),
+            function: state.aggregate.clone(),
+        };
+        Ok(Asked { query, operate })
+    }
+
+    /// The query for work in the background, without operations or function.
+    pub(crate) fn background(&self) -> RawQuery {
+        let state = self.changing.lock();
+        RawQuery {
+            namespace: self.namespace.clone(),
+            set: state.set_name.clone(),
+            index: state.filter.clone(),
+            ..RawQuery::default()
+        }
+    }
+}
+
+/// A function of a UDF module, with its arguments (a sequence, or `None`).
+pub(crate) fn function(
+    py: Python<'_>,
+    package: &str,
+    name: &str,
+    arguments: Option<&Bound<'_, PyAny>>,
+) -> PyResult<RawFunction> {
+    for (what, text) in [("package", package), ("function", name)] {
+        if text.is_empty() || text.len() > 255 {
+            let text = format!("the {what} name of a UDF has {} bytes, it must have 1 to 255", text.len());
+            return Err(errors::invalid_argument(py, text));
+        }
+    }
+    let list = match arguments {
+        None => PyList::empty(py),
+        Some(list) if list.is_instance_of::<PyList>() || list.is_instance_of::<PyTuple>() => {
+            PyList::new(py, list.try_iter()?.collect::<PyResult<Vec<_>>>()?)?
+        }
+        Some(other) => {
+            let kind = other.get_type();
+            return Err(PyTypeError::new_err(format!("the arguments of a UDF are a list, not {}", kind.name()?)));
+        }
+    };
+    let mut packed = Vec::new();
+    value::encode_value(list.as_any(), &mut packed).map_err(|refused| refused.into_py(py, "UDF arguments"))?;
+    Ok(RawFunction { package: package.to_owned(), name: name.to_owned(), arguments: packed })
+}
+
+#[pymethods]
+impl Statement {
+    #[new]
+    #[pyo3(signature = (namespace, set_name=None, bins=None))]
+    fn new(py: Python<'_>, namespace: &str, set_name: Option<&str>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let set_name = set_name.unwrap_or_default();
+        check_namespace(py, namespace)?;
+        check_set(py, set_name)?;
+        Ok(Self {
+            namespace: namespace.to_owned(),
+            bins: shape::bins_to_read(bins)?,
+            changing: Mutex::new(Changing { set_name: set_name.to_owned(), ..Changing::default() }),
+        })
+    }
+
+    /// The namespace.
+    #[getter]
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The set; `None`: all sets.
+    #[getter]
+    fn set_name(&self) -> Option<String> {
+        Some(self.changing.lock().set_name.clone()).filter(|name| !name.is_empty())
+    }
+
+    #[setter(set_name)]
+    fn set_set_name(&self, py: Python<'_>, set_name: Option<&str>) -> PyResult<()> {
+        let set_name = set_name.unwrap_or_default();
+        check_set(py, set_name)?;
+        self.changing.lock().set_name = set_name.to_owned();
+        Ok(())
+    }
+
+    /// The filter over a secondary index, as a list: of one, as servers take no more. `None`: no filter.
+    ///
+    /// Raises `InvalidArgumentError` (a `ValueError`) when it is set to more than one.
+    #[getter]
+    fn filters(&self) -> Option<Vec<Filter>> {
+        self.changing.lock().filter.clone().map(|filter| vec![Filter(filter)])
+    }
+
+    #[setter(filters)]
+    fn set_filters(&self, py: Python<'_>, filters: Option<Vec<PyRef<'_, Filter>>>) -> PyResult<()> {
+        let filters = filters.unwrap_or_default();
+        if filters.len() > 1 {
+            let text = format!("a statement takes one filter, not {}: use a filter expression for more", filters.len());
+            return Err(errors::invalid_argument(py, text));
+        }
+        self.changing.lock().filter = filters.first().map(|filter| filter.0.clone());
+        Ok(())
+    }
+
+    /// Runs a stream function of a UDF module over the records on each node. Each result comes as a record without a
+    /// key, whose bin `"SUCCESS"` has it. What several nodes give is left to the caller to reduce.
+    ///
+    /// Raises as `Client.execute_udf` does for arguments that cannot be sent.
+    #[pyo3(signature = (package_name, function_name, function_args=None))]
+    fn set_aggregate_function(
+        &self,
+        py: Python<'_>,
+        package_name: &str,
+        function_name: &str,
+        function_args: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let function = function(py, package_name, function_name, function_args)?;
+        self.changing.lock().aggregate = Some(function);
+        Ok(())
+    }
+
+    /// Carries out operations on each record, in place of reading bins: a list of `Operation` that read. `Record.bins`
+    /// has what they give. On servers before 8.1.2 only `Operation.get_bin`.
+    ///
+    /// Raises `TypeError` for what is no operation, `InvalidArgumentError` (a `ValueError`) for none.
+    fn set_operations(&self, ops: &Bound<'_, PyAny>) -> PyResult<()> {
+        let operations = shape::operations(ops)?;
+        self.changing.lock().operations = Some(operations);
+        Ok(())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let namespace = self.namespace.as_str().into_pyobject(py)?.repr()?.to_string();
+        let set = self.set_name().into_pyobject(py)?.repr()?.to_string();
+        Ok(format!("Statement({namespace}, {set})"))
+    }
+}

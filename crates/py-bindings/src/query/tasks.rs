@@ -1,0 +1,200 @@
+//! Work that the servers do in the background: handles to ask for it and to wait for it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane::client::RawClient;
+use aerospike_core as core;
+use aerospike_core::task::Status;
+use pyo3::IntoPyObjectExt as _;
+use pyo3::prelude::*;
+
+use crate::client::twin::{Control, Twin};
+use crate::core::ClientCore;
+use crate::errors;
+use crate::policy::enums::Named;
+
+/// How long a node may take to say where a task stands, in ms.
+const ASK: u32 = 3_000;
+/// The longest wait, in seconds: beyond it the clock would overflow.
+const LONGEST: f64 = 1e9;
+
+/// How a task is asked for.
+#[derive(Clone)]
+enum Asks {
+    /// A job of the servers, by its number.
+    Job(u64),
+    Core(Arc<dyn core::Task + Send + Sync>),
+}
+
+impl Asks {
+    async fn status(&self, client: &RawClient) -> aerolane::Result<Status> {
+        let id = match self {
+            Self::Core(task) => return Ok(task.query_status().await?),
+            Self::Job(id) => id,
+        };
+        let client = client.asynchronous();
+        client.random_node()?; // Says that the client is closed, or that it knows no node.
+        for node in client.nodes() {
+            let key = if node.version() >= &core::Version::new(8, 1, 0, 0) { "id" } else { "trid" };
+            let command = format!("query-show:{key}={id}");
+            let answers = node.info(&core::AdminPolicy { timeout: ASK }, &[&command[..]]).await?;
+            let answer = answers.get(&command).map_or("", String::as_str);
+            // A node that has never had it, or that has forgotten it, has done its part.
+            let over = answer.starts_with("ERROR:2:") || answer == "ERROR:2" || answer.contains("status=done");
+            if !over && answer.starts_with("ERROR") {
+                let text = format!("the node does not say where task {id} stands: {answer}");
+                return Err(aerolane::Error::bad_response(text).with_node(node.name().to_owned()));
+            }
+            if !over {
+                return Ok(Status::InProgress);
+            }
+        }
+        Ok(Status::Complete)
+    }
+
+    async fn wait(&self, client: &RawClient, every: Duration, until: Option<Instant>) -> aerolane::Result<bool> {
+        let begun = Instant::now();
+        loop {
+            match self.status(client).await? {
+                Status::Complete => return Ok(true),
+                Status::NotFound => return Err(aerolane::Error::bad_response("the servers do not know the task")),
+                Status::InProgress => {}
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| now >= until) {
+                let text = format!("the task was not over after {:.1} s; it goes on", begun.elapsed().as_secs_f64());
+                return Err(aerolane::Error::timeout(text));
+            }
+            tokio::time::sleep(until.map_or(every, |until| every.min(until - now))).await;
+        }
+    }
+}
+
+fn status(_py: Python<'_>, core: &Arc<ClientCore>, asks: &Asks) -> PyResult<impl Twin + use<>> {
+    let (client, asks) = (RawClient::clone(&core.raw), asks.clone());
+    Ok(Control {
+        future: async move { asks.status(&client).await },
+        convert: |py: Python<'_>, status: Status| status.to_python(py),
+    })
+}
+
+fn wait(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    asks: &Asks,
+    sleep_time: f64,
+    timeout: Option<f64>,
+) -> PyResult<impl Twin + use<>> {
+    let seconds = |what: &str, value: f64| {
+        if value.is_nan() || value < 0.0 {
+            return Err(errors::invalid_argument(py, format!("{what} is {value}, it must be 0 or more seconds")));
+        }
+        Ok(Duration::from_secs_f64(value.min(LONGEST)))
+    };
+    // Asking without a pause would only keep the servers busy.
+    let every = seconds("sleep_time", sleep_time)?.max(Duration::from_millis(1));
+    let until = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?.map(|timeout| Instant::now() + timeout);
+    let (client, asks) = (RawClient::clone(&core.raw), asks.clone());
+    Ok(Control {
+        future: async move { asks.wait(&client, every, until).await },
+        convert: |py: Python<'_>, done: bool| done.into_py_any(py),
+    })
+}
+
+/// Defines the classes, each with the same methods.
+macro_rules! tasks {
+    ($($(#[doc = $doc:literal])* $name:ident { $($extra:tt)* })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[pyclass(frozen, module = "aerolane.native")]
+            pub(crate) struct $name {
+                core: Arc<ClientCore>,
+                asks: Asks,
+            }
+
+            #[pymethods]
+            impl $name {
+                /// Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer.
+                fn query_status(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                    status(py, &self.core, &self.asks)?.start(py, &self.core)
+                }
+
+                /// Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer.
+                fn query_status_blocking(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                    status(py, &self.core, &self.asks)?.block(py, &self.core)
+                }
+
+                /// Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
+                /// `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                #[pyo3(signature = (sleep_time=0.25, timeout=Some(60.0)))]
+                fn wait_till_complete(
+                    &self,
+                    py: Python<'_>,
+                    sleep_time: f64,
+                    timeout: Option<f64>,
+                ) -> PyResult<Py<PyAny>> {
+                    wait(py, &self.core, &self.asks, sleep_time, timeout)?.start(py, &self.core)
+                }
+
+                /// Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout`
+                /// seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                #[pyo3(signature = (sleep_time=0.25, timeout=Some(60.0)))]
+                fn wait_till_complete_blocking(
+                    &self,
+                    py: Python<'_>,
+                    sleep_time: f64,
+                    timeout: Option<f64>,
+                ) -> PyResult<Py<PyAny>> {
+                    wait(py, &self.core, &self.asks, sleep_time, timeout)?.block(py, &self.core)
+                }
+
+                $($extra)*
+            }
+        )*
+
+        pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_class::<$name>()?;)*
+            Ok(())
+        }
+    };
+}
+
+tasks! {
+    /// Operations, or a function, that the servers carry out in the background on all records that a query finds.
+    ExecuteTask {
+        /// The number by which the servers know it.
+        #[getter]
+        fn task_id(&self) -> u64 {
+            match self.asks {
+                Asks::Job(id) => id,
+                Asks::Core(_) => 0,
+            }
+        }
+    }
+    /// An index that is being built.
+    IndexTask {}
+    /// An index that is being dropped.
+    DropIndexTask {}
+    /// A UDF module that is being registered.
+    RegisterTask {}
+    /// A UDF module that is being removed.
+    UdfRemoveTask {}
+}
+
+impl ExecuteTask {
+    pub(super) fn new(core: Arc<ClientCore>, id: u64) -> Self {
+        Self { core, asks: Asks::Job(id) }
+    }
+}
+
+macro_rules! of_core {
+    ($($name:ident),*) => {$(
+        impl $name {
+            pub(crate) fn new(core: Arc<ClientCore>, task: core::$name) -> Self {
+                Self { core, asks: Asks::Core(Arc::new(task)) }
+            }
+        }
+    )*};
+}
+of_core!(IndexTask, DropIndexTask, RegisterTask, UdfRemoveTask);

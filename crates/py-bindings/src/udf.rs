@@ -1,0 +1,197 @@
+//! Functions of UDF modules: registering them, running them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use aerolane::client::RawClient;
+use aerolane::command::value as core_value;
+use aerolane_wire::particle::particle_type;
+use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, UdfLang, Value};
+use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::client::twin::{Control, Twin};
+use crate::core::ClientCore;
+use crate::key::{Key, UserKey};
+use crate::policy::enums::Named;
+use crate::policy::{AdminPolicy, WritePolicy};
+use crate::query::enums::Language;
+use crate::query::statement::function;
+use crate::query::tasks::{RegisterTask, UdfRemoveTask};
+use crate::{errors, value};
+
+type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+type Policy<'a, 'py> = Option<&'a Bound<'py, AdminPolicy>>;
+
+/// The largest module that a server takes, in bytes, before it is encoded for the info command.
+const MAX_MODULE: usize = 1024 * 1024;
+
+fn language(language: Option<Object<'_, '_>>) -> PyResult<UdfLang> {
+    language.map_or(Ok(Language::Lua), |language| Language::from_python(language, "language"))?;
+    Ok(UdfLang::Lua)
+}
+
+fn path(py: Python<'_>, server_path: &str) -> PyResult<String> {
+    let bad = server_path.chars().find(|c| matches!(c, ';' | ':' | '=' | '/') || c.is_control());
+    if let Some(bad) = bad {
+        let text = format!("the name of a UDF module, {server_path:?}, has the character {bad:?} in it");
+        return Err(errors::invalid_argument(py, text));
+    }
+    if server_path.is_empty() || server_path.len() > 127 {
+        let size = server_path.len();
+        return Err(errors::invalid_argument(py, format!("the name of a UDF module has 1 to 127 bytes, not {size}")));
+    }
+    Ok(server_path.to_owned())
+}
+
+fn module(py: Python<'_>, body: Vec<u8>) -> PyResult<Vec<u8>> {
+    if body.is_empty() || body.len() > MAX_MODULE {
+        let size = body.len();
+        return Err(errors::invalid_argument(py, format!("a UDF module has 1 to {MAX_MODULE} bytes, not {size}")));
+    }
+    Ok(body)
+}
+
+fn registering(
+    core: &Arc<ClientCore>,
+    body: Vec<u8>,
+    server_path: String,
+    language: UdfLang,
+    policy: Policy<'_, '_>,
+) -> impl Twin + use<> {
+    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    let core = Arc::clone(core);
+    Control {
+        future: async move { client.register_udf(&policy, &body, &server_path, language).await },
+        convert: move |py: Python<'_>, task| Ok(Py::new(py, RegisterTask::new(core, task))?.into_any()),
+    }
+}
+
+/// Registers a module from its source.
+pub(crate) fn register(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    udf_body: Object<'_, '_>,
+    server_path: &str,
+    lang: Option<Object<'_, '_>>,
+    policy: Policy<'_, '_>,
+) -> PyResult<impl Twin + use<>> {
+    let body = if let Ok(text) = udf_body.cast::<PyString>() {
+        text.to_cow()?.as_bytes().to_vec()
+    } else if let Ok(bytes) = udf_body.cast::<PyBytes>() {
+        bytes.as_bytes().to_vec()
+    } else {
+        udf_body.extract().map_err(|_| match udf_body.get_type().name() {
+            Ok(kind) => PyTypeError::new_err(format!("the source of a UDF module is a str or bytes, not {kind}")),
+            Err(error) => error,
+        })?
+    };
+    Ok(registering(core, module(py, body)?, path(py, server_path)?, language(lang)?, policy))
+}
+
+/// Registers a module from a file.
+pub(crate) fn register_from_file(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    client_path: PathBuf,
+    server_path: &str,
+    lang: Option<Object<'_, '_>>,
+    policy: Policy<'_, '_>,
+) -> PyResult<impl Twin + use<>> {
+    let (server_path, language) = (path(py, server_path)?, language(lang)?);
+    let body = py.detach(|| std::fs::read(&client_path)).map_err(|error| match error.raw_os_error() {
+        // As `open` raises it: `FileNotFoundError` and its like.
+        Some(code) => PyOSError::new_err((code, error.to_string(), client_path.to_string_lossy().into_owned())),
+        None => error.into(),
+    })?;
+    Ok(registering(core, module(py, body)?, server_path, language, policy))
+}
+
+/// Removes a module.
+pub(crate) fn remove(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    server_path: &str,
+    policy: Policy<'_, '_>,
+) -> PyResult<impl Twin + use<>> {
+    let server_path = path(py, server_path)?;
+    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    let core = Arc::clone(core);
+    Ok(Control {
+        future: async move { client.remove_udf(&policy, &server_path).await },
+        convert: move |py: Python<'_>, task| Ok(Py::new(py, UdfRemoveTask::new(core, task))?.into_any()),
+    })
+}
+
+/// The modules that are registered.
+pub(crate) fn list(_py: Python<'_>, core: &Arc<ClientCore>, policy: Policy<'_, '_>) -> PyResult<impl Twin + use<>> {
+    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    Ok(Control {
+        future: async move { list_of(&client, &policy).await },
+        convert: |py: Python<'_>, list: Vec<BTreeMap<String, String>>| Ok(list.into_pyobject(py)?.into_any().unbind()),
+    })
+}
+
+async fn list_of(client: &aerolane::Client, policy: &CoreAdmin) -> aerolane::Result<Vec<BTreeMap<String, String>>> {
+    const COMMAND: &str = "udf-list";
+    let answers = client.info(policy, &[COMMAND]).await?;
+    let answer = answers.get(COMMAND).map_or("", String::as_str);
+    if answer.starts_with("ERROR") || answer.starts_with("FAIL") {
+        return Err(aerolane::Error::bad_response(format!("the list of UDF modules was refused: {answer}")));
+    }
+    let modules = answer.split(';').filter(|module| !module.is_empty());
+    let pairs = |module: &str| {
+        let pairs = module.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    Ok(modules.map(pairs).collect())
+}
+
+/// A key for aerospike-core.
+fn core_key(py: Python<'_>, key: &Key) -> PyResult<CoreKey> {
+    let value = match key.user_key() {
+        UserKey::Int(v) => Value::Int(v),
+        UserKey::Str(v) => Value::String(v.to_owned()),
+        UserKey::Blob(v) => Value::Blob(v.to_vec()),
+        UserKey::None => {
+            let text = "execute_udf needs a key with a user key: of this one only the digest is known";
+            return Err(errors::invalid_argument(py, text));
+        }
+    };
+    CoreKey::new(key.namespace(), key.set(), value).map_err(|e| errors::to_py(py, &e.into()))
+}
+
+/// Applies a function to one record.
+pub(crate) fn execute(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    key: &Bound<'_, Key>,
+    server_path: &str,
+    function_name: &str,
+    args: Option<Object<'_, '_>>,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let call = function(py, server_path, function_name, args)?;
+    let args = match core_value::decode(particle_type::LIST, &call.arguments) {
+        Ok(Value::List(args)) => args,
+        Ok(_) => Vec::new(),
+        Err(error) => return Err(errors::invalid_argument(py, format!("the arguments of the UDF: {error}"))),
+    };
+    let (key, policy) = (core_key(py, key.get())?, WritePolicy::in_force(policy));
+    let client = RawClient::clone(&core.raw).asynchronous();
+    Ok(Control {
+        future: async move { client.execute_udf(&policy, &key, &call.package, &call.name, &args).await },
+        convert: |py: Python<'_>, result: Option<Value>| match result {
+            None => Ok(py.None()),
+            Some(result) => {
+                let refused = |e| errors::to_py(py, &aerolane::Error::bad_response(format!("the UDF's result: {e}")));
+                let mut bytes = Vec::new();
+                let kind = core_value::particle_type_of(&result).map_err(refused)?;
+                core_value::encode(&result, &mut bytes).map_err(refused)?;
+                value::decode(py, kind, &bytes)
+            }
+        },
+    })
+}
