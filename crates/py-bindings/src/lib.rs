@@ -6,6 +6,7 @@
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
+//! * [`columns`]: records as numpy arrays
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles, transactions, metrics
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -28,6 +29,7 @@ mod blocking;
 mod call;
 mod cdt;
 mod client;
+mod columns;
 mod core;
 mod embedded;
 mod errors;
@@ -91,6 +93,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     session::register(module)?;
     batch::register(module)?;
     query::register(module)?;
+    columns::register(module)?;
     admin::register(module)?;
     embedded::register(module)?;
     Ok(())

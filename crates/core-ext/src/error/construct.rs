@@ -152,6 +152,12 @@ impl Error {
         Self::of_client(ErrorKind::BadResponse, ClientResultCode::ParseError, Some(message.into()))
     }
 
+    /// A function of a UDF module has failed; the message is the server's, with file and line.
+    #[must_use]
+    pub fn udf_bad_response(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of_server(ErrorKind::UdfBadResponse, ResultCode::UdfBadResponse, Some(message.into()))
+    }
+
     /// A failure that has no kind of its own.
     #[must_use]
     pub fn client_error(message: impl Into<Cow<'static, str>>) -> Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::client::{RawOutcome, RawShape};
-use aerospike_core::{BatchPolicy as CoreBatch, ResultCode};
+use aerospike_core::{BatchPolicy as CoreBatch, ClientResultCode, ResultCode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -13,7 +13,8 @@ use super::record::BatchRecord;
 use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
 use super::shape;
-use crate::client::twin::Twin;
+use crate::client::twin::{Either, Twin};
+use crate::columns::{Layout, NumpyRecords, Table};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
@@ -83,7 +84,7 @@ fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Twin {
     Batch { policy, rows, convert }
 }
 
-/// Reads bins of many records.
+/// Reads bins of many records: a list, or with a dtype the arrays of it.
 pub(crate) fn read(
     py: Python<'_>,
     _core: &ClientCore,
@@ -91,10 +92,40 @@ pub(crate) fn read(
     bins: Option<Object<'_, '_>>,
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchReadPolicy>>,
+    as_numpy: Option<Object<'_, '_>>,
 ) -> PyResult<impl Twin> {
-    let (policy, (what, ops)) = (BatchPolicy::in_force(batch), shape::bins_to_read(bins)?);
-    let shape = RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(py))?;
-    Ok(list(policy, alike(keys, shape)?))
+    let policy = BatchPolicy::in_force(batch);
+    let shaped = |bins: Option<Object<'_, '_>>| {
+        let (what, ops) = shape::bins_to_read(bins)?;
+        RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(py))
+    };
+    let Some(dtype) = as_numpy else {
+        let rows = alike(keys, shaped(bins)?)?;
+        return Ok(Either::This(list(policy, rows)));
+    };
+    let (layout, dtype) = Layout::of(dtype)?;
+    // Without a choice, no more than there are fields for.
+    let rows = alike(keys, shaped(Some(bins.unwrap_or(&layout.names(py)?)))?)?;
+    let dtype = dtype.unbind();
+    Ok(Either::That(Batch { policy, rows, convert: move |py: Python<'_>, rows| to_numpy(py, &rows, layout, &dtype) }))
+}
+
+/// The arrays of a batch that has not failed as a whole.
+fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> PyResult<Py<PyAny>> {
+    let table = py.detach(|| {
+        let mut table = Table::new(layout);
+        table.reserve(rows.len());
+        for row in 0..rows.len() {
+            match rows.outcome(row) {
+                RawOutcome::Answered(message) => table.push(message)?,
+                RawOutcome::Failed(error) => table.push_missing(error.result_code()),
+                _ => table.push_missing(i32::from(ClientResultCode::NoResponse)),
+            }
+        }
+        Ok(table)
+    });
+    let table = table.map_err(|e| errors::malformed(py, &e))?;
+    Ok(Py::new(py, NumpyRecords::new(py, table, dtype.bind(py))?)?.into_any())
 }
 
 /// Sets bins of many records, each its own.

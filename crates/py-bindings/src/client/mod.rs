@@ -254,11 +254,15 @@ twins! { Client {
     /// When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have that
     /// error. It is raised when no row was answered by the server at all; then the exception has the rows as its
     /// `batch_records`.
+    ///
+    /// With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
+    /// `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for a
+    /// dtype with fields that bins cannot become.
     batch_read, batch_read_blocking
-        (keys, bins=None, *, batch_policy=None, read_policy=None)
+        (keys, bins=None, *, batch_policy=None, read_policy=None, as_numpy=None)
         (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,
-            read_policy: Option<&Bound<'_, BatchReadPolicy>>)
-        => batch::read [keys, bins, batch_policy, read_policy];
+            read_policy: Option<&Bound<'_, BatchReadPolicy>>, as_numpy: Option<&Bound<'_, PyAny>>)
+        => batch::read [keys, bins, batch_policy, read_policy, as_numpy];
 
     /// Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of `BatchRecord`.
     ///

@@ -64,6 +64,28 @@ where
     }
 }
 
+/// One of two commands.
+pub(crate) enum Either<A, B> {
+    This(A),
+    That(B),
+}
+
+impl<A: Twin, B: Twin> Twin for Either<A, B> {
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::This(this) => this.start(py, core),
+            Self::That(that) => that.start(py, core),
+        }
+    }
+
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::This(this) => this.block(py, core),
+            Self::That(that) => that.block(py, core),
+        }
+    }
+}
+
 /// Runs a future on this thread, without the GIL. Signals are looked after: a Ctrl-C ends the wait.
 pub(crate) fn block_on<F>(py: Python<'_>, core: &Arc<ClientCore>, future: F) -> PyResult<F::Output>
 where

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
-use aerolane::queries::RawQuery;
+use aerolane::client::{RawClient, RawQuery};
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
 use super::recordset::Recordset;
-use super::statement::{self, Asked, Statement};
+use super::statement::{self, Asked, Runs, Statement};
 use super::tasks::ExecuteTask;
 use crate::batch::shape;
 use crate::client::twin::{Control, Twin};
@@ -29,13 +28,13 @@ pub(crate) fn query(
         Some(filter) => filter.clone().unbind(),
         None => Py::new(py, PartitionFilter::all())?,
     };
-    let Asked { query, operate } = statement.get().reads(py)?;
-    let (cursors, names) = (filter.get().cursors(), (query.namespace.clone(), query.set.clone()));
+    let Asked { query, operate, names } = statement.get().reads(py)?;
+    let cursor = filter.get().cursor();
     let (raw, core) = (RawClient::clone(&core.raw), Arc::clone(core));
     Ok(Control {
-        future: async move { raw.query(policy, query, cursors) },
-        convert: move |py: Python<'_>, stream| {
-            Ok(Py::new(py, Recordset::new(core, stream, names, operate, filter))?.into_any())
+        future: async move { raw.query(Arc::unwrap_or_clone(policy), query, cursor) },
+        convert: move |py: Python<'_>, records| {
+            Ok(Py::new(py, Recordset::new(core, records, names, operate, filter))?.into_any())
         },
     })
 }
@@ -53,7 +52,7 @@ pub(crate) fn operate(
         let text = "the operations of query_operate only write; a query carries out those that read";
         return Err(errors::invalid_argument(py, text));
     }
-    Ok(background(core, RawQuery { ops, ..statement.get().background() }, policy))
+    Ok(background(core, statement.get().background().ops(ops), policy))
 }
 
 /// Starts a function on all records that a query finds, in the background.
@@ -66,8 +65,8 @@ pub(crate) fn execute_udf(
     args: Option<&Bound<'_, PyAny>>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
-    let function = Some(statement::function(py, package_name, function_name, args)?);
-    Ok(background(core, RawQuery { function, ..statement.get().background() }, policy))
+    let function = statement::function(py, package_name, function_name, args)?;
+    Ok(background(core, function.add(statement.get().background(), Runs::Background), policy))
 }
 
 fn background(core: &Arc<ClientCore>, query: RawQuery, policy: Option<&Bound<'_, WritePolicy>>) -> impl Twin + use<> {

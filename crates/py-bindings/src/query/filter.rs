@@ -1,6 +1,7 @@
 //! What of a secondary index is wanted.
 
-use aerolane::queries::IndexFilter;
+use aerolane::client::RawQuery;
+use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::expressions::{self, Expression};
 use aerospike_core::operations::CdtContext;
@@ -27,7 +28,52 @@ const MAX_INDEX_NAME: usize = 255;
 /// `InvalidArgumentError` (a `ValueError`) for a bin name beyond 15 bytes.
 #[pyclass(frozen, module = "aerolane.native", eq)]
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Filter(pub(super) IndexFilter);
+pub(crate) struct Filter(IndexFilter);
+
+/// A range of a secondary index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct IndexFilter {
+    /// Number of the collection type: 0 the bin itself, 1 list elements, 2 map keys, 3 map values.
+    collection: u8,
+    /// Name of the bin; empty when the index is named instead, or an expression is given.
+    bin: Vec<u8>,
+    particle_type: u8,
+    /// The bounds, encoded as a bin's value.
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    /// Name of the index; empty: found by the bin.
+    index_name: Vec<u8>,
+    /// The way to what is indexed within the bin, packed; empty: the bin itself.
+    context: Vec<u8>,
+    /// The expression that is indexed, packed; empty: none.
+    expression: Vec<u8>,
+}
+
+impl Filter {
+    /// Adds its fields (golden group `query`).
+    pub(super) fn add(&self, mut query: RawQuery) -> RawQuery {
+        let filter = &self.0;
+        if filter.collection != 0 {
+            query = query.field(field::INDEX_TYPE, &[filter.collection]);
+        }
+        // One range; a bin's name has at most 15 bytes.
+        let mut range = vec![1, filter.bin.len() as u8];
+        range.extend_from_slice(&filter.bin);
+        range.push(filter.particle_type);
+        for bound in [&filter.begin, &filter.end] {
+            range.extend_from_slice(&(bound.len() as u32).to_be_bytes());
+            range.extend_from_slice(bound);
+        }
+        query = query.field(field::INDEX_RANGE, &range);
+        let others = [
+            (field::INDEX_CONTEXT, &filter.context),
+            (field::INDEX_NAME, &filter.index_name),
+            (field::INDEX_EXPRESSION, &filter.expression),
+        ];
+        let others = others.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+        others.fold(query, |query, (kind, bytes)| query.field(kind, bytes))
+    }
+}
 
 /// Whether the first argument of a constructor names a bin or an index.
 #[derive(Clone, Copy)]

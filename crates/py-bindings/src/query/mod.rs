@@ -12,6 +12,7 @@ pub(crate) mod filter;
 pub(crate) mod partitions;
 pub(crate) mod recordset;
 pub(crate) mod statement;
+pub(crate) mod stream;
 pub(crate) mod tasks;
 
 use pyo3::prelude::*;

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use aerolane::queries::{Cursors, PartitionCursor, RawStream};
+use aerolane::client::{Cursor, PartitionPlace};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::stream::Stream;
 use crate::errors;
 use crate::key::Key;
 
@@ -26,37 +27,37 @@ pub(crate) struct PartitionFilter {
 }
 
 enum Place {
-    Here(Cursors),
+    Here(Cursor),
     /// As far as this query has been read.
-    There(Arc<RawStream>),
+    There(Arc<Stream>),
 }
 
 impl PartitionFilter {
-    fn of(cursors: Cursors) -> Self {
+    fn of(cursors: Cursor) -> Self {
         Self { digest: None, place: Mutex::new(Place::Here(cursors)) }
     }
 
-    pub(crate) fn cursors(&self) -> Cursors {
+    pub(crate) fn cursor(&self) -> Cursor {
         let stream = match &*self.place.lock() {
-            Place::Here(cursors) => return cursors.clone(),
+            Place::Here(cursor) => return cursor.clone(),
             Place::There(stream) => Arc::clone(stream),
         };
-        stream.cursors()
+        stream.cursor()
     }
 
     /// From now on it stands where the query stands.
-    pub(crate) fn follow(&self, stream: &Arc<RawStream>) {
+    pub(crate) fn follow(&self, stream: &Arc<Stream>) {
         let place = Place::There(Arc::clone(stream));
         let before = std::mem::replace(&mut *self.place.lock(), place);
         drop(before);
     }
 
     /// The query is over, or nobody reads it any more.
-    pub(crate) fn settle(&self, stream: &Arc<RawStream>) {
+    pub(crate) fn settle(&self, stream: &Arc<Stream>) {
         let mut place = self.place.lock();
         let before = match &*place {
             Place::There(mine) if Arc::ptr_eq(mine, stream) => {
-                std::mem::replace(&mut *place, Place::Here(stream.cursors()))
+                std::mem::replace(&mut *place, Place::Here(stream.cursor()))
             }
             _ => return,
         };
@@ -65,7 +66,7 @@ impl PartitionFilter {
     }
 
     fn range(py: Python<'_>, begin: usize, count: usize) -> PyResult<Self> {
-        Cursors::range(begin, count).map(Self::of).map_err(|e| errors::to_py(py, &e))
+        Cursor::range(begin, count).map(Self::of).map_err(|e| errors::to_py(py, &e))
     }
 }
 
@@ -80,7 +81,7 @@ fn hex(digest: &Digest) -> String {
 impl PartitionFilter {
     #[new]
     fn new() -> Self {
-        Self::of(Cursors::default())
+        Self::of(Cursor::all())
     }
 
     /// All partitions.
@@ -99,7 +100,7 @@ impl PartitionFilter {
     #[staticmethod]
     fn by_key(key: &Bound<'_, Key>) -> Self {
         let digest = key.get().digest();
-        Self { digest: Some(*digest), place: Mutex::new(Place::Here(Cursors::after(digest))) }
+        Self { digest: Some(*digest), place: Mutex::new(Place::Here(Cursor::behind(*digest))) }
     }
 
     /// The partitions from `begin` on, `count` of them. Raises `InvalidArgumentError` (a `ValueError`) for none, or one
@@ -112,13 +113,13 @@ impl PartitionFilter {
     /// The first partition.
     #[getter]
     fn begin(&self) -> u16 {
-        self.cursors().begin()
+        self.cursor().begin()
     }
 
     /// How many partitions.
     #[getter]
     fn count(&self) -> usize {
-        self.cursors().iter().len()
+        self.cursor().places().len()
     }
 
     /// The digest of the key of `by_key`, as 40 hex digits; else `None`.
@@ -130,18 +131,20 @@ impl PartitionFilter {
     /// How far each partition has been read: a list of `PartitionStatus`.
     #[getter]
     fn partitions(&self) -> Vec<PartitionStatus> {
-        self.cursors().iter().map(|(id, cursor)| PartitionStatus { id, cursor: *cursor }).collect()
+        let cursor = self.cursor();
+        let ids = cursor.begin()..;
+        ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: *place }).collect()
     }
 
     /// Whether nothing is left in any of the partitions.
     fn done(&self) -> bool {
-        self.cursors().is_done()
+        self.cursor().is_done()
     }
 
     fn __repr__(&self) -> String {
-        let cursors = self.cursors();
-        let (begin, count) = (cursors.begin(), cursors.iter().len());
-        let done = cursors.iter().filter(|(_, cursor)| cursor.done).count();
+        let cursor = self.cursor();
+        let (begin, count) = (cursor.begin(), cursor.places().len());
+        let done = cursor.places().iter().filter(|place| !place.open).count();
         format!("<PartitionFilter of {count} partitions from {begin} on, {done} done>")
     }
 
@@ -154,35 +157,31 @@ impl PartitionFilter {
         if !rest.is_empty() {
             return Err(bad());
         }
-        let mut filter = Self::range(py, begin, states.len())?;
-        let mut cursors = filter.cursors();
-        for (at, state) in states.iter().enumerate() {
+        let places = states.iter().map(|state| {
             let (flags, state) = (state[0], &state[1..]);
-            let (Some(digest), Some(bval)) = (state.first_chunk(), state.last_chunk()) else { return Err(bad()) };
-            if let Some(cursor) = cursors.get_mut((begin + at) as u16) {
-                *cursor = PartitionCursor {
-                    done: flags & 1 != 0,
-                    after: (flags & 2 != 0).then_some(*digest),
-                    bval: u64::from_le_bytes(*bval),
-                };
-            }
-        }
-        filter.place = Mutex::new(Place::Here(cursors));
+            Some(PartitionPlace {
+                open: flags & 1 == 0,
+                last: (flags & 2 != 0).then_some(*state.first_chunk()?),
+                index_value: u64::from_le_bytes(*state.last_chunk()?),
+            })
+        });
+        let places: Vec<_> = places.collect::<Option<_>>().ok_or_else(bad)?;
+        let mut filter = Self::of(Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?);
         filter.digest = digest.map(|digest| digest.try_into().map_err(|_| bad())).transpose()?;
         Ok(filter)
     }
 
     #[allow(clippy::type_complexity)] // What pickle wants.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let cursors = self.cursors();
-        let mut states = Vec::with_capacity(cursors.iter().len() * STATE);
-        for (_, cursor) in cursors.iter() {
-            states.push(u8::from(cursor.done) | u8::from(cursor.after.is_some()) << 1);
-            states.extend_from_slice(&cursor.after.unwrap_or_default());
-            states.extend_from_slice(&cursor.bval.to_le_bytes());
+        let cursor = self.cursor();
+        let mut states = Vec::with_capacity(cursor.places().len() * STATE);
+        for place in cursor.places() {
+            states.push(u8::from(!place.open) | u8::from(place.last.is_some()) << 1);
+            states.extend_from_slice(&place.last.unwrap_or_default());
+            states.extend_from_slice(&place.index_value.to_le_bytes());
         }
         let digest = self.digest.map(|digest| PyBytes::new(py, &digest));
-        let args = ("_restore", cursors.begin(), PyBytes::new(py, &states), digest);
+        let args = ("_restore", cursor.begin(), PyBytes::new(py, &states), digest);
         let call = py.import("operator")?.getattr("methodcaller")?.call1(args)?;
         Ok((call, (py.get_type::<Self>(),).into_pyobject(py)?.into_any()))
     }
@@ -196,15 +195,15 @@ const STATE: usize = 1 + DIGEST_SIZE + 8;
 #[derive(Clone, PartialEq)]
 pub(crate) struct PartitionStatus {
     id: u16,
-    cursor: PartitionCursor,
+    place: PartitionPlace,
 }
 
 #[pymethods]
 impl PartitionStatus {
     #[new]
     fn new(py: Python<'_>, id: usize) -> PyResult<Self> {
-        Cursors::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
-        Ok(Self { id: id as u16, cursor: PartitionCursor::default() })
+        Cursor::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
+        Ok(Self { id: id as u16, place: PartitionPlace { last: None, index_value: 0, open: true } })
     }
 
     /// The partition, 0 to 4095.
@@ -216,19 +215,19 @@ impl PartitionStatus {
     /// Whether something may be left in it.
     #[getter]
     fn retry(&self) -> bool {
-        !self.cursor.done
+        self.place.open
     }
 
     /// The digest of the last record that was read, as 40 hex digits; `None`: none yet.
     #[getter]
     fn digest(&self) -> Option<String> {
-        self.cursor.after.as_ref().map(hex)
+        self.place.last.as_ref().map(hex)
     }
 
     /// That record's place in the secondary index; `None`: none yet, or no index.
     #[getter]
     fn bval(&self) -> Option<u64> {
-        Some(self.cursor.bval).filter(|bval| *bval != 0)
+        Some(self.place.index_value).filter(|bval| *bval != 0)
     }
 
     /// The property of this name: `"id"`, `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aerolane::queries::{RawRecord, RawStream, Taken};
+use aerolane::client::RawRecords;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
-use crate::client::twin::block_on;
+use super::stream::{Raw, Stream, Taken};
+use crate::client::twin::{Control, Twin, block_on};
+use crate::columns::{Layout, NumpyRecords, Table};
 use crate::core::ClientCore;
-use crate::key::Key;
-use crate::record::{Body, Record};
+use crate::record::Record;
 use crate::{errors, host};
 
 /// After so many records without a pause, other tasks of the event loop have a turn.
 const RECORDS_PER_TURN: usize = 256;
+/// The same for the control plane, while it makes arrays.
+const RECORDS_PER_PAUSE: usize = 4096;
 
 /// The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or tasks
 /// (each record comes to one of them).
@@ -26,9 +29,7 @@ const RECORDS_PER_TURN: usize = 256;
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Recordset {
     core: Arc<ClientCore>,
-    stream: Arc<RawStream>,
-    namespace: String,
-    set: String,
+    stream: Arc<Stream>,
     /// The records are results of operations.
     operate: bool,
     filter: Py<PartitionFilter>,
@@ -39,14 +40,14 @@ pub(crate) struct Recordset {
 /// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the stream has it
 /// back.
 struct OnTheWay {
-    stream: Arc<RawStream>,
-    taken: Option<Taken>,
+    stream: Arc<Stream>,
+    taken: Option<(u64, Taken)>,
 }
 
 impl Drop for OnTheWay {
     fn drop(&mut self) {
-        if let Some(taken) = self.taken.take() {
-            self.stream.give_back(taken);
+        if let Some((number, taken)) = self.taken.take() {
+            self.stream.give_back(number, taken);
         }
     }
 }
@@ -54,37 +55,26 @@ impl Drop for OnTheWay {
 impl Recordset {
     pub(crate) fn new(
         core: Arc<ClientCore>,
-        stream: RawStream,
-        (namespace, set): (String, String),
+        records: RawRecords,
+        names: (String, String),
         operate: bool,
         filter: Py<PartitionFilter>,
     ) -> Self {
-        let stream = Arc::new(stream);
+        let stream = Arc::new(Stream::new(records, names));
         filter.get().follow(&stream);
-        Self { core, stream, namespace, set, operate, filter, turn: AtomicUsize::new(0) }
+        Self { core, stream, operate, filter, turn: AtomicUsize::new(0) }
     }
 
     /// A record as Python sees it.
-    fn record(&self, py: Python<'_>, raw: &RawRecord) -> PyResult<Py<Record>> {
-        let (header, ops) = raw.without_fields();
-        let key = match raw.digest() {
-            None => None,
-            Some(digest) => {
-                let (set, user_key) = raw.set_and_key();
-                let set = set.unwrap_or(self.set.as_bytes());
-                let key = Key::received(&self.namespace, set, digest, user_key).ok_or_else(|| {
-                    errors::to_py(py, &aerolane::Error::bad_response("the key of a record has text that is not UTF-8"))
-                })?;
-                Some(Py::new(py, key)?)
-            }
-        };
-        Py::new(py, Record::of(key, Body::concat([&header, ops]), self.operate)?)
+    fn record(&self, py: Python<'_>, raw: Raw) -> PyResult<Py<Record>> {
+        let key = raw.key.map(|key| Py::new(py, key)).transpose()?;
+        Py::new(py, Record::of(key, raw.body, self.operate)?)
     }
 
     /// What a taken thing is to Python; `None` for the end, and for nothing.
     fn convert(&self, py: Python<'_>, taken: Taken) -> PyResult<Option<Py<Record>>> {
         match taken {
-            Taken::Record(record) => self.record(py, &record).map(Some),
+            Taken::Record(record) => self.record(py, record).map(Some),
             Taken::Failed(error) => {
                 self.settle();
                 Err(errors::to_py(py, &error))
@@ -94,6 +84,38 @@ impl Recordset {
                 Ok(None)
             }
         }
+    }
+
+    /// All records that are left, as arrays.
+    fn numpy(&self, dtype: &Bound<'_, PyAny>) -> PyResult<impl Twin + use<>> {
+        let (layout, dtype) = Layout::of(dtype)?;
+        let (stream, filter, dtype) = (Arc::clone(&self.stream), self.filter.clone_ref(dtype.py()), dtype.unbind());
+        let over = Arc::clone(&stream);
+        let future = async move {
+            let mut table = Table::new(layout);
+            loop {
+                match stream.take().1 {
+                    Taken::Record(raw) => {
+                        let malformed = |e| aerolane::Error::bad_response(format!("a record is malformed: {e}"));
+                        table.push(&raw.body).map_err(malformed)?;
+                        if table.len() % RECORDS_PER_PAUSE == 0 {
+                            // The control plane has other work to do.
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                    Taken::Nothing => stream.ready().await,
+                    Taken::End => return Ok(table),
+                    Taken::Failed(error) => return Err(error),
+                }
+            }
+        };
+        Ok(Control {
+            future,
+            convert: move |py: Python<'_>, table| {
+                filter.get().settle(&over);
+                Ok(Py::new(py, NumpyRecords::new(py, table, dtype.bind(py))?)?.into_any())
+            },
+        })
     }
 
     /// The filter keeps where it is, without the query.
@@ -110,7 +132,9 @@ impl Recordset {
 impl Drop for Recordset {
     fn drop(&mut self) {
         if self.core.is_foreign() {
-            return; // Of the parent process: its threads are not here.
+            // Of the parent process: its threads are not here. Its count never falls to 0, so nothing of it is dropped.
+            std::mem::forget(Arc::clone(&self.stream));
+            return;
         }
         self.end();
     }
@@ -140,6 +164,20 @@ impl Recordset {
         self.filter.clone_ref(py)
     }
 
+    /// The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin
+    /// (`[("age", "i8"), ("name", "S16")]`). Awaitable: gives `NumpyRecords`.
+    ///
+    /// All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
+    /// `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
+    fn to_numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        slf.get().numpy(dtype)?.start(slf.py(), &slf.get().core)
+    }
+
+    /// The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread.
+    fn to_numpy_blocking(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        slf.get().numpy(dtype)?.block(slf.py(), &slf.get().core)
+    }
+
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -147,7 +185,7 @@ impl Recordset {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
         self.core.check(py)?;
         loop {
-            match self.stream.take() {
+            match self.stream.take().1 {
                 Taken::Nothing => block_on(py, &self.core, self.stream.ready())?,
                 taken => return self.convert(py, taken),
             }
@@ -164,7 +202,7 @@ impl Recordset {
         let taken = if this.turn.fetch_add(1, Ordering::Relaxed) % RECORDS_PER_TURN == RECORDS_PER_TURN - 1 {
             Taken::Nothing
         } else {
-            this.stream.take()
+            this.stream.take().1
         };
         let over = || PyStopAsyncIteration::new_err(());
         if !matches!(taken, Taken::Nothing) {
@@ -175,14 +213,14 @@ impl Recordset {
         let next = async move {
             loop {
                 match stream.take() {
-                    Taken::Nothing => stream.ready().await,
+                    (_, Taken::Nothing) => stream.ready().await,
                     taken => return Ok(OnTheWay { stream: Arc::clone(&stream), taken: Some(taken) }),
                 }
             }
         };
         let slf = slf.clone().unbind();
         host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
-            let taken = arrived.taken.take().unwrap_or(Taken::End);
+            let taken = arrived.taken.take().map_or(Taken::End, |(_, taken)| taken);
             Ok(slf.get().convert(py, taken)?.ok_or_else(over)?.into_any())
         })
     }
@@ -209,6 +247,7 @@ impl Recordset {
 
     fn __repr__(&self) -> String {
         let state = if self.active() { "active" } else { "over" };
-        format!("<Recordset of {}.{}, {state}>", self.namespace, self.set)
+        let (namespace, set) = self.stream.name();
+        format!("<Recordset of {namespace:?}, set {set:?}, {state}>")
     }
 }

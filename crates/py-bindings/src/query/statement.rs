@@ -1,8 +1,8 @@
 //! What a query asks for.
 
 use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
-use aerolane::queries::{IndexFilter, RawFunction, RawQuery};
-use aerolane_wire::message::info1;
+use aerolane::client::RawQuery;
+use aerolane_wire::message::{field, info1};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -30,10 +30,10 @@ pub(crate) struct Statement {
 #[derive(Default)]
 struct Changing {
     set_name: String,
-    filter: Option<IndexFilter>,
+    filter: Option<Filter>,
     /// What the operations read, the operations, and whether one of them writes.
     operations: Option<(Reads, bool)>,
-    aggregate: Option<RawFunction>,
+    aggregate: Option<Function>,
 }
 
 pub(crate) fn check_set(py: Python<'_>, set_name: &str) -> PyResult<()> {
@@ -58,6 +58,36 @@ pub(crate) struct Asked {
     pub(crate) query: RawQuery,
     /// Its records are results of operations.
     pub(crate) operate: bool,
+    /// Namespace and set.
+    pub(crate) names: (String, String),
+}
+
+/// A function of a UDF module.
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub(crate) package: String,
+    pub(crate) name: String,
+    /// The arguments: a packed list.
+    pub(crate) arguments: Vec<u8>,
+}
+
+/// How the servers treat a function.
+#[derive(Clone, Copy)]
+pub(crate) enum Runs {
+    /// Over all that a node finds; results come back.
+    Stream = 1,
+    /// On each record, in the background.
+    Background = 2,
+}
+
+impl Function {
+    pub(crate) fn add(&self, query: RawQuery, runs: Runs) -> RawQuery {
+        query
+            .field(field::UDF_OPERATION, &[runs as u8])
+            .field(field::UDF_PACKAGE, self.package.as_bytes())
+            .field(field::UDF_FUNCTION, self.name.as_bytes())
+            .field(field::UDF_ARGUMENTS, &self.arguments)
+    }
 }
 
 impl Statement {
@@ -72,25 +102,30 @@ impl Statement {
             }
             None => (false, self.bins.clone()),
         };
-        let query = RawQuery {
-            namespace: self.namespace.clone(),
-            set: state.set_name.clone(),
-            no_bins: what & info1::NO_BIN_DATA != 0,
-            ops,
-            index: state.filter.clone(),
-            function: state.aggregate.clone(),
-        };
-        Ok(Asked { query, operate })
+        let mut query = Self::selects(&self.namespace, &state).ops(ops);
+        if what & info1::NO_BIN_DATA != 0 {
+            query = query.without_bins();
+        }
+        if let Some(function) = &state.aggregate {
+            query = function.add(query, Runs::Stream);
+        }
+        Ok(Asked { query, operate, names: (self.namespace.clone(), state.set_name.clone()) })
     }
 
     /// The query for work in the background, without operations or function.
     pub(crate) fn background(&self) -> RawQuery {
-        let state = self.changing.lock();
-        RawQuery {
-            namespace: self.namespace.clone(),
-            set: state.set_name.clone(),
-            index: state.filter.clone(),
-            ..RawQuery::default()
+        Self::selects(&self.namespace, &self.changing.lock())
+    }
+
+    /// Which records.
+    fn selects(namespace: &str, state: &Changing) -> RawQuery {
+        let mut query = RawQuery::new(namespace);
+        if !state.set_name.is_empty() {
+            query = query.field(field::SET, state.set_name.as_bytes());
+        }
+        match &state.filter {
+            None => query,
+            Some(filter) => filter.add(query),
         }
     }
 }
@@ -101,7 +136,7 @@ pub(crate) fn function(
     package: &str,
     name: &str,
     arguments: Option<&Bound<'_, PyAny>>,
-) -> PyResult<RawFunction> {
+) -> PyResult<Function> {
     for (what, text) in [("package", package), ("function", name)] {
         if text.is_empty() || text.len() > 255 {
             let text = format!("the {what} name of a UDF has {} bytes, it must have 1 to 255", text.len());
@@ -120,7 +155,7 @@ pub(crate) fn function(
     };
     let mut packed = Vec::new();
     value::encode_value(list.as_any(), &mut packed).map_err(|refused| refused.into_py(py, "UDF arguments"))?;
-    Ok(RawFunction { package: package.to_owned(), name: name.to_owned(), arguments: packed })
+    Ok(Function { package: package.to_owned(), name: name.to_owned(), arguments: packed })
 }
 
 #[pymethods]
@@ -163,7 +198,7 @@ impl Statement {
     /// Raises `InvalidArgumentError` (a `ValueError`) when it is set to more than one.
     #[getter]
     fn filters(&self) -> Option<Vec<Filter>> {
-        self.changing.lock().filter.clone().map(|filter| vec![Filter(filter)])
+        self.changing.lock().filter.clone().map(|filter| vec![filter])
     }
 
     #[setter(filters)]
@@ -173,7 +208,7 @@ impl Statement {
             let text = format!("a statement takes one filter, not {}: use a filter expression for more", filters.len());
             return Err(errors::invalid_argument(py, text));
         }
-        self.changing.lock().filter = filters.first().map(|filter| filter.0.clone());
+        self.changing.lock().filter = filters.first().map(|filter| Filter::clone(filter));
         Ok(())
     }
 

@@ -18,6 +18,10 @@ pub(super) struct Course {
     policy: QueryPolicy,
     namespace: String,
     pub(super) cursor: Cursor,
+    /// What comes are results of a function: without a digest, and not to be asked for twice.
+    results: bool,
+    /// The last record's partition, and its place before.
+    before: Option<(u16, PartitionPlace)>,
     /// Partitions that are to be asked for in the next round.
     left: Vec<u16>,
     /// How many records may still be handed out; `None`: no limit.
@@ -71,7 +75,7 @@ const OWN_PAUSE: Duration = Duration::from_millis(10);
 const KEPT: usize = 10;
 
 impl Course {
-    pub(super) fn new(namespace: &str, policy: QueryPolicy, mut cursor: Cursor, now: Instant) -> Self {
+    pub(super) fn new(namespace: &str, results: bool, policy: QueryPolicy, mut cursor: Cursor, now: Instant) -> Self {
         let budget = (policy.max_records > 0).then_some(policy.max_records);
         if budget.is_none() {
             cursor.reopen();
@@ -82,6 +86,8 @@ impl Course {
             policy,
             namespace: namespace.to_owned(),
             cursor,
+            results,
+            before: None,
             budget,
             asked: Vec::new(),
             running: 0,
@@ -204,6 +210,9 @@ impl Course {
             }
         }
         let size = reader.finish().map_err(malformed)?;
+        if digest.is_none() && self.results {
+            return Ok((size, Taken::Record));
+        }
         let digest = digest.ok_or_else(|| bad("a record of a query has no digest".to_owned(), label))?;
         let partition = partition_id(&digest);
         // Records come partition by partition, or nearly so.
@@ -219,8 +228,18 @@ impl Course {
             Some(budget) => *budget -= 1,
             None => {}
         }
+        self.before = Some((partition, *place));
         *place = PartitionPlace { last: Some(digest), index_value, open: true };
         Ok((size, Taken::Record))
+    }
+
+    /// See [`RawRecords::swap_last`](super::RawRecords::swap_last).
+    pub(super) fn swap_last(&mut self) {
+        if let Some((partition, before)) = &mut self.before
+            && let Some(place) = self.cursor.place_mut(*partition)
+        {
+            std::mem::swap(place, before);
+        }
     }
 
     /// A node's answer is over: whole, or why not.
@@ -263,7 +282,8 @@ impl Course {
             return Ok(Then::Over);
         }
         self.left.sort_unstable();
-        if let Some(at) = self.failures.iter().position(|error| !is_passing(error)) {
+        let last = |error: &Error| self.results || !is_passing(error);
+        if let Some(at) = self.failures.iter().position(last) {
             return Err(self.failures.remove(at));
         }
         if u64::from(self.rounds) >= policy::max_attempts(&self.policy.base_policy) {

@@ -5,6 +5,7 @@
 //! out, however many more have come. A [`Pump`](pump::Pump) per node carries bytes, and waits while the queue is full; the
 //! server then waits, too.
 
+mod background;
 mod course;
 mod cursor;
 mod pump;
@@ -89,7 +90,7 @@ impl RawRecords {
         let (sender, events) = unbounded_channel();
         // A semaphore has no more places than a quarter of the numbers, and a record takes some of them.
         let room = policy.record_queue_size.clamp(1, u32::MAX as usize >> 3) as u32;
-        let course = Course::new(query.namespace(), policy, cursor, Instant::now());
+        let course = Course::new(query.namespace(), query.has_function(), policy, cursor, Instant::now());
         let mut records = Self {
             id: 0,
             shared,
@@ -195,6 +196,12 @@ impl RawRecords {
     #[must_use]
     pub fn cursor(&self) -> &Cursor {
         &self.course.cursor
+    }
+
+    /// The record that [`next`](Self::next) gave last counts as not taken; called again, as taken again. For a consumer
+    /// that could not hand it on. Nothing else may have been taken in between.
+    pub fn swap_last(&mut self) {
+        self.course.swap_last();
     }
 
     /// The query's number, as the servers know it (`query-show`). A round of retries has another.

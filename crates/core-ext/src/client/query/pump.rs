@@ -81,7 +81,7 @@ impl IdleStreams {
         Some(all.remove(at).2)
     }
 
-    fn keep(&self, node: NodeId, stream: Stream) {
+    pub(super) fn keep(&self, node: NodeId, stream: Stream) {
         let mut all = self.0.lock();
         if all.iter().filter(|(id, ..)| *id == node).count() < KEPT {
             all.push((node, Instant::now(), stream));

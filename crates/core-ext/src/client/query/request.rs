@@ -18,6 +18,7 @@ pub struct RawQuery {
     ops: RawOps,
     no_bins: bool,
     by_index: bool,
+    function: bool,
 }
 
 impl RawQuery {
@@ -25,7 +26,7 @@ impl RawQuery {
     #[must_use]
     pub fn new(namespace: impl Into<String>) -> Self {
         let namespace = namespace.into();
-        Self { namespace, fields: vec![], field_count: 0, ops: RawOps::default(), no_bins: false, by_index: false }
+        Self { namespace, fields: vec![], field_count: 0, ops: RawOps::default(), no_bins: false, by_index: false, function: false }
     }
 
     /// Adds a field that says which records (`SET`, `INDEX_RANGE` and their like; see [`field`]). The namespace, the
@@ -37,6 +38,7 @@ impl RawQuery {
         self.fields.extend_from_slice(value);
         self.field_count += 1;
         self.by_index |= kind == field::INDEX_RANGE;
+        self.function |= kind == field::UDF_FUNCTION;
         self
     }
 
@@ -53,6 +55,12 @@ impl RawQuery {
     pub const fn without_bins(mut self) -> Self {
         self.no_bins = true;
         self
+    }
+
+    /// Whether a function of a UDF module runs over the records. What comes are its results, which have no digest.
+    #[must_use]
+    pub const fn has_function(&self) -> bool {
+        self.function
     }
 
     /// Name of the namespace.
@@ -84,8 +92,7 @@ impl RawQuery {
             let mut header = read_header(base, flags1, flags2, policy::server_timeout_ms(base));
             header.info3 |= info3::PARTITION_DONE;
             let mut writer = MessageWriter::frame(out, &header);
-            writer.field(field::NAMESPACE, self.namespace.as_bytes());
-            writer.encoded_fields(&self.fields, self.field_count);
+            self.common_fields(&mut writer);
             filter_field(&mut writer, base)?;
             if policy.records_per_second > 0 {
                 writer.field(field::RECORDS_PER_SECOND, &policy.records_per_second.to_be_bytes());
@@ -97,9 +104,19 @@ impl RawQuery {
             if limit > 0 {
                 writer.field(field::MAX_RECORDS, &limit.to_be_bytes());
             }
-            self.ops.write(&mut writer);
+            self.common_ops(&mut writer);
             writer.finish().map_err(too_big)
         })
+    }
+
+    /// Namespace, and what says which records.
+    pub(super) fn common_fields(&self, writer: &mut MessageWriter<'_>) {
+        writer.field(field::NAMESPACE, self.namespace.as_bytes());
+        writer.encoded_fields(&self.fields, self.field_count);
+    }
+
+    pub(super) fn common_ops(&self, writer: &mut MessageWriter<'_>) {
+        self.ops.write(writer);
     }
 
     /// Partitions from their beginnings by number, those with a place by its digest. Both little-endian, with the index

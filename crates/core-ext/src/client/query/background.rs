@@ -1,0 +1,112 @@
+//! Operations and functions on all records that a query finds, carried out by the servers in the background.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Instant;
+
+use aerolane_wire::message::{Message, MessageWriter, field, info2};
+use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
+use aerospike_core::WritePolicy;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::super::asynchronous::Shared;
+use super::super::raw::RawClient;
+use super::request::RawQuery;
+use crate::command::compress::message_body;
+use crate::command::decode::{bad, failure};
+use crate::command::encode::{filter_field, frame, too_big, write_header};
+use crate::command::policy;
+use crate::error::{Error, Phase, Result};
+use crate::topology::NodeInfo;
+
+impl RawClient {
+    /// Starts operations, or a function, on all records that `query` selects, on the servers, in the background; gives
+    /// the number by which they know it (`query-show`). `query` has operations that write, or the fields of a function.
+    /// The future is for the control plane's runtime, or [`Cluster::block_on`](crate::cluster::Cluster::block_on).
+    ///
+    /// # Errors
+    /// That of the first node that has not taken it; in doubt if others have.
+    pub fn query_background(
+        &self,
+        policy: Arc<WritePolicy>,
+        query: RawQuery,
+    ) -> impl Future<Output = Result<u64>> + Send + use<> {
+        start(Arc::clone(&self.shared), policy, query)
+    }
+}
+
+async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -> Result<u64> {
+    shared.check_open()?;
+    let topology = shared.cluster.topology();
+    topology.namespace(query.namespace())?;
+    // Not met by another query of the same moment; nothing secret.
+    let id = RandomState::new().hash_one(std::process::id());
+    let mut request = Vec::new();
+    query.encode_background(&policy, id, &mut request)?;
+    let base = &policy.base_policy;
+    let deadline = policy::deadline(base, Instant::now());
+    let mut started = false;
+    for node in topology.active_nodes() {
+        let by_socket = policy::socket_timeout(base).map(|timeout| Instant::now() + timeout);
+        let taken = ask(&shared, node, &request);
+        let taken = match [by_socket, deadline].into_iter().flatten().min() {
+            None => taken.await,
+            Some(until) => tokio::time::timeout_at(until.into(), taken).await.unwrap_or_else(|_| {
+                Err(Error::timeout("the node did not take the background query in time").with_phase(Phase::Receiving))
+            }),
+        };
+        if let Err(error) = taken {
+            let error = error.with_node(Arc::clone(node.label()));
+            return Err(if started { error.force_in_doubt(true) } else { error });
+        }
+        started = true;
+    }
+    if started { Ok(id) } else { Err(Error::invalid_node("the cluster has no active node")) }
+}
+
+/// On a connection of its own: what writes is not sent again because an idle one may have died.
+async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8]) -> Result<()> {
+    let mut stream = shared.cluster.open(node).await?;
+    let lost = |doing: &'static str| move |e| Error::connection_io(doing, e).with_phase(Phase::Sent);
+    stream.write_all(request).await.map_err(lost("send a background query"))?;
+    stream.flush().await.map_err(lost("send a background query"))?;
+    let mut head = [0; PROTO_HEADER_SIZE];
+    stream.read_exact(&mut head).await.map_err(lost("read the answer to a background query"))?;
+    let header = ProtoHeader::decode(&head, MAX_BODY_SIZE)?;
+    let mut body = Vec::new();
+    let mut rest = (&mut stream).take(header.body_size as u64);
+    rest.read_to_end(&mut body).await.map_err(lost("read the answer to a background query"))?;
+    if body.len() < header.body_size {
+        return Err(Error::connection("the server closed the connection within a frame"));
+    }
+    let mut inflated = Vec::new();
+    let body = message_body(&Frame { header, body: &body }, &mut inflated)?;
+    let (message, _) = Message::decode_prefix(body)
+        .map_err(|e| bad(format!("the answer to a background query is malformed: {e}"), node.label()))?;
+    if message.header.result_code != 0 {
+        return Err(failure(&message, node.label()));
+    }
+    shared.queries.keep(node.id(), stream);
+    Ok(())
+}
+
+impl RawQuery {
+    /// Appends the request of a background query, for all that a node is master of.
+    fn encode_background(&self, policy: &WritePolicy, id: u64, out: &mut Vec<u8>) -> Result<()> {
+        let base = &policy.base_policy;
+        frame(out, base, |out| {
+            let header = write_header(policy, 0, info2::WRITE, false, policy::server_timeout_ms(base));
+            let mut writer = MessageWriter::frame(out, &header);
+            self.common_fields(&mut writer);
+            filter_field(&mut writer, base)?;
+            if policy.records_per_second > 0 {
+                writer.field(field::RECORDS_PER_SECOND, &policy.records_per_second.to_be_bytes());
+            }
+            let timeout_ms = policy::socket_timeout(base).map_or(0, |timeout| timeout.as_millis() as u32);
+            writer.field(field::SOCKET_TIMEOUT, &timeout_ms.to_be_bytes());
+            writer.field(field::QUERY_ID, &id.to_be_bytes());
+            self.common_ops(&mut writer);
+            writer.finish().map_err(too_big)
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! Records as columns: bins go from the answers straight into the rows of a numpy array, without the GIL.
+//!
+//! * [`dtype`]: what a numpy dtype says of its fields
+//! * [`table`]: rows that are filled from answers
+//! * [`records`]: the arrays, as Python sees them
+
+mod dtype;
+mod records;
+mod table;
+
+use pyo3::prelude::*;
+
+pub(crate) use dtype::Layout;
+pub(crate) use records::NumpyRecords;
+pub(crate) use table::Table;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<NumpyRecords>()
+}

@@ -1,0 +1,140 @@
+//! The arrays, as Python sees them.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_int;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::dtype::valid_dtype;
+use super::table::Table;
+
+/// Memory that numpy arrays share: it lives as long as they do.
+#[pyclass(frozen)]
+struct Memory(UnsafeCell<Box<[u8]>>);
+
+// SAFETY: Rust does not look at the bytes once they are here: arrays do, and it is for those who share an array between
+// threads to take turns, as with any other array.
+unsafe impl Sync for Memory {}
+
+#[pymethods]
+impl Memory {
+    /// # Safety
+    /// `view` is a view to be filled in, as the interpreter calls it.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let bytes = slf.get().0.get();
+        // SAFETY: the box is neither moved nor replaced; `PyBuffer_FillInfo` keeps a reference to its owner in the view.
+        let filled = unsafe {
+            let (start, len) = ((*bytes).as_mut_ptr(), (*bytes).len());
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast(), len as ffi::Py_ssize_t, 0, flags)
+        };
+        if filled < 0 { Err(PyErr::fetch(slf.py())) } else { Ok(()) }
+    }
+}
+
+/// An array over bytes, without a copy.
+fn array(py: Python<'_>, bytes: Vec<u8>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let numpy = py.import("numpy")?;
+    if bytes.is_empty() {
+        return Ok(numpy.call_method1("empty", (0, dtype))?.unbind());
+    }
+    let memory = Py::new(py, Memory(UnsafeCell::new(bytes.into())))?;
+    let named = PyDict::new(py);
+    named.set_item("dtype", dtype)?;
+    Ok(numpy.call_method("frombuffer", (memory,), Some(&named))?.unbind())
+}
+
+/// An array over numbers: their bytes are copied, which is little beside the rows.
+fn numbers<T, const N: usize>(
+    py: Python<'_>,
+    numbers: &[T],
+    bytes: impl Fn(&T) -> [u8; N],
+    dtype: &str,
+) -> PyResult<Py<PyAny>> {
+    let all: Vec<u8> = numbers.iter().flat_map(bytes).collect();
+    array(py, all, &dtype.into_pyobject(py)?.into_any())
+}
+
+/// Records as numpy arrays: what `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)` give.
+///
+/// A bin that is missing, or whose value does not fit its field, is not `valid`; its place in `batch_records` then has 0,
+/// in float fields not-a-number. Fits: an int in an int field that can hold it, and in a float field up to 2**53; a float
+/// in a float field (an `f4` rounds); a bool in a bool field; a str or bytes in an `S` or `V` field, a str in a `U` field,
+/// if it is not too long. Nothing is cut off.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct NumpyRecords {
+    records: Py<PyAny>,
+    valid: Py<PyAny>,
+    result_codes: Py<PyAny>,
+    meta: Py<PyAny>,
+    len: usize,
+}
+
+impl NumpyRecords {
+    pub(crate) fn new(py: Python<'_>, table: Table, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let len = table.len();
+        let valid = valid_dtype(py, &table.layout)?;
+        let meta = py.import("numpy")?.getattr("dtype")?.call1((vec![("gen", "u4"), ("expiration", "u4")],))?;
+        let pairs = table.generations.iter().zip(&table.expirations);
+        let pairs: Vec<u8> = pairs.flat_map(|(a, b)| [a.to_ne_bytes(), b.to_ne_bytes()]).flatten().collect();
+        Ok(Self {
+            records: array(py, table.rows, dtype)?,
+            valid: array(py, table.valid, &valid)?,
+            result_codes: numbers(py, &table.result_codes, |code| code.to_ne_bytes(), "i4")?,
+            meta: array(py, pairs, &meta)?,
+            len,
+        })
+    }
+}
+
+#[pymethods]
+impl NumpyRecords {
+    /// The bins: a structured array of the dtype that was asked for, a row for each key or record, in order.
+    #[getter]
+    fn batch_records(&self, py: Python<'_>) -> Py<PyAny> {
+        self.records.clone_ref(py)
+    }
+
+    /// Which bins are valid: a structured array of bools with the same fields.
+    #[getter]
+    fn valid(&self, py: Python<'_>) -> Py<PyAny> {
+        self.valid.clone_ref(py)
+    }
+
+    /// The result code of each row: an array of i4. 0: there is a record; 2: there is none; others: see `ResultCode`.
+    #[getter]
+    fn result_codes(&self, py: Python<'_>) -> Py<PyAny> {
+        self.result_codes.clone_ref(py)
+    }
+
+    /// Generation (`gen`), and `expiration` in seconds since 2010-01-01 00:00:00 UTC (0: never), of each record: a
+    /// structured array of u4.
+    #[getter]
+    fn meta(&self, py: Python<'_>) -> Py<PyAny> {
+        self.meta.clone_ref(py)
+    }
+
+    /// The bins as a `numpy.ma.MaskedArray`, which hides what is not valid. Its data is `batch_records` itself.
+    fn masked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        let valid = self.valid.bind(py);
+        let mask = numpy.call_method1("empty_like", (valid,))?;
+        for name in valid.getattr("dtype")?.getattr("names")?.try_iter()? {
+            let name = name?;
+            mask.set_item(&name, numpy.call_method1("logical_not", (valid.get_item(&name)?,))?)?;
+        }
+        let named = PyDict::new(py);
+        named.set_item("mask", mask)?;
+        numpy.getattr("ma")?.call_method("MaskedArray", (&self.records,), Some(&named))
+    }
+
+    fn __len__(&self) -> usize {
+        self.len
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let dtype = self.records.bind(py).getattr("dtype")?;
+        Ok(format!("<NumpyRecords of {} rows, {}>", self.len, dtype.str()?))
+    }
+}
