@@ -1,7 +1,7 @@
 //! The arrays, as Python sees them.
 
-use std::cell::UnsafeCell;
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,21 +12,41 @@ use super::table::Table;
 
 /// Memory that numpy arrays share: it lives as long as they do.
 #[pyclass(frozen)]
-struct Memory(UnsafeCell<Box<[u8]>>);
+struct Memory {
+    /// What is left of the `Vec`; arrays write to it, so no reference into it is ever made here.
+    start: *mut u8,
+    len: usize,
+    capacity: usize,
+}
 
-// SAFETY: Rust does not look at the bytes once they are here: arrays do, and it is for those who share an array between
-// threads to take turns, as with any other array.
+// SAFETY: the bytes are this object's own, and Rust does not look at them once they are here: arrays do, and it is for
+// those who share an array between threads to take turns, as with any other array.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
 unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new(bytes: Vec<u8>) -> Self {
+        let mut bytes = ManuallyDrop::new(bytes);
+        Self { start: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.capacity() }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the parts of the `Vec` of `new`, put together once; each view keeps a reference to this object.
+        drop(unsafe { Vec::from_raw_parts(self.start, self.len, self.capacity) });
+    }
+}
 
 #[pymethods]
 impl Memory {
     /// # Safety
     /// `view` is a view to be filled in, as the interpreter calls it.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let bytes = slf.get().0.get();
-        // SAFETY: the box is neither moved nor replaced; `PyBuffer_FillInfo` keeps a reference to its owner in the view.
+        let Self { start, len, .. } = *slf.get();
+        // SAFETY: so many bytes are there; `PyBuffer_FillInfo` keeps a reference to their owner in the view.
         let filled = unsafe {
-            let (start, len) = ((*bytes).as_mut_ptr(), (*bytes).len());
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast(), len as ffi::Py_ssize_t, 0, flags)
         };
         if filled < 0 { Err(PyErr::fetch(slf.py())) } else { Ok(()) }
@@ -39,7 +59,7 @@ fn array(py: Python<'_>, bytes: Vec<u8>, dtype: &Bound<'_, PyAny>) -> PyResult<P
     if bytes.is_empty() {
         return Ok(numpy.call_method1("empty", (0, dtype))?.unbind());
     }
-    let memory = Py::new(py, Memory(UnsafeCell::new(bytes.into())))?;
+    let memory = Py::new(py, Memory::new(bytes))?;
     let named = PyDict::new(py);
     named.set_item("dtype", dtype)?;
     Ok(numpy.call_method("frombuffer", (memory,), Some(&named))?.unbind())
