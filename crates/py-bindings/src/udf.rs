@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aerolane::client::RawClient;
 use aerolane::command::value as core_value;
 use aerolane_wire::particle::particle_type;
-use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, UdfLang, Value};
+use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, Value};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -28,9 +28,8 @@ type Policy<'a, 'py> = Option<&'a Bound<'py, AdminPolicy>>;
 /// The largest module that a server takes, in bytes, before it is encoded for the info command.
 const MAX_MODULE: usize = 1024 * 1024;
 
-fn language(language: Option<Object<'_, '_>>) -> PyResult<UdfLang> {
-    language.map_or(Ok(Language::Lua), |language| Language::from_python(language, "language"))?;
-    Ok(UdfLang::Lua)
+fn check_language(language: Option<Object<'_, '_>>) -> PyResult<()> {
+    language.map_or(Ok(()), |language| Language::from_python(language, "language").map(drop))
 }
 
 fn path(py: Python<'_>, server_path: &str) -> PyResult<String> {
@@ -58,14 +57,13 @@ fn registering(
     core: &Arc<ClientCore>,
     body: Vec<u8>,
     server_path: String,
-    language: UdfLang,
     policy: Policy<'_, '_>,
 ) -> impl Twin + use<> {
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    let (client, policy) = (RawClient::clone(&core.raw), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
     Control {
-        future: async move { client.register_udf(&policy, &body, &server_path, language).await },
-        convert: move |py: Python<'_>, task| Ok(Py::new(py, RegisterTask::new(core, task))?.into_any()),
+        future: async move { client.put_udf(&policy, &body, &server_path).await.map(|()| server_path) },
+        convert: move |py: Python<'_>, module| Ok(Py::new(py, RegisterTask::of(core, module))?.into_any()),
     }
 }
 
@@ -88,7 +86,8 @@ pub(crate) fn register(
             Err(error) => error,
         })?
     };
-    Ok(registering(core, module(py, body)?, path(py, server_path)?, language(lang)?, policy))
+    check_language(lang)?;
+    Ok(registering(core, module(py, body)?, path(py, server_path)?, policy))
 }
 
 /// Registers a module from a file.
@@ -100,13 +99,14 @@ pub(crate) fn register_from_file(
     lang: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
-    let (server_path, language) = (path(py, server_path)?, language(lang)?);
+    check_language(lang)?;
+    let server_path = path(py, server_path)?;
     let body = py.detach(|| std::fs::read(&client_path)).map_err(|error| match error.raw_os_error() {
         // As `open` raises it: `FileNotFoundError` and its like.
         Some(code) => PyOSError::new_err((code, error.to_string(), client_path.to_string_lossy().into_owned())),
         None => error.into(),
     })?;
-    Ok(registering(core, module(py, body)?, server_path, language, policy))
+    Ok(registering(core, module(py, body)?, server_path, policy))
 }
 
 /// Removes a module.

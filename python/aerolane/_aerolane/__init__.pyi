@@ -2,6 +2,9 @@
 
 from typing import Self, TypedDict, final
 
+from ._admin import Privilege as Privilege
+from ._admin import Role as Role
+from ._admin import User as User
 from ._awaitable import Awaitable as Awaitable
 from ._awaitable import AwaitableContext as AwaitableContext
 from ._base_policy import BasePolicy as BasePolicy
@@ -20,9 +23,9 @@ from ._call_policies import ReadPolicy as ReadPolicy
 from ._call_policies import WritePolicy as WritePolicy
 from ._cdt import CTX as CTX
 from ._cdt import BitPolicy as BitPolicy
+from ._cdt import BitWriteFlags as BitWriteFlags
 from ._cdt import BitwiseOverflowActions as BitwiseOverflowActions
 from ._cdt import BitwiseResizeFlags as BitwiseResizeFlags
-from ._cdt import BitWriteFlags as BitWriteFlags
 from ._cdt import ExpReadFlags as ExpReadFlags
 from ._cdt import ExpType as ExpType
 from ._cdt import ExpWriteFlags as ExpWriteFlags
@@ -47,18 +50,23 @@ from ._cdt import StringRegexFlags as StringRegexFlags
 from ._cdt import StringWriteFlags as StringWriteFlags
 from ._client_policy import ClientPolicy as ClientPolicy
 from ._enums import AuthMode as AuthMode
+from ._enums import CollectionIndexType as CollectionIndexType
 from ._enums import CommitLevel as CommitLevel
 from ._enums import Concurrency as Concurrency
 from ._enums import GenerationPolicy as GenerationPolicy
+from ._enums import IndexType as IndexType
 from ._enums import Mode as Mode
 from ._enums import OpKind as OpKind
 from ._enums import OpShape as OpShape
+from ._enums import PrivilegeCode as PrivilegeCode
 from ._enums import QueryDuration as QueryDuration
 from ._enums import ReadModeAP as ReadModeAP
 from ._enums import ReadModeSC as ReadModeSC
 from ._enums import RecordExistsAction as RecordExistsAction
 from ._enums import Replica as Replica
 from ._enums import Scope as Scope
+from ._enums import TaskStatus as TaskStatus
+from ._enums import UDFLang as UDFLang
 from ._enums import WhenFull as WhenFull
 from ._errors import AerospikeError as AerospikeError
 from ._errors import AuthenticationError as AuthenticationError
@@ -123,6 +131,17 @@ from ._operations import MapOperation as MapOperation
 from ._operations import Operation as Operation
 from ._operations import StringOperation as StringOperation
 from ._operations import has_any_write_op as has_any_write_op
+from ._query import DropIndexTask as DropIndexTask
+from ._query import ExecuteTask as ExecuteTask
+from ._query import Filter as Filter
+from ._query import IndexTask as IndexTask
+from ._query import NumpyRecords as NumpyRecords
+from ._query import PartitionFilter as PartitionFilter
+from ._query import PartitionStatus as PartitionStatus
+from ._query import Recordset as Recordset
+from ._query import RegisterTask as RegisterTask
+from ._query import Statement as Statement
+from ._query import UdfRemoveTask as UdfRemoveTask
 from ._session import Client as Client
 from ._session import Cluster as Cluster
 from ._session import ClusterDefinition as ClusterDefinition

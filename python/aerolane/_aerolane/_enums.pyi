@@ -97,3 +97,46 @@ class Scope(Enum):
     WRITES_SC = "writes_sc"
     SYSTEM_TXN_VERIFY = "system_txn_verify"
     SYSTEM_TXN_ROLL = "system_txn_roll"
+
+class CollectionIndexType(Enum):
+    DEFAULT = 0
+    LIST = 1
+    MAP_KEYS = 2
+    MAP_VALUES = 3
+    SET = 4
+    def __int__(self) -> int: ...
+
+class IndexType(Enum):
+    NUMERIC = 0
+    STRING = 1
+    GEO2D_SPHERE = 2
+    INTEGER = 3
+    BLOB = 4
+    def __int__(self) -> int: ...
+
+class UDFLang(Enum):
+    LUA = 0
+    def __int__(self) -> int: ...
+
+class TaskStatus(Enum):
+    NOT_FOUND = 0
+    IN_PROGRESS = 1
+    COMPLETE = 2
+    def __int__(self) -> int: ...
+
+class PrivilegeCode(Enum):
+    UserAdmin = 0
+    SysAdmin = 1
+    DataAdmin = 2
+    UDFAdmin = 3
+    SIndexAdmin = 4
+    Read = 10
+    ReadWrite = 11
+    ReadWriteUDF = 12
+    Write = 13
+    Truncate = 14
+    MaskingAdmin = 15
+    ReadMasked = 16
+    WriteMasked = 17
+    Unknown = 255
+    def __int__(self) -> int: ...

@@ -2,17 +2,30 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, Self, final, overload
 
+from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
 from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchWriteOp
-from ._call_policies import BatchPolicy, ReadPolicy, WritePolicy
+from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
-from ._enums import RecordExistsAction
+from ._enums import CollectionIndexType, IndexType, RecordExistsAction, UDFLang
 from ._expiration import Expiration
 from ._expression import FilterExpression
 from ._operations import BaseOperation
+from ._query import (
+    DropIndexTask,
+    ExecuteTask,
+    IndexTask,
+    NumpyRecords,
+    PartitionFilter,
+    Recordset,
+    RegisterTask,
+    Statement,
+    UdfRemoveTask,
+)
 from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
 from ._values import Key, Record
 
@@ -204,6 +217,7 @@ class NativeClient:
         filter_expression: FilterExpression | None = None,
         txn: None = None,
     ) -> Record: ...
+    @overload
     def batch_read(
         self,
         keys: Iterable[Key],
@@ -211,7 +225,19 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
+        as_numpy: None = None,
     ) -> Awaitable[list[BatchRecord]]: ...
+    @overload
+    def batch_read(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+        as_numpy: Any,
+    ) -> Awaitable[NumpyRecords]: ...
+    @overload
     def batch_read_blocking(
         self,
         keys: Iterable[Key],
@@ -219,7 +245,18 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
+        as_numpy: None = None,
     ) -> list[BatchRecord]: ...
+    @overload
+    def batch_read_blocking(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+        as_numpy: Any,
+    ) -> NumpyRecords: ...
     def batch_write(
         self,
         keys: Iterable[Key],
@@ -325,6 +362,234 @@ class NativeClient:
         before_nanos: int | None = None,
         *,
         policy: AdminPolicy | None = None,
+    ) -> None: ...
+    def query(
+        self,
+        statement: Statement,
+        partition_filter: PartitionFilter | None = None,
+        *,
+        policy: QueryPolicy | None = None,
+    ) -> Awaitable[Recordset]: ...
+    def query_blocking(
+        self,
+        statement: Statement,
+        partition_filter: PartitionFilter | None = None,
+        *,
+        policy: QueryPolicy | None = None,
+    ) -> Recordset: ...
+    def query_operate(
+        self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
+    ) -> Awaitable[ExecuteTask]: ...
+    def query_operate_blocking(
+        self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
+    ) -> ExecuteTask: ...
+    def query_execute_udf(
+        self,
+        statement: Statement,
+        package_name: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        write_policy: WritePolicy | None = None,
+    ) -> Awaitable[ExecuteTask]: ...
+    def query_execute_udf_blocking(
+        self,
+        statement: Statement,
+        package_name: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        write_policy: WritePolicy | None = None,
+    ) -> ExecuteTask: ...
+    def execute_udf(
+        self,
+        key: Key,
+        server_path: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        policy: WritePolicy | None = None,
+    ) -> Awaitable[Any]: ...
+    def execute_udf_blocking(
+        self,
+        key: Key,
+        server_path: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        policy: WritePolicy | None = None,
+    ) -> Any: ...
+    def register_udf(
+        self,
+        udf_body: str | bytes | Sequence[int],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]: ...
+    def register_udf_blocking(
+        self,
+        udf_body: str | bytes | Sequence[int],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask: ...
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]: ...
+    def register_udf_from_file_blocking(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask: ...
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]: ...
+    def remove_udf_blocking(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask: ...
+    def list_udf(self, *, policy: AdminPolicy | None = None) -> Awaitable[list[dict[str, str]]]: ...
+    def list_udf_blocking(self, *, policy: AdminPolicy | None = None) -> list[dict[str, str]]: ...
+    def create_index(
+        self,
+        namespace: str,
+        set_name: str | None,
+        bin_name: str,
+        index_name: str,
+        index_type: IndexType,
+        cit: CollectionIndexType | None = None,
+        ctx: Sequence[Any] | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[IndexTask]: ...
+    def create_index_blocking(
+        self,
+        namespace: str,
+        set_name: str | None,
+        bin_name: str,
+        index_name: str,
+        index_type: IndexType,
+        cit: CollectionIndexType | None = None,
+        ctx: Sequence[Any] | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> IndexTask: ...
+    def create_index_using_expression(
+        self,
+        namespace: str,
+        set_name: str | None,
+        index_name: str,
+        index_type: IndexType,
+        expression: Any,
+        cit: CollectionIndexType | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[IndexTask]: ...
+    def create_index_using_expression_blocking(
+        self,
+        namespace: str,
+        set_name: str | None,
+        index_name: str,
+        index_type: IndexType,
+        expression: Any,
+        cit: CollectionIndexType | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> IndexTask: ...
+    def create_set_index(
+        self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
+    ) -> Awaitable[IndexTask]: ...
+    def create_set_index_blocking(
+        self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
+    ) -> IndexTask: ...
+    def drop_index(
+        self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
+    ) -> Awaitable[DropIndexTask]: ...
+    def drop_index_blocking(
+        self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
+    ) -> DropIndexTask: ...
+    def create_user(
+        self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def create_user_blocking(
+        self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def create_pki_user(
+        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def create_pki_user_blocking(
+        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def drop_user(self, user: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
+    def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None: ...
+    def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
+    def change_password_blocking(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> None: ...
+    def grant_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
+    def grant_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None: ...
+    def revoke_roles(
+        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def revoke_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None: ...
+    def query_users(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[User]]: ...
+    def query_users_blocking(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> list[User]: ...
+    def query_roles(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[Role]]: ...
+    def query_roles_blocking(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> list[Role]: ...
+    def create_role(
+        self,
+        role_name: str,
+        privileges: Sequence[Privilege],
+        allowlist: Sequence[str],
+        read_quota: int,
+        write_quota: int,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[None]: ...
+    def create_role_blocking(
+        self,
+        role_name: str,
+        privileges: Sequence[Privilege],
+        allowlist: Sequence[str],
+        read_quota: int,
+        write_quota: int,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> None: ...
+    def drop_role(self, role_name: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
+    def drop_role_blocking(self, role_name: str, *, policy: AdminPolicy | None = None) -> None: ...
+    def grant_privileges(
+        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def grant_privileges_blocking(
+        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def revoke_privileges(
+        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def revoke_privileges_blocking(
+        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def set_allowlist(
+        self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def set_allowlist_blocking(
+        self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def set_quotas(
+        self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def set_quotas_blocking(
+        self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
+    ) -> None: ...
+    def set_xdr_filter(
+        self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
+    ) -> Awaitable[None]: ...
+    def set_xdr_filter_blocking(
+        self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
     ) -> None: ...
 
 @final

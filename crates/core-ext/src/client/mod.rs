@@ -17,6 +17,7 @@ mod query;
 mod raw;
 mod stats;
 mod sync;
+mod udf;
 
 pub use asynchronous::Client;
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};

@@ -369,8 +369,8 @@ twins! { Client {
             policy: Option<&Bound<'_, WritePolicy>>)
         => udf::execute [key, server_path, function_name, args, policy];
 
-    /// Registers a UDF module under the name `server_path` (such as `"sums.lua"`). `udf_body`: its source, as str or
-    /// bytes. Gives a `RegisterTask`: wait for it before the first call.
+    /// Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`: its
+    /// source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
     ///
     /// Raises `UdfError` for source that does not compile, with the server's message.
     register_udf, register_udf_blocking
@@ -423,7 +423,7 @@ twins! { Client {
         (namespace: &str, set_name: &str, index_name: &str, policy: Option<&Bound<'_, AdminPolicy>>)
         => index::create_of_set [namespace, set_name, index_name, policy];
 
-    /// Drops an index. Gives a `DropIndexTask`. Raises `IndexNotFoundError` when there is none of this name.
+    /// Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name.
     drop_index, drop_index_blocking
         (namespace, set_name, index_name, *, policy=None)
         (namespace: &str, set_name: Option<&str>, index_name: &str, policy: Option<&Bound<'_, AdminPolicy>>)

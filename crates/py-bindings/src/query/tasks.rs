@@ -24,6 +24,8 @@ const LONGEST: f64 = 1e9;
 enum Asks {
     /// A job of the servers, by its number.
     Job(u64),
+    /// A UDF module that all nodes are to have.
+    Module(Arc<str>),
     Core(Arc<dyn core::Task + Send + Sync>),
 }
 
@@ -31,6 +33,7 @@ impl Asks {
     async fn status(&self, client: &RawClient) -> aerolane::Result<Status> {
         let id = match self {
             Self::Core(task) => return Ok(task.query_status().await?),
+            Self::Module(name) => return has_module(client, name).await,
             Self::Job(id) => id,
         };
         let client = client.asynchronous();
@@ -69,6 +72,22 @@ impl Asks {
             tokio::time::sleep(until.map_or(every, |until| every.min(until - now))).await;
         }
     }
+}
+
+/// Whether all nodes have a UDF module.
+async fn has_module(client: &RawClient, name: &str) -> aerolane::Result<Status> {
+    const COMMAND: &str = "udf-list";
+    let client = client.asynchronous();
+    client.random_node()?; // Says that the client is closed, or that it knows no node.
+    let wanted = format!("filename={name}");
+    for node in client.nodes() {
+        let answers = node.info(&core::AdminPolicy { timeout: ASK }, &[COMMAND]).await?;
+        let answer = answers.get(COMMAND).map_or("", String::as_str);
+        if !answer.split([';', ',']).any(|part| part == wanted) {
+            return Ok(Status::InProgress);
+        }
+    }
+    Ok(Status::Complete)
 }
 
 fn status(_py: Python<'_>, core: &Arc<ClientCore>, asks: &Asks) -> PyResult<impl Twin + use<>> {
@@ -168,7 +187,7 @@ tasks! {
         fn task_id(&self) -> u64 {
             match self.asks {
                 Asks::Job(id) => id,
-                Asks::Core(_) => 0,
+                Asks::Module(_) | Asks::Core(_) => 0,
             }
         }
     }
@@ -197,4 +216,10 @@ macro_rules! of_core {
         }
     )*};
 }
-of_core!(IndexTask, DropIndexTask, RegisterTask, UdfRemoveTask);
+of_core!(IndexTask, DropIndexTask, UdfRemoveTask);
+
+impl RegisterTask {
+    pub(crate) fn of(core: Arc<ClientCore>, module: String) -> Self {
+        Self { core, asks: Asks::Module(module.into()) }
+    }
+}

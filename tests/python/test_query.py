@@ -1,0 +1,311 @@
+"""Queries and scans: records as they come, pages, resuming, closing, work in the background."""
+
+import asyncio
+import gc
+import pickle
+import signal
+import threading
+import time
+
+import pytest
+
+import aerolane
+from aerolane import native
+
+COUNT = 400
+
+
+@pytest.fixture(scope="module")
+def filled(client):
+    """The name of a set with `COUNT` records, whose user keys are stored: `n` is the number, `s` one of ten names."""
+    name = f"py_query_{time.time_ns()}"
+    policy = native.WritePolicy(send_key=True)
+    for n in range(COUNT):
+        client.put_blocking(native.Key("test", name, n), {"n": n, "s": f"s{n % 10}"}, policy=policy)
+    return name
+
+
+def numbers(records):
+    return sorted(record.bins["n"] for record in records)
+
+
+def test_a_scan_gives_each_record_once(client, filled):
+    records = list(client.query_blocking(native.Statement("test", filled)))
+    assert numbers(records) == list(range(COUNT))
+    for record in records:
+        assert record.key.value == record.bins["n"]
+        assert record.key == native.Key("test", filled, record.key.value)
+        assert record.generation == 1
+
+
+async def test_async_for_gives_each_record_once(client, filled):
+    found = [record.bins["n"] async for record in await client.query(native.Statement("test", filled))]
+    assert sorted(found) == list(range(COUNT))
+
+
+def test_only_the_bins_named(client, filled):
+    assert all(record.bins.keys() == {"s"} for record in client.query_blocking(native.Statement("test", filled, ["s"])))
+    bare = list(client.query_blocking(native.Statement("test", filled, [])))
+    assert len(bare) == COUNT and all(record.bins == {} for record in bare)
+    policy = native.QueryPolicy(include_bin_data=False)
+    assert all(r.bins == {} for r in client.query_blocking(native.Statement("test", filled), policy=policy))
+
+
+def test_an_unknown_set_has_no_records(client, set_name):
+    records = client.query_blocking(native.Statement("test", set_name))
+    assert list(records) == []
+    assert not records.active
+    assert list(records) == []
+
+
+def test_partitions_share_the_records(client, filled):
+    statement, found = native.Statement("test", filled), []
+    for begin in range(0, 4096, 1024):
+        part = numbers(client.query_blocking(statement, native.PartitionFilter.by_range(begin, 1024)))
+        found += part
+    assert sorted(found) == list(range(COUNT))
+    key = native.Key("test", filled, 7)
+    in_partition = client.query_blocking(statement, native.PartitionFilter.by_id(key.partition_id))
+    assert 7 in [record.key.value for record in in_partition]
+    behind = client.query_blocking(statement, native.PartitionFilter.by_key(key))
+    assert 7 not in [record.key.value for record in behind]
+
+
+def test_pages_until_done(client, filled):
+    partitions, policy, pages = native.PartitionFilter(), native.QueryPolicy(max_records=60), []
+    while not partitions.done():
+        pages.append(numbers(client.query_blocking(native.Statement("test", filled), partitions, policy=policy)))
+        partitions = pickle.loads(pickle.dumps(partitions))  # As another process would go on.
+        assert len(pages) <= COUNT
+    assert sorted(n for page in pages for n in page) == list(range(COUNT))
+    assert all(len(page) <= 60 for page in pages)
+
+
+def test_a_query_that_was_closed_goes_on_behind_the_last_record(client, filled):
+    partitions, statement = native.PartitionFilter(), native.Statement("test", filled)
+    with client.query_blocking(statement, partitions) as records:
+        first = [next(records).key.value for _ in range(123)]
+        assert records.active
+    assert not records.active and list(records) == []
+    assert records.partition_filter_sync() is partitions and not partitions.done()
+    rest = [record.key.value for record in client.query_blocking(statement, partitions)]
+    assert sorted(first + rest) == list(range(COUNT))
+    assert partitions.done()
+
+
+async def test_a_wait_that_was_cancelled_loses_no_record(new_cluster, connect):
+    embedded = new_cluster(nodes=1)
+    client = connect(embedded.seeds)
+    for n in range(50):
+        client.put_blocking(native.Key("test", "s", n), {"n": n})
+    policy = native.QueryPolicy(records_per_second=100)
+    records, found = await client.query(native.Statement("test", "s"), policy=policy), []
+    cancelled = 0
+    while True:
+        try:
+            async with asyncio.timeout(0.005):
+                found.append((await anext(records)).bins["n"])
+        except TimeoutError:
+            cancelled += 1
+        except StopAsyncIteration:
+            break
+    assert sorted(found) == list(range(50))
+    assert cancelled > 0
+
+
+def test_threads_share_a_recordset(client, filled):
+    records, found = client.query_blocking(native.Statement("test", filled)), []
+
+    def work():
+        found.extend(record.bins["n"] for record in records)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == list(range(COUNT))
+
+
+async def test_tasks_share_a_recordset(client, filled):
+    records = await client.query(native.Statement("test", filled))
+
+    async def work():
+        return [record.bins["n"] async for record in records]
+
+    parts = await asyncio.gather(*(work() for _ in range(4)))
+    assert sorted(n for part in parts for n in part) == list(range(COUNT))
+
+
+async def test_other_tasks_get_their_turns(client, filled):
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    async for _ in await client.query(native.Statement("test", filled)):
+        pass
+    task.cancel()
+    assert turns >= 1
+
+
+async def test_close_ends_a_wait(new_cluster, connect):
+    embedded = new_cluster(nodes=1)
+    client = connect(embedded.seeds)
+    client.put_blocking(native.Key("test", "s", 1), {"n": 1})
+    client.put_blocking(native.Key("test", "s", 2), {"n": 2})
+    policy = native.QueryPolicy(records_per_second=1, record_queue_size=1)
+    async with await client.query(native.Statement("test", "s"), policy=policy) as records:
+        waiting = asyncio.create_task(anext(records, None))
+        await asyncio.sleep(0.05)
+    await asyncio.wait_for(waiting, 5)
+    assert await anext(records, None) is None
+
+
+def test_a_closed_client_ends_its_queries(new_cluster, connect):
+    embedded = new_cluster(nodes=1)
+    client = connect(embedded.seeds)
+    for n in range(100):
+        client.put_blocking(native.Key("test", "s", n), {"n": n})
+    records = client.query_blocking(native.Statement("test", "s"), policy=native.QueryPolicy(records_per_second=10))
+    next(records)
+    client.close_blocking()
+    with pytest.raises(aerolane.ClientClosedError):
+        list(records)
+    with pytest.raises(aerolane.ClientClosedError):
+        client.query_blocking(native.Statement("test", "s"))
+
+
+def test_an_interrupt_ends_the_wait(new_cluster, connect):
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        pytest.skip("SIGINT is not Python's here")
+    client = connect(new_cluster(nodes=1).seeds)
+    for n in range(20):
+        client.put_blocking(native.Key("test", "s", n), {"n": n})
+    records = client.query_blocking(native.Statement("test", "s"), policy=native.QueryPolicy(records_per_second=1))
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(records)
+    records.close()
+
+
+def test_dropping_a_recordset_ends_the_query(client, filled):
+    statement, partitions = native.Statement("test", filled), native.PartitionFilter()
+    next(client.query_blocking(statement, partitions))
+    gc.collect()
+    assert len(list(client.query_blocking(statement, partitions))) == COUNT - 1
+
+
+def test_operations_in_place_of_bins(client, filled):
+    statement = native.Statement("test", filled)
+    statement.set_operations([native.Operation.get_bin("n")])
+    records = list(client.query_blocking(statement))
+    assert numbers(records) == list(range(COUNT))
+    assert all(record.results == [record.bins["n"]] for record in records)
+    with pytest.raises(ValueError):
+        statement.set_operations([])
+    with pytest.raises(TypeError):
+        statement.set_operations(["n"])
+    statement.set_operations([native.Operation.put("n", 1)])
+    with pytest.raises(aerolane.InvalidArgumentError, match="query_operate"):
+        client.query_blocking(statement)
+
+
+def test_operations_in_the_background(client, set_name):
+    for n in range(30):
+        client.put_blocking(native.Key("test", set_name, n), {"n": n})
+    statement = native.Statement("test", set_name)
+    task = client.query_operate_blocking(statement, [native.Operation.put("done", 1), native.Operation.add("n", 100)])
+    assert isinstance(task, native.ExecuteTask) and task.task_id > 0
+    assert task.wait_till_complete_blocking(0.01, 30) is True
+    assert task.query_status_blocking() is native.TaskStatus.COMPLETE
+    assert numbers(client.query_blocking(statement)) == list(range(100, 130))
+    with pytest.raises(ValueError, match="only write"):
+        client.query_operate_blocking(statement, [native.Operation.get_bin("n")])
+    with pytest.raises(ValueError):
+        client.query_operate_blocking(statement, [])
+
+
+async def test_operations_in_the_background_async(client, set_name):
+    await client.put(native.Key("test", set_name, 1), {"n": 1})
+    task = await client.query_operate(native.Statement("test", set_name), [native.Operation.add("n", 1)])
+    assert await task.wait_till_complete(0.01)
+    assert (await client.get(native.Key("test", set_name, 1))).bins == {"n": 2}
+
+
+def test_arguments_are_checked_at_once(client):
+    for bad in [
+        lambda: native.Statement(""),
+        lambda: native.Statement("n" * 32),
+        lambda: native.Statement("t", "s" * 64),
+    ]:
+        with pytest.raises(aerolane.InvalidArgumentError):
+            bad()
+    with pytest.raises(TypeError):
+        native.Statement("test", "s", "bin")
+    for begin, count in [(0, 0), (4096, 1), (4000, 97)]:
+        with pytest.raises(ValueError):
+            native.PartitionFilter.by_range(begin, count)
+    with pytest.raises((ValueError, OverflowError)):
+        native.PartitionFilter.by_id(-1)
+    with pytest.raises(aerolane.InvalidNamespaceError):
+        client.query_blocking(native.Statement("nowhere"))
+
+
+def test_filters_are_checked_at_once():
+    with pytest.raises(aerolane.InvalidArgumentError):
+        native.Filter.equal("b" * 16, 1)
+    with pytest.raises(aerolane.InvalidArgumentError, match="empty"):
+        native.Filter.range("b", 2, 1)
+    for value in (1.5, None, [1], {}, True):
+        with pytest.raises(TypeError):
+            native.Filter.equal("b", value)
+    with pytest.raises(TypeError):
+        native.Filter.range("b", "a", "z")
+    with pytest.raises(OverflowError):
+        native.Filter.equal("b", 1 << 63)
+    with pytest.raises(aerolane.InvalidArgumentError):
+        native.Filter.within_radius("b", 181.0, 0.0, 1.0)
+    with pytest.raises(TypeError):
+        native.Filter.contains("b", 1, "list")
+    statement = native.Statement("test", "s")
+    with pytest.raises(ValueError, match="one filter"):
+        statement.filters = [native.Filter.equal("a", 1), native.Filter.equal("b", 1)]
+    statement.filters = [native.Filter.equal("a", 1)]
+    assert statement.filters == [native.Filter.equal("a", 1)] != [native.Filter.equal("a", 2)]
+    statement.filters = None
+    assert statement.filters is None
+
+
+def test_a_partition_status_is_like_a_mapping():
+    status = native.PartitionFilter.by_id(9).partitions[0]
+    assert (status.id, status.retry, status.digest, status.bval) == (9, True, None, None)
+    assert status["id"] == 9 and status == native.PartitionStatus(9)
+    with pytest.raises(KeyError):
+        status["nothing"]
+
+
+def test_memory_does_not_grow_with_the_result(new_cluster, connect):
+    """The server waits for a reader that stands still: what lies in the client is bounded."""
+    client = connect(new_cluster(nodes=1).seeds)
+    value = b"x" * 10_000
+    for at in range(0, 5_000, 100):
+        keys = [native.Key("test", "s", n) for n in range(at, at + 100)]
+        client.batch_write_blocking(keys, [{"v": value}] * 100)
+    before = resident()
+    records = client.query_blocking(native.Statement("test", "s"), policy=native.QueryPolicy(record_queue_size=100))
+    next(records)
+    time.sleep(0.5)
+    # 50 MB in all; sockets' buffers and a few frames are less than a fifth of that.
+    assert resident() - before < 20 * 1024 * 1024
+    assert sum(1 for _ in records) == 4_999
+
+
+def resident():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
