@@ -106,6 +106,14 @@ pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
     Ok(op.into_any())
 }
 
+/// An operation that has failed: awaiting it raises the error. For `__anext__`, which must not raise itself: `anext` of
+/// Python 3.11 with a default crashes then.
+pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Py<PyAny>> {
+    let op = OpRef::new(py, None, Work::None)?;
+    op.reject(py, error);
+    Ok(op.into_any())
+}
+
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.
 /// `start` makes it, given the way onto the loop's lane; there is none where the loop cannot watch the client's sockets.
 pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(

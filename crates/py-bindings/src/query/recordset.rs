@@ -86,6 +86,36 @@ impl Recordset {
         }
     }
 
+    /// The operation of the next record.
+    fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        this.core.check(py)?;
+        let taken = if this.turn.fetch_add(1, Ordering::Relaxed) % RECORDS_PER_TURN == RECORDS_PER_TURN - 1 {
+            Taken::Nothing
+        } else {
+            this.stream.take().1
+        };
+        let over = || PyStopAsyncIteration::new_err(());
+        if !matches!(taken, Taken::Nothing) {
+            let record = this.convert(py, taken)?.ok_or_else(over)?;
+            return host::ready(py, record.into_any());
+        }
+        let stream = Arc::clone(&this.stream);
+        let next = async move {
+            loop {
+                match stream.take() {
+                    (_, Taken::Nothing) => stream.ready().await,
+                    taken => return Ok(OnTheWay { stream: Arc::clone(&stream), taken: Some(taken) }),
+                }
+            }
+        };
+        let slf = slf.clone().unbind();
+        host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
+            let taken = arrived.taken.take().map_or(Taken::End, |(_, taken)| taken);
+            Ok(slf.get().convert(py, taken)?.ok_or_else(over)?.into_any())
+        })
+    }
+
     /// All records that are left, as arrays.
     fn numpy(&self, dtype: &Bound<'_, PyAny>) -> PyResult<impl Twin + use<>> {
         let (layout, dtype) = Layout::of(dtype)?;
@@ -197,32 +227,7 @@ impl Recordset {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
-        this.core.check(py)?;
-        let taken = if this.turn.fetch_add(1, Ordering::Relaxed) % RECORDS_PER_TURN == RECORDS_PER_TURN - 1 {
-            Taken::Nothing
-        } else {
-            this.stream.take().1
-        };
-        let over = || PyStopAsyncIteration::new_err(());
-        if !matches!(taken, Taken::Nothing) {
-            let record = this.convert(py, taken)?.ok_or_else(over)?;
-            return host::ready(py, record.into_any());
-        }
-        let stream = Arc::clone(&this.stream);
-        let next = async move {
-            loop {
-                match stream.take() {
-                    (_, Taken::Nothing) => stream.ready().await,
-                    taken => return Ok(OnTheWay { stream: Arc::clone(&stream), taken: Some(taken) }),
-                }
-            }
-        };
-        let slf = slf.clone().unbind();
-        host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
-            let taken = arrived.taken.take().map_or(Taken::End, |(_, taken)| taken);
-            Ok(slf.get().convert(py, taken)?.ok_or_else(over)?.into_any())
-        })
+        Self::anext(slf).or_else(|error| host::failed(slf.py(), error))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
