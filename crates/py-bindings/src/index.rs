@@ -36,7 +36,10 @@ impl Names {
         // They become part of an info command, in which these separate.
         for (what, text) in [("set name", set_name), ("index name", index_name)] {
             if let Some(bad) = text.chars().find(|c| matches!(c, ';' | ':' | '=') || c.is_control()) {
-                return Err(errors::invalid_argument(py, format!("the {what} {text:?} has the character {bad:?} in it")));
+                return Err(errors::invalid_argument(
+                    py,
+                    format!("the {what} {text:?} has the character {bad:?} in it"),
+                ));
             }
         }
         if index_name.is_empty() || index_name.len() > 255 {
@@ -121,9 +124,8 @@ pub(crate) fn create_of_set(
 ) -> PyResult<impl Twin + use<>> {
     let names = Names::checked(py, namespace, Some(set_name), index_name)?;
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
-    let future = async move {
-        client.create_set_index(&policy, &names.namespace, &names.set_name, &names.index_name).await
-    };
+    let future =
+        async move { client.create_set_index(&policy, &names.namespace, &names.set_name, &names.index_name).await };
     Ok(Control { future, convert: task(core) })
 }
 
@@ -140,9 +142,7 @@ pub(crate) fn drop_index(
     let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
     Ok(Control {
-        future: async move {
-            client.drop_index(&policy, &names.namespace, &names.set_name, &names.index_name).await
-        },
+        future: async move { client.drop_index(&policy, &names.namespace, &names.set_name, &names.index_name).await },
         convert: move |py: Python<'_>, task| Ok(Py::new(py, DropIndexTask::new(core, task))?.into_any()),
     })
 }

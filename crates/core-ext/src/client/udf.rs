@@ -48,10 +48,7 @@ mod tests {
     fn refusals_say_file_line_and_message() {
         let answer = "error=compile_error;file=a.lua;line=2;message=dW5leHBlY3RlZCA8ZW9mPg==";
         assert_eq!(explained(answer, "a.lua"), "the UDF module does not compile: a.lua:2: unexpected <eof>");
-        assert_eq!(
-            explained("error=invalid_filename", "a"),
-            "the server refuses the UDF module a: invalid_filename"
-        );
+        assert_eq!(explained("error=invalid_filename", "a"), "the server refuses the UDF module a: invalid_filename");
         assert!(explained("error=compile_error;message=?", "a.lua").contains("a.lua:?"));
     }
 }

@@ -95,9 +95,11 @@ pub(crate) fn create_pki_user(
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
-    Ok(silent(core, policy, |client, policy| async move {
-        client.create_pki_user(&policy, &user, &borrowed(&roles)).await
-    }))
+    Ok(silent(
+        core,
+        policy,
+        |client, policy| async move { client.create_pki_user(&policy, &user, &borrowed(&roles)).await },
+    ))
 }
 
 pub(crate) fn drop_user(
@@ -129,9 +131,11 @@ pub(crate) fn grant_roles(
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
-    Ok(silent(core, policy, |client, policy| async move {
-        client.grant_roles(&policy, &user, &borrowed(&roles)).await
-    }))
+    Ok(silent(
+        core,
+        policy,
+        |client, policy| async move { client.grant_roles(&policy, &user, &borrowed(&roles)).await },
+    ))
 }
 
 pub(crate) fn revoke_roles(
@@ -142,9 +146,11 @@ pub(crate) fn revoke_roles(
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
     let (user, roles) = (name(py, "user name", user)?, names(py, "role", roles)?);
-    Ok(silent(core, policy, |client, policy| async move {
-        client.revoke_roles(&policy, &user, &borrowed(&roles)).await
-    }))
+    Ok(silent(
+        core,
+        policy,
+        |client, policy| async move { client.revoke_roles(&policy, &user, &borrowed(&roles)).await },
+    ))
 }
 
 pub(crate) fn query_users(

@@ -117,7 +117,10 @@ impl Privilege {
             return Err(errors::invalid_argument(py, "a privilege of a set needs its namespace"));
         }
         if namespace.is_some() && !code.has_scope() {
-            return Err(errors::invalid_argument(py, format!("{code:?} is of the whole cluster: it takes no namespace")));
+            return Err(errors::invalid_argument(
+                py,
+                format!("{code:?} is of the whole cluster: it takes no namespace"),
+            ));
         }
         Ok(Self { code, namespace, set_name })
     }

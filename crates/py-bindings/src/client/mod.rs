@@ -28,12 +28,12 @@ use crate::admin::{Privilege, commands as admin};
 use crate::batch::commands as batch;
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::policy::{
+    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, QueryPolicy,
+    ReadPolicy, WritePolicy,
+};
 use crate::query::{PartitionFilter, Statement, commands as query};
 use crate::{index, udf};
-use crate::policy::{
-    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, QueryPolicy, ReadPolicy,
-    WritePolicy,
-};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
 use native::Later;

@@ -46,9 +46,8 @@ impl Memory {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let Self { start, len, .. } = *slf.get();
         // SAFETY: so many bytes are there; `PyBuffer_FillInfo` keeps a reference to their owner in the view.
-        let filled = unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast(), len as ffi::Py_ssize_t, 0, flags)
-        };
+        let filled =
+            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast(), len as ffi::Py_ssize_t, 0, flags) };
         if filled < 0 { Err(PyErr::fetch(slf.py())) } else { Ok(()) }
     }
 }

@@ -91,7 +91,8 @@ impl Table {
 impl Field {
     /// Puts a bin's value into its place. False: it does not fit there, and the place stays as it is.
     fn fill(&self, row: &mut [u8], op: &Op<'_>) -> bool {
-        let int = || op.value.try_into().ok().map(i64::from_be_bytes).filter(|_| op.particle_type == particle_type::INTEGER);
+        let int =
+            || op.value.try_into().ok().map(i64::from_be_bytes).filter(|_| op.particle_type == particle_type::INTEGER);
         match self.kind {
             Kind::Bool => match (op.particle_type, op.value) {
                 (particle_type::BOOL, &[value]) => {

@@ -3,10 +3,10 @@
 use aerolane::client::RawQuery;
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
+use aerospike_core::CollectionIndexType;
 use aerospike_core::expressions::{self, Expression};
 use aerospike_core::operations::CdtContext;
 use aerospike_core::operations::cdt_context::ctx_from_bytes;
-use aerospike_core::CollectionIndexType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -97,8 +97,7 @@ fn make(
         None => CollectionIndexType::Default,
         Some(cit) => CollectionIndexType::from_python(cit, "cit")?,
     };
-    let mut filter =
-        IndexFilter { collection: collection as u8, particle_type, begin, end, ..IndexFilter::default() };
+    let mut filter = IndexFilter { collection: collection as u8, particle_type, begin, end, ..IndexFilter::default() };
     match by {
         By::Bin => filter.bin = checked_name(name)?.into(),
         By::Index => {
@@ -248,11 +247,7 @@ impl Filter {
     /// `within_region`, over an index that is named.
     #[staticmethod]
     #[pyo3(signature = (index_name, region, cit=None))]
-    fn within_region_by_index(
-        index_name: Name<'_, '_>,
-        region: &str,
-        cit: Option<Object<'_, '_>>,
-    ) -> PyResult<Self> {
+    fn within_region_by_index(index_name: Name<'_, '_>, region: &str, cit: Option<Object<'_, '_>>) -> PyResult<Self> {
         geo(By::Index, index_name, region, cit)
     }
 

@@ -25,7 +25,8 @@ const RECORDS_PER_PAUSE: usize = 4096;
 ///
 /// Few records wait in the client (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
 /// nobody reads, the servers wait. An error ends the iteration by being raised there; what came before it counts, and
-/// `partition_filter` says from where to go on. Closing it, leaving it as a context manager and dropping it end the query.
+/// `partition_filter` says from where to go on. A record that arrives at the moment in which the task that waits for it is
+/// cancelled goes with it. Closing it, leaving it as a context manager and dropping it end the query.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct Recordset {
     core: Arc<ClientCore>,

@@ -1,7 +1,7 @@
 //! What a query asks for.
 
-use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane::client::RawQuery;
+use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::message::{field, info1};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
@@ -39,7 +39,10 @@ struct Changing {
 pub(crate) fn check_set(py: Python<'_>, set_name: &str) -> PyResult<()> {
     if set_name.len() > MAX_SET {
         let size = set_name.len();
-        return Err(errors::invalid_argument(py, format!("the set name has {size} bytes, it must have at most {MAX_SET}")));
+        return Err(errors::invalid_argument(
+            py,
+            format!("the set name has {size} bytes, it must have at most {MAX_SET}"),
+        ));
     }
     Ok(())
 }

@@ -146,7 +146,10 @@ macro_rules! tasks {
 
                 /// Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
                 /// `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-                #[pyo3(signature = (sleep_time=0.25, timeout=Some(60.0)))]
+                #[pyo3(
+                    signature = (sleep_time=0.25, timeout=Some(60.0)),
+                    text_signature = "($self, sleep_time=0.25, timeout=60.0)"
+                )]
                 fn wait_till_complete(
                     &self,
                     py: Python<'_>,
@@ -158,7 +161,10 @@ macro_rules! tasks {
 
                 /// Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout`
                 /// seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-                #[pyo3(signature = (sleep_time=0.25, timeout=Some(60.0)))]
+                #[pyo3(
+                    signature = (sleep_time=0.25, timeout=Some(60.0)),
+                    text_signature = "($self, sleep_time=0.25, timeout=60.0)"
+                )]
                 fn wait_till_complete_blocking(
                     &self,
                     py: Python<'_>,

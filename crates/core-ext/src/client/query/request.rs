@@ -26,7 +26,15 @@ impl RawQuery {
     #[must_use]
     pub fn new(namespace: impl Into<String>) -> Self {
         let namespace = namespace.into();
-        Self { namespace, fields: vec![], field_count: 0, ops: RawOps::default(), no_bins: false, by_index: false, function: false }
+        Self {
+            namespace,
+            fields: vec![],
+            field_count: 0,
+            ops: RawOps::default(),
+            no_bins: false,
+            by_index: false,
+            function: false,
+        }
     }
 
     /// Adds a field that says which records (`SET`, `INDEX_RANGE` and their like; see [`field`]). The namespace, the
