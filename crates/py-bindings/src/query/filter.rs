@@ -237,7 +237,7 @@ impl Filter {
         between(By::Index, index_name, (begin, end), cit)
     }
 
-    /// The point in the bin lies within a region: GeoJSON of a polygon or an AeroCircle.
+    /// The point in the bin lies within a region: GeoJSON of a polygon or an `AeroCircle`.
     #[staticmethod]
     #[pyo3(signature = (bin_name, region, cit=None))]
     fn within_region(bin_name: Name<'_, '_>, region: &str, cit: Option<Object<'_, '_>>) -> PyResult<Self> {

@@ -129,7 +129,7 @@ impl Recordset {
                     Taken::Record(raw) => {
                         let malformed = |e| aerolane::Error::bad_response(format!("a record is malformed: {e}"));
                         table.push(&raw.body).map_err(malformed)?;
-                        if table.len() % RECORDS_PER_PAUSE == 0 {
+                        if table.len().is_multiple_of(RECORDS_PER_PAUSE) {
                             // The control plane has other work to do.
                             tokio::task::yield_now().await;
                         }

@@ -192,7 +192,7 @@ impl Statement {
     fn set_set_name(&self, py: Python<'_>, set_name: Option<&str>) -> PyResult<()> {
         let set_name = set_name.unwrap_or_default();
         check_set(py, set_name)?;
-        self.changing.lock().set_name = set_name.to_owned();
+        set_name.clone_into(&mut self.changing.lock().set_name);
         Ok(())
     }
 

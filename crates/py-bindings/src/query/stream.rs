@@ -32,6 +32,7 @@ struct State {
 }
 
 /// What a stream has just now.
+#[allow(clippy::large_enum_variant)] // Most are records: a box for each would cost more than it saves.
 pub(crate) enum Taken {
     Record(Raw),
     /// Nothing yet: [wait](Stream::ready).
