@@ -23,9 +23,9 @@ from ._call_policies import ReadPolicy as ReadPolicy
 from ._call_policies import WritePolicy as WritePolicy
 from ._cdt import CTX as CTX
 from ._cdt import BitPolicy as BitPolicy
-from ._cdt import BitWriteFlags as BitWriteFlags
 from ._cdt import BitwiseOverflowActions as BitwiseOverflowActions
 from ._cdt import BitwiseResizeFlags as BitwiseResizeFlags
+from ._cdt import BitWriteFlags as BitWriteFlags
 from ._cdt import ExpReadFlags as ExpReadFlags
 from ._cdt import ExpType as ExpType
 from ._cdt import ExpWriteFlags as ExpWriteFlags
