@@ -168,7 +168,7 @@ def test_values_of_unknown_types_and_odd_integers():
 
 def test_maps_whose_order_is_the_answer():
     pairs = record(answer(op(b"m", 19, b"\x83\xc7\x00\x08\xc0\x02\x01\x01\x02")))
-    assert pairs.bins == {"m": [(2, 1), (1, 2)]}
+    assert list(pairs.bins["m"].items()) == [(2, 1), (1, 2)]
 
 
 def test_bin_names_are_made_once_and_by_many_threads():

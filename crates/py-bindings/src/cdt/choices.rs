@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::policy::enums::{Named, add, python_enum};
+use crate::policy::enums::{self, Named, python_enum};
 
 /// A member of an enumeration as an argument. Raises `TypeError` for what is none.
 #[derive(Clone, Copy)]
@@ -167,6 +167,10 @@ python_enum! {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        T::class(module.py())?.setattr("__module__", "aerolane.native")?; // where pickle finds it
+        enums::add::<T>(module)
+    }
     add::<ExpType>(module)?;
     add::<ListOrder>(module)?;
     add::<ListSort>(module)?;

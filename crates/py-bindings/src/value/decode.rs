@@ -1,7 +1,7 @@
 //! Bytes of an answer as Python objects.
 //!
-//! Lists become lists, unordered maps dicts in the order of the wire, key-ordered maps `SortedMap`s, maps whose order is
-//! part of the answer lists of pairs. How deep collections may be nested is bounded by the reader (512 levels).
+//! Lists become lists, unordered maps dicts in the order of the wire (which can be part of the answer), key-ordered maps
+//! `SortedMap`s. How deep collections may be nested is bounded by the reader (512 levels).
 
 use std::ffi::c_char;
 
@@ -11,7 +11,7 @@ use aerolane_wire::particle::{Particle, particle_type};
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat};
 
 use super::wrappers::{GeoJson, Hll, SpecialValue, UnknownValue, new_sorted_map};
 use crate::errors;
@@ -132,14 +132,6 @@ fn unpack_list<'py>(py: Python<'py>, reader: &mut Reader<'_>, len: usize) -> Res
 
 fn unpack_map<'py>(py: Python<'py>, reader: &mut Reader<'_>, header: MapHeader<'_>) -> Result<Bound<'py, PyAny>> {
     let flags = header.flags();
-    if flags & order::PRESERVE != 0 {
-        let mut pairs = Vec::with_capacity(header.len);
-        for _ in 0..header.len {
-            let key = next(py, reader)?;
-            pairs.push(PyTuple::new(py, [key, next(py, reader)?])?);
-        }
-        return Ok(pairs.into_pyobject(py)?);
-    }
     let map = if flags & order::MAP_KEY != 0 { new_sorted_map(py)? } else { PyDict::new(py).into_any() };
     for _ in 0..header.len {
         let key = unpack_key(py, reader)?;
