@@ -25,7 +25,7 @@ expressions! {
     /// A list of the map keys that a path selects.
     exp_select_map_keys(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, MAP_KEYS, None, &ctx, &bin_exp);
-    /// The keys and values that a path selects.
+    /// A list of the keys and values that a path selects, in turn.
     exp_select_map_entries(return_type: Choice<ExpType>, bin_exp: Exp, ctx: Ctx)
         = path(return_type.0, MAP_ENTRIES, None, &ctx, &bin_exp);
     /// `bin_exp` with nothing but what a path selects.

@@ -41,7 +41,7 @@ operations! {
     select_values(bin_name; ctx: Ctx) = |out| select(out, VALUES, &ctx);
     /// Answers with a list of the map keys that the path selects.
     select_map_keys(bin_name; ctx: Ctx) = |out| select(out, MAP_KEYS, &ctx);
-    /// Answers with the keys and values that the path selects.
+    /// Answers with a list of the keys and values that the path selects, in turn.
     select_map_entries(bin_name; ctx: Ctx) = |out| select(out, MAP_ENTRIES, &ctx);
     /// Answers with the collection, with nothing in it but what the path selects.
     select_matching_tree(bin_name; ctx: Ctx) = |out| select(out, MATCHING_TREE, &ctx);
