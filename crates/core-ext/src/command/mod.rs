@@ -2,7 +2,7 @@
 //!
 //! * [`encode`]: one function per command, each appends one whole frame
 //! * [`decode`]: what the body of an answer means
-//! * [`expression`]: the bytes of filter expressions
+//! * `expression`: the bytes of filter expressions
 //! * [`value`]: values to and from particles and msgpack
 //! * [`compress`]: compressed frames
 //! * [`check`]: what is refused before anything is sent

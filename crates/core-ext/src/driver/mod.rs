@@ -4,7 +4,7 @@
 //! * `blocking`: the calling thread itself (sync clients)
 //! * [`host`]: a foreign event loop that says "readable", "writable", "tick"
 //!
-//! Futures reach the first and the last of them in one way ([`way`]).
+//! Futures reach the first and the last of them in one way (`way`).
 
 pub(crate) mod blocking;
 pub(crate) mod fork;
