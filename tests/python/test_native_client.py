@@ -155,15 +155,15 @@ def test_policies_are_obeyed(calls, key):
     assert calls.get(key, policy=native.ReadPolicy(), policy_sc=native.ReadPolicy()).bins == {"a": 2}
 
 
-def test_what_comes_later_is_refused(client, key):
+def test_filters_and_transactions_of_a_wrong_type(client, key):
     for call in (client.get_blocking, client.get):
         with pytest.raises(TypeError, match="filter_expression"):
             call(key, filter_expression=object())
-        with pytest.raises(NotImplementedError, match="txn"):
+        with pytest.raises(TypeError, match="txn must be a Txn"):
             call(key, txn=object())
-    with pytest.raises(NotImplementedError, match="txn"):
+    with pytest.raises(TypeError, match="txn must be a Txn"):
         client.put_blocking(key, {"a": 1}, txn=object())
-    with pytest.raises(NotImplementedError, match="txn"):
+    with pytest.raises(TypeError, match="txn must be a Txn"):
         client.operate_blocking(key, [Operation.get()], txn=object())
 
 

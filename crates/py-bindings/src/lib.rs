@@ -7,7 +7,8 @@
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
 //! * [`columns`]: records as numpy arrays
-//! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles, transactions, metrics
+//! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles
+//! * [`txn`][]: transactions
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -46,6 +47,7 @@ mod request;
 mod rng;
 mod session;
 mod small_bytes;
+mod txn;
 mod udf;
 mod value;
 
@@ -95,6 +97,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     query::register(module)?;
     columns::register(module)?;
     admin::register(module)?;
+    txn::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

@@ -166,6 +166,11 @@ from ._testing import EmbeddedCluster as EmbeddedCluster
 from ._testing import EmbeddedNode as EmbeddedNode
 from ._testing import Fault as Fault
 from ._tls import TlsConfig as TlsConfig
+from ._txn import AbortStatus as AbortStatus
+from ._txn import CommitErrorType as CommitErrorType
+from ._txn import CommitStatus as CommitStatus
+from ._txn import Txn as Txn
+from ._txn import TxnState as TxnState
 from ._values import HLL as HLL
 from ._values import FastRng as FastRng
 from ._values import GeoJSON as GeoJSON

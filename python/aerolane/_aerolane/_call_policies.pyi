@@ -15,6 +15,7 @@ from ._enums import (
 )
 from ._expiration import Expiration
 from ._expression import FilterExpression
+from ._txn import Txn
 
 @final
 class ReadPolicy(BasePolicy):
@@ -35,7 +36,7 @@ class ReadPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
@@ -54,7 +55,7 @@ class ReadPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> ReadPolicy: ...
     total_timeout: int
     socket_timeout: int
@@ -70,7 +71,7 @@ class ReadPolicy(BasePolicy):
     compression_threshold: int
     error_detail_verbosity: int
     filter_expression: FilterExpression | None
-    txn: None
+    txn: Txn | None
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
@@ -93,7 +94,7 @@ class WritePolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         record_exists_action: RecordExistsAction | None = None,
         generation_policy: GenerationPolicy | None = None,
         commit_level: CommitLevel | None = None,
@@ -123,7 +124,7 @@ class WritePolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         record_exists_action: RecordExistsAction | None = None,
         generation_policy: GenerationPolicy | None = None,
         commit_level: CommitLevel | None = None,
@@ -150,7 +151,7 @@ class WritePolicy(BasePolicy):
     compression_threshold: int
     error_detail_verbosity: int
     filter_expression: FilterExpression | None
-    txn: None
+    txn: Txn | None
     record_exists_action: RecordExistsAction
     generation_policy: GenerationPolicy
     commit_level: CommitLevel
@@ -184,7 +185,7 @@ class BatchPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         concurrency: Concurrency | None = None,
         allow_inline: bool | None = None,
         allow_inline_ssd: bool | None = None,
@@ -207,7 +208,7 @@ class BatchPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         concurrency: Concurrency | None = None,
         allow_inline: bool | None = None,
         allow_inline_ssd: bool | None = None,
@@ -227,7 +228,7 @@ class BatchPolicy(BasePolicy):
     compression_threshold: int
     error_detail_verbosity: int
     filter_expression: FilterExpression | None
-    txn: None
+    txn: Txn | None
     concurrency: Concurrency
     allow_inline: bool
     allow_inline_ssd: bool
@@ -254,7 +255,7 @@ class QueryPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         max_concurrent_nodes: int | None = None,
         record_queue_size: int | None = None,
         records_per_second: int | None = None,
@@ -279,7 +280,7 @@ class QueryPolicy(BasePolicy):
         compression_threshold: int | None = None,
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
         max_concurrent_nodes: int | None = None,
         record_queue_size: int | None = None,
         records_per_second: int | None = None,
@@ -301,7 +302,7 @@ class QueryPolicy(BasePolicy):
     compression_threshold: int
     error_detail_verbosity: int
     filter_expression: FilterExpression | None
-    txn: None
+    txn: Txn | None
     max_concurrent_nodes: int
     record_queue_size: int
     records_per_second: int

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, TypedDict, Unpack
 
+from ._txn import CommitErrorType
+
 class ResultCode(IntEnum):
     TXN_ALREADY_ABORTED = -19
     TXN_ALREADY_COMMITTED = -18
@@ -162,14 +164,14 @@ class TimeoutError(AerospikeError, builtins.TimeoutError):
 class TransactionError(AerospikeError): ...
 
 class CommitError(TransactionError):
-    commit_error_type: Any
+    commit_error_type: CommitErrorType | None
     verify_records: Mapping[Any, Any] | None
     roll_records: Mapping[Any, Any] | None
     def __init__(
         self,
         message: str = "",
         *,
-        commit_error_type: Any = None,
+        commit_error_type: CommitErrorType | None = None,
         verify_records: Mapping[Any, Any] | None = None,
         roll_records: Mapping[Any, Any] | None = None,
         **fields: Unpack[_Fields],

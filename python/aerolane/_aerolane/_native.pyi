@@ -26,7 +26,15 @@ from ._query import (
     Statement,
     UdfRemoveTask,
 )
-from ._step_policies import AdminPolicy, BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
+from ._step_policies import (
+    AdminPolicy,
+    BatchDeletePolicy,
+    BatchReadPolicy,
+    BatchWritePolicy,
+    TxnRollPolicy,
+    TxnVerifyPolicy,
+)
+from ._txn import AbortStatus, CommitStatus, Txn
 from ._values import Key, Record
 
 @final
@@ -111,7 +119,7 @@ class NativeClient:
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Awaitable[Record]: ...
     def get_blocking(
         self,
@@ -121,7 +129,7 @@ class NativeClient:
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Record: ...
     def put(
         self,
@@ -130,7 +138,7 @@ class NativeClient:
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Awaitable[None]: ...
     def put_blocking(
         self,
@@ -139,7 +147,7 @@ class NativeClient:
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> None: ...
     def add(
         self,
@@ -201,7 +209,7 @@ class NativeClient:
         generation: int | None = None,
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Awaitable[Record]: ...
     def operate_blocking(
         self,
@@ -215,7 +223,7 @@ class NativeClient:
         generation: int | None = None,
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Record: ...
     @overload
     def batch_read(
@@ -525,6 +533,14 @@ class NativeClient:
     def create_pki_user_blocking(
         self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
     ) -> None: ...
+    def commit(
+        self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
+    ) -> Awaitable[CommitStatus]: ...
+    def commit_blocking(
+        self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
+    ) -> CommitStatus: ...
+    def abort(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> Awaitable[AbortStatus]: ...
+    def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus: ...
     def drop_user(self, user: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
     def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None: ...
     def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
@@ -608,7 +624,7 @@ class _LocalClient:
         policy: ReadPolicy | None = None,
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Record: ...
     def put_blocking(
         self,
@@ -617,7 +633,7 @@ class _LocalClient:
         *,
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> None: ...
     def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool: ...
     def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None: ...
@@ -634,7 +650,7 @@ class _LocalClient:
         generation: int | None = None,
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
-        txn: None = None,
+        txn: Txn | None = None,
     ) -> Record: ...
     def info_blocking(self, command: str) -> dict[str, str]: ...
 

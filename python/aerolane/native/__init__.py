@@ -6,6 +6,7 @@ Each method that talks to the cluster gives an awaitable; its twin `.._blocking`
 from aerolane._aerolane import (
     CTX,
     HLL,
+    AbortStatus,
     BaseOperation,
     BatchDeleteOp,
     BatchReadOp,
@@ -18,6 +19,8 @@ from aerolane._aerolane import (
     BitWriteFlags,
     CdtOperation,
     CollectionIndexType,
+    CommitErrorType,
+    CommitStatus,
     DropIndexTask,
     ExecuteTask,
     ExpOperation,
@@ -69,6 +72,8 @@ from aerolane._aerolane import (
     StringRegexFlags,
     StringWriteFlags,
     TaskStatus,
+    Txn,
+    TxnState,
     UDFLang,
     UdfRemoveTask,
     User,
@@ -82,6 +87,7 @@ from aerolane._aerolane import (
 )
 from aerolane._aerolane import NativeClient as Client
 from aerolane._aerolane import NativeNode as Node
+from aerolane.exceptions import CommitFailedError
 from aerolane.policy import (
     AdminPolicy,
     AuthMode,
@@ -113,6 +119,7 @@ from aerolane.policy import (
 __all__ = [
     "CTX",
     "HLL",
+    "AbortStatus",
     "AdminPolicy",
     "AuthMode",
     "BaseOperation",
@@ -135,7 +142,10 @@ __all__ = [
     "Client",
     "ClientPolicy",
     "CollectionIndexType",
+    "CommitErrorType",
+    "CommitFailedError",
     "CommitLevel",
+    "CommitStatus",
     "Concurrency",
     "DropIndexTask",
     "ExecuteTask",
@@ -199,7 +209,9 @@ __all__ = [
     "StringWriteFlags",
     "TaskStatus",
     "TlsConfig",
+    "Txn",
     "TxnRollPolicy",
+    "TxnState",
     "TxnVerifyPolicy",
     "UDFLang",
     "UdfRemoveTask",

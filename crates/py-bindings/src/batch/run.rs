@@ -14,7 +14,7 @@ use crate::client::check_open;
 use crate::client::twin::Twin;
 use crate::core::ClientCore;
 use crate::host::Make;
-use crate::{errors, host};
+use crate::{errors, host, txn};
 
 /// A batch, ready to be carried out.
 pub(crate) struct Batch<C> {
@@ -30,6 +30,7 @@ where
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         check_open(py, core)?;
+        txn::refuse(py, &self.policy.base_policy, "a batch")?;
         let Self { policy, rows, convert } = self;
         let client = Arc::clone(core);
         host::drive(py, core, move |handle| async move {
@@ -52,6 +53,7 @@ where
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check(py)?;
+        txn::refuse(py, &self.policy.base_policy, "a batch")?;
         let Self { policy, mut rows, convert } = self;
         if !gets_signals(py)? {
             let result = py.detach(|| core.raw.batch_blocking(&policy, &mut rows, None));

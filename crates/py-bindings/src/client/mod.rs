@@ -30,9 +30,10 @@ use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, QueryPolicy,
-    ReadPolicy, WritePolicy,
+    ReadPolicy, TxnRollPolicy, TxnVerifyPolicy, WritePolicy,
 };
 use crate::query::{PartitionFilter, Statement, commands as query};
+use crate::txn::{Txn, commands as transaction};
 use crate::{index, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
@@ -441,6 +442,26 @@ twins! { Client {
         (user, roles, *, policy=None)
         (user: &str, roles: Vec<String>, policy: Option<&Bound<'_, AdminPolicy>>)
         => admin::create_pki_user [user, roles, policy];
+
+    /// Commits a transaction: verifies that what it has read has not changed, and makes what it has written visible. Gives
+    /// a `CommitStatus`.
+    ///
+    /// Raises `CommitFailedError` when it could not be committed, with the stage as `commit_error_type`; once
+    /// `txn.state` is `COMMIT_FAILED`, only another commit can tell what became of it. Raises `TransactionError` for a
+    /// transaction that was aborted.
+    commit, commit_blocking
+        (txn, *, verify_policy=None, roll_policy=None)
+        (txn: &Bound<'_, Txn>, verify_policy: Option<&Bound<'_, TxnVerifyPolicy>>,
+            roll_policy: Option<&Bound<'_, TxnRollPolicy>>)
+        => transaction::commit [txn, verify_policy, roll_policy];
+
+    /// Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`.
+    ///
+    /// Raises `TransactionError` for one that was committed, or whose commit failed in doubt.
+    abort, abort_blocking
+        (txn, *, roll_policy=None)
+        (txn: &Bound<'_, Txn>, roll_policy: Option<&Bound<'_, TxnRollPolicy>>)
+        => transaction::abort [txn, roll_policy];
 
     /// Removes a user.
     drop_user, drop_user_blocking

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use aerolane::command::encode::WriteKind;
 use aerospike_core::BasePolicy;
-use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 
 use super::single::{self, Overrides};
@@ -13,6 +12,7 @@ use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::kinds::{Filter, Kind};
 use crate::policy::{ReadPolicy, WritePolicy};
+use crate::txn::Txn;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
@@ -29,7 +29,7 @@ pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
     core.raw.cluster().strong_consistency(namespace)
 }
 
-/// What a call says beside its policy. Transactions come with a later version: `None` only.
+/// What a call says beside its policy, and goes before it.
 #[derive(Default)]
 pub(super) struct Later<'a, 'py> {
     pub(super) filter_expression: Option<Object<'a, 'py>>,
@@ -37,22 +37,19 @@ pub(super) struct Later<'a, 'py> {
 }
 
 impl Later<'_, '_> {
-    fn refuse(&self) -> PyResult<()> {
-        match self.txn {
-            None => Ok(()),
-            Some(_) => {
-                Err(PyNotImplementedError::new_err("txn: transactions are not supported by this version; pass None"))
-            }
-        }
-    }
-
-    /// The policy with the filter that is given here, which goes before its own.
+    /// The policy with the filter and the transaction that are given here.
     fn apply<P: Clone>(&self, policy: Arc<P>, base: fn(&mut P) -> &mut BasePolicy) -> PyResult<Arc<P>> {
-        self.refuse()?;
-        let Some(filter) = self.filter_expression else { return Ok(policy) };
-        let filter = Filter::set(filter, "filter_expression")?;
+        if self.filter_expression.is_none() && self.txn.is_none() {
+            return Ok(policy);
+        }
         let mut policy = Arc::unwrap_or_clone(policy);
-        base(&mut policy).filter_expression = filter;
+        let base = base(&mut policy);
+        if let Some(filter) = self.filter_expression {
+            base.filter_expression = Filter::set(filter, "filter_expression")?;
+        }
+        if let Some(txn) = self.txn {
+            base.txn = Some(Txn::from_python(txn, "txn")?);
+        }
         Ok(Arc::new(policy))
     }
 }
@@ -79,8 +76,8 @@ pub(super) fn put<'a>(
     policy_sc: Option<&Bound<'_, WritePolicy>>,
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
-    later.refuse()?;
-    Ok(single::write(WriteKind::Put, key, bins, WritePolicy::in_force(by_mode(core, key, policy, policy_sc))))
+    let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
+    Ok(single::write(WriteKind::Put, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn write<'a>(

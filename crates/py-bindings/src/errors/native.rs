@@ -8,6 +8,8 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::classes::Classes;
 use super::{codes, to_py};
+use crate::policy::enums::Named;
+use crate::txn::enums::CommitFailure;
 
 /// The error of the Rust client behind an exception.
 #[pyclass(frozen, name = "_NativeError", module = "aerolane._aerolane")]
@@ -39,7 +41,7 @@ impl NativeError {
         );
         fields.set_item("_client", !answered)?;
         if let ErrorKind::Commit { error_type, verify_records, roll_records } = error.kind() {
-            fields.set_item("commit_error_type", error_type.to_string())?;
+            fields.set_item("commit_error_type", CommitFailure::from(error_type).to_python(py)?)?;
             fields.set_item("verify_records", outcomes(py, verify_records)?)?;
             fields.set_item("roll_records", outcomes(py, roll_records)?)?;
         }

@@ -5,7 +5,8 @@ use pyo3::PyAny;
 
 use super::BasePolicy;
 use super::define::{call_policy, in_force, policy};
-use super::kinds::{Expires, Factor, Filter, Member, Millis, NotYet, Number, Switch, TouchTtl, UpTo};
+use super::kinds::{Expires, Factor, Filter, Member, Millis, Number, Switch, TouchTtl, UpTo};
+use crate::txn::OfTxn;
 
 call_policy! {
     /// How a batch behaves as a whole. Defaults: 1,000 ms in total, 2 retries.

@@ -5,7 +5,8 @@ use pyo3::PyAny;
 
 use super::BasePolicy;
 use super::define::{call_policy, in_force, policy};
-use super::kinds::{Factor, Filter, Long, Member, Millis, NotYet, Number, Switch, TouchTtl, UpTo};
+use super::kinds::{Factor, Filter, Long, Member, Millis, Number, Switch, TouchTtl, UpTo};
+use crate::txn::OfTxn;
 
 call_policy! {
     /// How queries behave. Defaults: no limit of the total time, 5 retries.

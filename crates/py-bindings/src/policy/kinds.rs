@@ -5,7 +5,7 @@ use std::time::Duration;
 use aerospike_core::expressions::Expression;
 use aerospike_core::{Expiration as CoreExpiration, ReadTouchTtl};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyString};
 
@@ -170,22 +170,6 @@ impl Kind<Option<Expression>> for Filter {
             if of_type { wrong_type(value, what, "a FilterExpression or None") } else { error }
         })?;
         Ok(Some(expression.to_core()))
-    }
-}
-
-/// A field whose Python type is not there yet: None only.
-pub(crate) struct NotYet;
-
-impl<T> Kind<Option<T>> for NotYet {
-    fn get(py: Python<'_>, _: &Option<T>) -> PyResult<Py<PyAny>> {
-        Ok(py.None())
-    }
-
-    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<T>> {
-        if value.is_none() {
-            return Ok(None);
-        }
-        Err(PyNotImplementedError::new_err(format!("{what} can only be None in this version")))
     }
 }
 

@@ -4,7 +4,8 @@ use aerospike_core as core;
 
 use super::BasePolicy;
 use super::define::{call_policy, in_force};
-use super::kinds::{Expires, Factor, Filter, Member, Millis, NotYet, Number, Switch, TouchTtl, UpTo};
+use super::kinds::{Expires, Factor, Filter, Member, Millis, Number, Switch, TouchTtl, UpTo};
+use crate::txn::OfTxn;
 
 call_policy! {
     /// How reads of single records behave. Defaults: 1,000 ms in total, 2 retries.

@@ -12,8 +12,8 @@ use super::tasks::ExecuteTask;
 use crate::batch::shape;
 use crate::client::twin::{Control, Twin};
 use crate::core::ClientCore;
-use crate::errors;
 use crate::policy::{QueryPolicy, WritePolicy};
+use crate::{errors, txn};
 
 /// Starts a query of records.
 pub(crate) fn query(
@@ -24,6 +24,7 @@ pub(crate) fn query(
     policy: Option<&Bound<'_, QueryPolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let policy = QueryPolicy::in_force(policy);
+    txn::refuse(py, &policy.base_policy, "a query")?;
     let filter = match partition_filter {
         Some(filter) => filter.clone().unbind(),
         None => Py::new(py, PartitionFilter::all())?,
@@ -52,7 +53,7 @@ pub(crate) fn operate(
         let text = "the operations of query_operate only write; a query carries out those that read";
         return Err(errors::invalid_argument(py, text));
     }
-    Ok(background(core, statement.get().background().ops(ops), policy))
+    background(py, core, statement.get().background().ops(ops), policy)
 }
 
 /// Starts a function on all records that a query finds, in the background.
@@ -66,11 +67,18 @@ pub(crate) fn execute_udf(
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let function = statement::function(py, package_name, function_name, args)?;
-    Ok(background(core, function.add(statement.get().background(), Runs::Background), policy))
+    background(py, core, function.add(statement.get().background(), Runs::Background), policy)
 }
 
-fn background(core: &Arc<ClientCore>, query: RawQuery, policy: Option<&Bound<'_, WritePolicy>>) -> impl Twin + use<> {
-    let future = core.raw.query_background(WritePolicy::in_force(policy), query);
+fn background(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    query: RawQuery,
+    policy: Option<&Bound<'_, WritePolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let policy = WritePolicy::in_force(policy);
+    txn::refuse(py, &policy.base_policy, "a background query")?;
+    let future = core.raw.query_background(policy, query);
     let core = Arc::clone(core);
-    Control { future, convert: move |py: Python<'_>, id| Ok(Py::new(py, ExecuteTask::new(core, id))?.into_any()) }
+    Ok(Control { future, convert: move |py: Python<'_>, id| Ok(Py::new(py, ExecuteTask::new(core, id))?.into_any()) })
 }

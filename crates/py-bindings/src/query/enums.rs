@@ -69,6 +69,7 @@ python_enum! {
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fn add<T: Named>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        T::class(module.py())?.setattr("__module__", "aerolane.native")?; // where pickle finds it
         module.add(T::NAME, T::class(module.py())?)
     }
     add::<core::CollectionIndexType>(module)?;

@@ -1,0 +1,163 @@
+//! Transactions over several records.
+//!
+//! They are aerospike-core's: calls whose policy names one, and its end, go through aerospike-core.
+//!
+//! * this module: the transaction itself, as an object and as a property of policies
+//! * [`enums`]: states and outcomes; [`commands`]: commit and abort
+//! * [`single`]: calls about one record that belong to one
+
+pub(crate) mod commands;
+pub(crate) mod enums;
+pub(crate) mod single;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aerospike_core as core;
+use parking_lot::Mutex;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::policy::enums::Named;
+use crate::policy::kinds::{Kind, whole_number, wrong_type};
+
+/// A transaction over several records of one namespace (Enterprise Edition, namespaces in strong-consistency mode).
+///
+/// Calls belong to it when they name it (`txn=...`, or the property `txn` of their policy); `client.commit` and
+/// `client.abort` end it. `get`, `put`, `add`, `append`, `prepend`, `delete`, `touch`, `exists`, `execute_udf` and
+/// `operate` with operations on whole bins can belong to one. Two objects are equal when they are the same transaction.
+///
+/// `timeout`: seconds that the server keeps it open. 0 (the default): as the server is configured, by default 10.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct Txn(Mutex<Arc<core::Txn>>);
+
+impl Txn {
+    fn over(txn: Arc<core::Txn>) -> Self {
+        Self(Mutex::new(txn))
+    }
+
+    pub(crate) fn shared(&self) -> Arc<core::Txn> {
+        Arc::clone(&self.0.lock())
+    }
+
+    /// The transaction that an argument or a property is.
+    pub(crate) fn from_python(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Arc<core::Txn>> {
+        match value.cast::<Self>() {
+            Ok(txn) => Ok(txn.get().shared()),
+            Err(_) => Err(wrong_type(value, what, "a Txn or None")),
+        }
+    }
+}
+
+fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    Ok(Duration::from_secs(whole_number(value, "timeout", 0, i64::from(u32::MAX))? as u64))
+}
+
+#[pymethods]
+impl Txn {
+    #[new]
+    #[pyo3(signature = (*, timeout=None))]
+    fn new(timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let timeout = timeout.map_or(Ok(Duration::ZERO), seconds)?;
+        Ok(Self::over(Arc::new(core::Txn::new().with_timeout(timeout))))
+    }
+
+    /// The number of the transaction, chosen by the client. Not 0.
+    #[getter]
+    fn id(&self) -> i64 {
+        self.shared().id()
+    }
+
+    /// Where it stands.
+    #[getter]
+    fn state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.shared().state().to_python(py)
+    }
+
+    /// Whether a commit or an abort has failed in a way that leaves open what the server did.
+    #[getter]
+    fn in_doubt(&self) -> bool {
+        self.shared().in_doubt()
+    }
+
+    /// Seconds that the server keeps it open; 0: as the server is configured. It can be set before the transaction is
+    /// given to a policy or a call; afterwards that raises `InvalidArgumentError`.
+    #[getter]
+    fn timeout(&self) -> u64 {
+        self.shared().timeout().as_secs()
+    }
+
+    #[setter(timeout)]
+    fn set_timeout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let timeout = seconds(value)?;
+        let set = Arc::get_mut(&mut self.0.lock()).map(|txn| txn.set_timeout(timeout));
+        set.ok_or_else(|| {
+            let text = "the timeout of a transaction can be set only before a policy or a call has it";
+            errors::invalid_argument(value.py(), text)
+        })
+    }
+
+    /// The namespace of its records; `None` before the first call.
+    #[getter]
+    fn namespace(&self) -> Option<String> {
+        self.shared().namespace()
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.shared().id().cast_unsigned()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.shared().id() == other.shared().id()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    #[allow(clippy::unused_self)] // a method of Python
+    fn __reduce__(&self) -> PyResult<Py<PyAny>> {
+        Err(PyTypeError::new_err("a transaction belongs to one process and cannot be pickled"))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let txn = self.shared();
+        let state = txn.state().to_python(py)?;
+        Ok(format!("<Txn {}, {}>", txn.id(), state.bind(py).getattr("name")?))
+    }
+}
+
+/// A property that is a `Txn` or None.
+pub(crate) struct OfTxn;
+
+impl Kind<Option<Arc<core::Txn>>> for OfTxn {
+    fn get(py: Python<'_>, value: &Option<Arc<core::Txn>>) -> PyResult<Py<PyAny>> {
+        match value {
+            None => Ok(py.None()),
+            Some(txn) => Ok(Py::new(py, Txn::over(Arc::clone(txn)))?.into_any()),
+        }
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Arc<core::Txn>>> {
+        if value.is_none() { Ok(None) } else { Txn::from_python(value, what).map(Some) }
+    }
+}
+
+/// Refuses a policy with a transaction where there can be none: it is never left out silently.
+pub(crate) fn refuse(py: Python<'_>, policy: &core::BasePolicy, what: &str) -> PyResult<()> {
+    if policy.txn.is_none() {
+        return Ok(());
+    }
+    let text = format!("{what} cannot belong to a transaction: its policy must have txn=None");
+    Err(errors::invalid_argument(py, text))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    enums::register(module)?;
+    module.add_class::<Txn>()
+}
