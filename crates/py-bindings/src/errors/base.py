@@ -170,8 +170,8 @@ class TransactionError(AerospikeError):
 class CommitError(TransactionError):
     """A transaction could not be committed.
 
-    `commit_error_type` (a `CommitErrorType`) names the stage; `verify_records` and `roll_records` are the outcomes of its
-    records: lists of digest, result code and whether it is in doubt.
+    `commit_error_type` (a `CommitErrorType`) names the stage; `verify_records` and `roll_records` are the outcomes of
+    its records: lists of digest, result code and whether it is in doubt.
     """
 
     def __init__(self, message="", *, commit_error_type=None, verify_records=None, roll_records=None, **fields):
