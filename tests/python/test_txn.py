@@ -4,6 +4,7 @@ Neither the Community Edition nor the embedded cluster carries transactions out:
 """
 
 import copy
+import os
 import pickle
 
 import pytest
@@ -194,6 +195,22 @@ def test_of_a_closed_client(connect, key):
     ):
         with pytest.raises(exceptions.ClientClosedError):
             call()
+
+
+@pytest.mark.skipif("AEROSPIKE_HOST" not in os.environ, reason="the embedded cluster refuses deletes in transactions")
+def test_a_failed_commit_says_where_and_why(client, key):
+    """The Community Edition deletes at once, and refuses the rest of the transaction."""
+    client.put_blocking(key, {"a": 1})
+    txn = Txn()
+    assert client.delete_blocking(key, policy=native.WritePolicy(txn=txn))
+    with pytest.raises(native.CommitFailedError) as raised:
+        client.commit_blocking(txn)
+    error = raised.value
+    assert error.result_code == exceptions.ResultCode.TXN_FAILED
+    assert error.commit_error_type is native.CommitErrorType.ROLL_FORWARD_ABANDONED
+    assert error.roll_records == [(key.digest_bytes, exceptions.ResultCode.ENTERPRISE_ONLY, False)]
+    same = pickle.loads(pickle.dumps(error))
+    assert same.commit_error_type is error.commit_error_type
 
 
 def test_a_failed_commit_is_an_error_of_its_own():

@@ -1,7 +1,7 @@
 """Exceptions and result codes."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, TypedDict, Unpack
 
@@ -165,15 +165,15 @@ class TransactionError(AerospikeError): ...
 
 class CommitError(TransactionError):
     commit_error_type: CommitErrorType | None
-    verify_records: Mapping[Any, Any] | None
-    roll_records: Mapping[Any, Any] | None
+    verify_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None
+    roll_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None
     def __init__(
         self,
         message: str = "",
         *,
         commit_error_type: CommitErrorType | None = None,
-        verify_records: Mapping[Any, Any] | None = None,
-        roll_records: Mapping[Any, Any] | None = None,
+        verify_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None = None,
+        roll_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None = None,
         **fields: Unpack[_Fields],
     ) -> None: ...
 
