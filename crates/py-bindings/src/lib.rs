@@ -6,7 +6,7 @@
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
-//! * [`columns`]: records as numpy arrays
+//! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles
 //! * [`txn`][]: transactions
 //! * [`host`]: the async side, a lane on each event loop

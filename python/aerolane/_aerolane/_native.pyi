@@ -16,6 +16,7 @@ from ._expiration import Expiration
 from ._expression import FilterExpression
 from ._operations import BaseOperation
 from ._query import (
+    ArrowRecords,
     DropIndexTask,
     ExecuteTask,
     IndexTask,
@@ -25,6 +26,7 @@ from ._query import (
     RegisterTask,
     Statement,
     UdfRemoveTask,
+    _ArrowSchema,
 )
 from ._step_policies import (
     AdminPolicy,
@@ -234,6 +236,7 @@ class NativeClient:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
+        as_arrow: None = None,
     ) -> Awaitable[list[BatchRecord]]: ...
     @overload
     def batch_read(
@@ -244,7 +247,19 @@ class NativeClient:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: Any,
+        as_arrow: None = None,
     ) -> Awaitable[NumpyRecords]: ...
+    @overload
+    def batch_read(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+        as_numpy: None = None,
+        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+    ) -> Awaitable[ArrowRecords]: ...
     @overload
     def batch_read_blocking(
         self,
@@ -254,6 +269,7 @@ class NativeClient:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
+        as_arrow: None = None,
     ) -> list[BatchRecord]: ...
     @overload
     def batch_read_blocking(
@@ -264,7 +280,19 @@ class NativeClient:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: Any,
+        as_arrow: None = None,
     ) -> NumpyRecords: ...
+    @overload
+    def batch_read_blocking(
+        self,
+        keys: Iterable[Key],
+        bins: Sequence[str] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        read_policy: BatchReadPolicy | None = None,
+        as_numpy: None = None,
+        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+    ) -> ArrowRecords: ...
     def batch_write(
         self,
         keys: Iterable[Key],

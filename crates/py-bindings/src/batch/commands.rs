@@ -14,7 +14,7 @@ use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
 use super::shape;
 use crate::client::twin::{Either, Twin};
-use crate::columns::{Layout, NumpyRecords, Table};
+use crate::columns::{ArrowRecords, Builder, Layout, NumpyRecords, Schema, Table};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
@@ -84,7 +84,11 @@ fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Twin {
     Batch { policy, rows, convert }
 }
 
-/// Reads bins of many records: a list, or with a dtype the arrays of it.
+/// Rows of a record batch.
+const BATCH_ROWS: usize = 65536;
+
+/// Reads bins of many records: a list, or with a dtype the arrays of it, or with a schema the columns of it.
+#[allow(clippy::too_many_arguments)] // the arguments of the Python method
 pub(crate) fn read(
     py: Python<'_>,
     _core: &ClientCore,
@@ -93,12 +97,22 @@ pub(crate) fn read(
     batch: Option<&Bound<'_, BatchPolicy>>,
     row: Option<&Bound<'_, BatchReadPolicy>>,
     as_numpy: Option<Object<'_, '_>>,
+    as_arrow: Option<Object<'_, '_>>,
 ) -> PyResult<impl Twin> {
     let policy = BatchPolicy::in_force(batch);
     let shaped = |bins: Option<Object<'_, '_>>| {
         let (what, ops) = shape::bins_to_read(bins)?;
         RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(py))
     };
+    if let Some(schema) = as_arrow {
+        if as_numpy.is_some() {
+            return Err(PyValueError::new_err("as_numpy and as_arrow exclude each other"));
+        }
+        let schema = Schema::of(schema)?;
+        let rows = alike(keys, shaped(Some(bins.unwrap_or(&schema.names(py)?)))?)?;
+        let convert = move |py: Python<'_>, rows| to_arrow(py, &rows, schema);
+        return Ok(Either::That(Either::That(Batch { policy, rows, convert })));
+    }
     let Some(dtype) = as_numpy else {
         let rows = alike(keys, shaped(bins)?)?;
         return Ok(Either::This(list(policy, rows)));
@@ -107,7 +121,8 @@ pub(crate) fn read(
     // Without a choice, no more than there are fields for.
     let rows = alike(keys, shaped(Some(bins.unwrap_or(&layout.names(py)?)))?)?;
     let dtype = dtype.unbind();
-    Ok(Either::That(Batch { policy, rows, convert: move |py: Python<'_>, rows| to_numpy(py, &rows, layout, &dtype) }))
+    let convert = move |py: Python<'_>, rows| to_numpy(py, &rows, layout, &dtype);
+    Ok(Either::That(Either::This(Batch { policy, rows, convert })))
 }
 
 /// The arrays of a batch that has not failed as a whole.
@@ -126,6 +141,36 @@ fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> P
     });
     let table = table.map_err(|e| errors::malformed(py, &e))?;
     Ok(Py::new(py, NumpyRecords::new(py, table, dtype.bind(py))?)?.into_any())
+}
+
+/// The columns of a batch that has not failed as a whole.
+fn to_arrow(py: Python<'_>, rows: &Rows, schema: Schema) -> PyResult<Py<PyAny>> {
+    let records = py.detach(|| {
+        let (mut builder, mut chunks) = (Builder::new(Arc::new(schema), BATCH_ROWS), Vec::new());
+        let mut result_codes = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let code = match rows.outcome(row) {
+                RawOutcome::Answered(message) => {
+                    builder.push(message)?;
+                    0
+                }
+                RawOutcome::Failed(error) => {
+                    builder.push_missing();
+                    error.result_code()
+                }
+                _ => {
+                    builder.push_missing();
+                    i32::from(ClientResultCode::NoResponse)
+                }
+            };
+            result_codes.push(code);
+            if builder.is_full() {
+                chunks.extend(builder.take());
+            }
+        }
+        Ok(ArrowRecords::new(chunks, builder, result_codes))
+    });
+    Ok(Py::new(py, records.map_err(|e| errors::malformed(py, &e))?)?.into_any())
 }
 
 /// Sets bins of many records, each its own.

@@ -259,11 +259,16 @@ twins! { Client {
     /// With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
     /// `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for a
     /// dtype with fields that bins cannot become.
+    ///
+    /// With `as_arrow`, a schema with a column for each bin (as for `Recordset.to_arrow`), it gives `ArrowRecords`: Arrow
+    /// columns for pyarrow, polars and others. Raises `TypeError` for columns that bins cannot become, and `ValueError` when
+    /// `as_numpy` is there, too.
     batch_read, batch_read_blocking
-        (keys, bins=None, *, batch_policy=None, read_policy=None, as_numpy=None)
+        (keys, bins=None, *, batch_policy=None, read_policy=None, as_numpy=None, as_arrow=None)
         (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,
-            read_policy: Option<&Bound<'_, BatchReadPolicy>>, as_numpy: Option<&Bound<'_, PyAny>>)
-        => batch::read [keys, bins, batch_policy, read_policy, as_numpy];
+            read_policy: Option<&Bound<'_, BatchReadPolicy>>, as_numpy: Option<&Bound<'_, PyAny>>,
+            as_arrow: Option<&Bound<'_, PyAny>>)
+        => batch::read [keys, bins, batch_policy, read_policy, as_numpy, as_arrow];
 
     /// Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of `BatchRecord`.
     ///

@@ -1,19 +1,25 @@
-//! Records as columns: bins go from the answers straight into the rows of a numpy array, without the GIL.
+//! Records as columns: bins go from the answers straight into the rows of a numpy array, or into Arrow columns, without
+//! the GIL.
 //!
 //! * [`dtype`]: what a numpy dtype says of its fields
 //! * [`table`]: rows that are filled from answers
 //! * [`records`]: the arrays, as Python sees them
+//! * [`arrow`]: Arrow columns
 
+mod arrow;
 mod dtype;
 mod records;
 mod table;
 
 use pyo3::prelude::*;
 
+pub(crate) use arrow::{ArrowRecords, ArrowStream, Builder, Chunk, Failure, Schema, Source};
 pub(crate) use dtype::Layout;
 pub(crate) use records::NumpyRecords;
 pub(crate) use table::Table;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ArrowRecords>()?;
+    module.add_class::<ArrowStream>()?;
     module.add_class::<NumpyRecords>()
 }

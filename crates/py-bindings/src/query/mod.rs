@@ -3,9 +3,11 @@
 //! * [`statement`], [`filter`]: what is asked for
 //! * [`partitions`]: which partitions, and how far they have been read
 //! * [`recordset`]: the records, as they come
+//! * [`arrow`]: the same, as Arrow columns
 //! * [`commands`]: the calls
 //! * [`tasks`]: work that the servers do in the background
 
+mod arrow;
 pub(crate) mod commands;
 pub(crate) mod enums;
 pub(crate) mod filter;

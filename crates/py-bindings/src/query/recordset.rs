@@ -7,10 +7,11 @@ use aerolane::client::RawRecords;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
 
+use super::arrow::Columns;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
 use crate::client::twin::{Control, Twin, block_on};
-use crate::columns::{Layout, NumpyRecords, Table};
+use crate::columns::{ArrowStream, Builder, Layout, NumpyRecords, Schema, Table};
 use crate::core::ClientCore;
 use crate::record::Record;
 use crate::{errors, host};
@@ -19,6 +20,9 @@ use crate::{errors, host};
 const RECORDS_PER_TURN: usize = 256;
 /// The same for the control plane, while it makes arrays.
 const RECORDS_PER_PAUSE: usize = 4096;
+
+/// Rows of a record batch, at most.
+const MAX_BATCH_ROWS: i64 = 1 << 24;
 
 /// The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or tasks
 /// (each record comes to one of them).
@@ -149,8 +153,13 @@ impl Recordset {
         })
     }
 
+    /// What goes on reading needs.
+    pub(super) fn parts(&self) -> (Arc<ClientCore>, Arc<Stream>) {
+        (Arc::clone(&self.core), Arc::clone(&self.stream))
+    }
+
     /// The filter keeps where it is, without the query.
-    fn settle(&self) {
+    pub(super) fn settle(&self) {
         self.filter.get().settle(&self.stream);
     }
 
@@ -207,6 +216,26 @@ impl Recordset {
     /// The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread.
     fn to_numpy_blocking(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         slf.get().numpy(dtype)?.block(slf.py(), &slf.get().core)
+    }
+
+    /// The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars
+    /// and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as a dict
+    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`, `int64`,
+    /// `float64`, `utf8`, `large_utf8`, `binary`, `large_binary`.
+    ///
+    /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits: in asyncio,
+    /// read in another thread (`asyncio.to_thread(pyarrow.table, stream)`). A batch has at most `batch_rows` records (1 to
+    /// 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of another type, and
+    /// `InvalidArgumentError` for names that no bin can have.
+    #[pyo3(signature = (schema, *, batch_rows=65536))]
+    fn to_arrow(slf: &Bound<'_, Self>, schema: &Bound<'_, PyAny>, batch_rows: i64) -> PyResult<ArrowStream> {
+        slf.get().core.check(slf.py())?;
+        let schema = Arc::new(Schema::of(schema)?);
+        let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
+            let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
+            errors::invalid_argument(slf.py(), text)
+        })?;
+        Ok(ArrowStream::new(Box::new(Columns::new(slf, Builder::new(schema, rows as usize)))))
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {

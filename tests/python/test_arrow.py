@@ -1,0 +1,278 @@
+"""Records as Arrow columns."""
+
+import asyncio
+import gc
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import aerolane
+from aerolane import native
+
+pa = pytest.importorskip("pyarrow")
+
+SCHEMA = {"i": "int64", "f": "float64", "s": "utf8", "b": "binary", "t": "bool"}
+
+
+def bins(n):
+    return {"i": n, "f": n / 4, "s": f"s{n}", "b": bytes([n] * (n % 3)), "t": n % 2 == 0, "other": [n]}
+
+
+@pytest.fixture
+def keys(client, set_name):
+    """Keys of 20 records; every fifth does not exist."""
+    keys = [native.Key("test", set_name, n) for n in range(20)]
+    for n, key in enumerate(keys):
+        if n % 5:
+            client.put_blocking(key, bins(n))
+    return keys
+
+
+def reader_of(client, set_name, schema=SCHEMA, **options):
+    recordset = client.query_blocking(native.Statement("test", set_name))
+    return pa.RecordBatchReader.from_stream(recordset.to_arrow(schema, **options))
+
+
+def test_batches(client, keys):
+    records = client.batch_read_blocking(keys, as_arrow=SCHEMA)
+    assert isinstance(records, native.ArrowRecords) and len(records) == 20
+    assert records.result_codes == [0 if n % 5 else 2 for n in range(20)]
+    table = pa.table(records)
+    table.validate(full=True)
+    types = [pa.int64(), pa.float64(), pa.utf8(), pa.binary(), pa.bool_()]
+    assert table.schema == pa.schema(records) == pa.schema(list(zip(SCHEMA, types, strict=True)))
+    expected = [{name: bins(n)[name] if n % 5 else None for name in SCHEMA} for n in range(20)]
+    assert table.to_pylist() == expected
+    assert pa.table(records) == table, "it can be taken over again"
+
+
+async def test_batches_async(client, keys):
+    records = await client.batch_read(keys, ["i"], as_arrow=[("i", "int64"), ("s", "large_utf8")])
+    table = pa.table(records)
+    assert table["i"].to_pylist() == [n if n % 5 else None for n in range(20)]
+    assert table["s"].null_count == 20 and table["s"].type == pa.large_utf8()
+
+
+def test_columns_outlive_what_they_came_from(client, keys):
+    column = pa.table(client.batch_read_blocking(keys, as_arrow=SCHEMA))["s"]
+    gc.collect()
+    assert column.to_pylist() == [f"s{n}" if n % 5 else None for n in range(20)]
+
+
+def test_nothing_is_copied(client, keys):
+    records = client.batch_read_blocking(keys, as_arrow={"i": "int64"})
+    one, other = (pa.table(records)["i"].chunk(0).buffers()[1].address for _ in range(2))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (-(2**63), "int64", -(2**63)),
+        (1.5, "int64", None),
+        ("1", "int64", None),
+        (True, "int64", None),
+        (1.5, "float64", 1.5),
+        (3, "float64", 3.0),
+        (-(2**53), "float64", -(2.0**53)),
+        (2**53 + 1, "float64", None),
+        (False, "bool", False),
+        (True, "bool", True),
+        (1, "bool", None),
+        ("äöü", "utf8", "äöü"),
+        ("äöü", "large_utf8", "äöü"),
+        ("", "utf8", ""),
+        (b"abc", "utf8", None),
+        (b"abc", "large_utf8", None),
+        (b"\0\xff", "binary", b"\0\xff"),
+        (b"", "binary", b""),
+        ("abc", "large_binary", b"abc"),
+        ([1], "binary", None),
+        ({"a": 1}, "large_utf8", None),
+    ],
+)
+def test_what_fits_a_column(client, key, value, kind, expected):
+    client.put_blocking(key, {"v": value, "w": 1})
+    table = pa.table(client.batch_read_blocking([key, key], as_arrow={"w": "int64", "v": kind}))
+    table.validate(full=True)
+    assert table.to_pylist() == [{"w": 1, "v": expected}] * 2
+
+
+def test_schemas_of_others(client, keys):
+    schema = pa.schema([pa.field("s", pa.large_utf8()), pa.field("i", pa.int64(), nullable=False), ("f", pa.float64())])
+    table = pa.table(client.batch_read_blocking(keys, as_arrow=schema))
+    assert table.schema.names == schema.names and table.schema.types == schema.types
+    assert table["i"].to_pylist() == [n if n % 5 else None for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "error"),
+    [
+        (5, TypeError),
+        ("i", TypeError),
+        (["i"], TypeError),
+        ({"i": "int32"}, TypeError),
+        ({"i": int}, TypeError),
+        ({1: "int64"}, TypeError),
+        ({}, aerolane.InvalidArgumentError),
+        ({"": "int64"}, aerolane.InvalidArgumentError),
+        ({"v" * 16: "int64"}, aerolane.InvalidArgumentError),
+        ([("i", "int64"), ("i", "utf8")], aerolane.InvalidArgumentError),
+        (pa.schema([("i", pa.int32())]), TypeError),
+        (pa.schema([("i", pa.dictionary(pa.int64(), pa.utf8()))]), TypeError),
+        (pa.schema([("i", pa.list_(pa.int64()))]), TypeError),
+        (pa.schema([]), aerolane.InvalidArgumentError),
+        (pa.schema([("v" * 16, pa.int64())]), aerolane.InvalidArgumentError),
+        (pa.field("i", pa.int64()), TypeError),
+    ],
+)
+def test_schemas_that_bins_cannot_become(client, set_name, key, schema, error):
+    with pytest.raises(error):
+        client.batch_read_blocking([key], as_arrow=schema)
+    with pytest.raises(error):
+        client.query_blocking(native.Statement("test", set_name)).to_arrow(schema)
+
+
+def test_arguments(client, set_name, key):
+    with pytest.raises(ValueError, match="as_numpy and as_arrow"):
+        client.batch_read_blocking([key], as_numpy=[("i", "i8")], as_arrow={"i": "int64"})
+    recordset = client.query_blocking(native.Statement("test", set_name))
+    for rows in (0, -1, 2**24 + 1):
+        with pytest.raises(aerolane.InvalidArgumentError):
+            recordset.to_arrow(SCHEMA, batch_rows=rows)
+
+
+def test_no_rows(client, set_name):
+    assert pa.table(client.batch_read_blocking([], as_arrow=SCHEMA)).num_rows == 0
+    table = reader_of(client, set_name).read_all()
+    assert table.num_rows == 0 and table.schema.names == list(SCHEMA)
+
+
+def test_queries(client, set_name, keys):
+    for rows in (1, 3, 16, 65536):
+        batches = list(reader_of(client, set_name, batch_rows=rows))
+        assert [len(batch) for batch in batches] == [rows] * (16 // rows) + [16 % rows] * (16 % rows > 0)
+        table = pa.Table.from_batches(batches)
+        table.validate(full=True)
+        expected = [{name: bins(n)[name] for name in SCHEMA} for n in range(20) if n % 5]
+        assert sorted(table.to_pylist(), key=lambda row: row["i"]) == expected
+
+
+async def test_queries_async(client, set_name, keys):
+    partitions = native.PartitionFilter()
+    recordset = await client.query(native.Statement("test", set_name, ["f"]), partitions)
+    table = await asyncio.to_thread(pa.table, recordset.to_arrow({"f": "float64", "none": "bool"}))
+    assert sorted(table["f"].to_pylist()) == [n / 4 for n in range(20) if n % 5]
+    assert table["none"].null_count == 16
+    assert partitions.done() and not recordset.active
+
+
+def test_a_stream_is_read_once_and_as_it_is_asked_for(client, set_name, keys):
+    recordset = client.query_blocking(native.Statement("test", set_name))
+    stream = recordset.to_arrow(SCHEMA, batch_rows=5)
+    assert pa.schema(stream).names == list(SCHEMA)
+    reader = pa.RecordBatchReader.from_stream(stream)
+    assert len(reader.read_next_batch()) == 5
+    assert len(list(recordset)) == 11, "the others were not taken by the stream"
+    with pytest.raises(StopIteration):
+        reader.read_next_batch()
+    with pytest.raises(ValueError, match="once"):
+        pa.table(stream)
+
+
+def test_bytes_of_a_batch_are_bounded(client, set_name):
+    big = b"x" * 900_000
+    keys = [native.Key("test", set_name, n) for n in range(80)]
+    for key in keys:
+        client.put_blocking(key, {"b": big})
+    sizes = [batch.nbytes for batch in reader_of(client, set_name, {"b": "binary"})]
+    assert len(sizes) == 3 and max(sizes) < 34 << 20
+    for key in keys:
+        client.delete_blocking(key)
+
+
+def test_dropping_a_reader_ends_the_query(client, set_name, keys):
+    partitions, statement = native.PartitionFilter(), native.Statement("test", set_name)
+    reader = pa.RecordBatchReader.from_stream(
+        client.query_blocking(statement, partitions).to_arrow(SCHEMA, batch_rows=5)
+    )
+    reader.read_next_batch()
+    del reader
+    gc.collect()
+    assert len(list(client.query_blocking(statement, partitions))) == 11, "the filter knows how far it was read"
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_streams_that_nobody_reads(client, set_name, keys, taken):
+    partitions, statement = native.PartitionFilter(), native.Statement("test", set_name)
+    stream = client.query_blocking(statement, partitions).to_arrow(SCHEMA)
+    held = stream.__arrow_c_stream__() if taken else stream
+    del stream, held
+    gc.collect()
+    assert len(list(client.query_blocking(statement, partitions))) == 16
+
+
+def test_several_results_of_a_bin(client, set_name, keys):
+    """The last one counts, as in arrays."""
+    statement = native.Statement("test", set_name)
+    again = ("i", "s", "b", "t", "f", "s", "t", "b", "i", "f")
+    statement.set_operations([native.Operation.get_bin(name) for name in again])
+    table = pa.table(client.query_blocking(statement).to_arrow({**SCHEMA, "s": "large_utf8"}))
+    table.validate(full=True)
+    expected = [{name: bins(n)[name] for name in SCHEMA} for n in range(20) if n % 5]
+    assert sorted(table.to_pylist(), key=lambda row: row["i"]) == expected
+
+
+def slow_stream(new_cluster, connect):
+    """A client, and the stream of a query that would take a while."""
+    client = connect(new_cluster(nodes=1).seeds)
+    for n in range(100):
+        client.put_blocking(native.Key("test", "s", n), {"i": n})
+    policy = native.QueryPolicy(records_per_second=10)
+    recordset = client.query_blocking(native.Statement("test", "s"), policy=policy)
+    return client, pa.RecordBatchReader.from_stream(recordset.to_arrow({"i": "int64"}, batch_rows=1))
+
+
+def test_an_error_ends_the_stream_and_is_not_taken_for_its_end(new_cluster, connect):
+    client, reader = slow_stream(new_cluster, connect)
+    assert reader.read_next_batch().num_rows == 1
+    client.close_blocking()
+    with pytest.raises(OSError, match=r"(?i)closed"):
+        reader.read_all()
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"(?i)closed"):
+            reader.read_next_batch()
+
+
+def test_an_interrupt_ends_the_wait(new_cluster, connect):
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        pytest.skip("SIGINT is not Python's here")
+    _, reader = slow_stream(new_cluster, connect)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises((KeyboardInterrupt, OSError), match="KeyboardInterrupt"):
+        reader.read_all()
+    timer.join()
+
+
+def test_threads(client, set_name, keys):
+    """Many streams at once, each on a thread of its own."""
+    found = []
+
+    def read():
+        found.append(sorted(reader_of(client, set_name, batch_rows=2).read_all()["i"].to_pylist()))
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [[n for n in range(20) if n % 5]] * 8
+
+
+def test_no_arrow_library_is_needed():
+    code = "import sys, aerolane; from aerolane import native; assert 'pyarrow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
