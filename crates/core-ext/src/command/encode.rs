@@ -209,6 +209,7 @@ pub fn operate_header(policy: &WritePolicy, asked: Asked, timeout_ms: u32) -> Me
 }
 
 /// What an operation that reads asks for beside [`info1::READ`]; `None` if it writes.
+#[inline]
 pub(crate) fn read_bits(operation: Ours<'_>) -> Option<u8> {
     match operation {
         Ours::Scalar(Scalar::Get) => Some(info1::GET_ALL),

@@ -112,6 +112,7 @@ pub(crate) enum Ours<'a> {
 
 impl Ours<'_> {
     /// Whether the record may be changed.
+    #[inline]
     pub(crate) const fn is_write(self) -> bool {
         match self {
             Self::Scalar(scalar) => scalar.is_write(),
@@ -120,6 +121,7 @@ impl Ours<'_> {
     }
 
     /// Whether the answer must have a place for each operation because of this one.
+    #[inline]
     pub(crate) fn wants_all_answers(self) -> bool {
         match self {
             Self::Scalar(scalar) => scalar.is_write(),
@@ -151,12 +153,20 @@ impl Operation {
     ///
     /// # Errors
     /// It is aerospike-core's, or it cannot be sent.
+    #[inline]
     pub(crate) fn ours(&self) -> Result<Ours<'_>> {
         match &self.0 {
             Kind::Scalar(scalar) => Ok(Ours::Scalar(scalar)),
             Kind::Encoded(encoded) => Ok(Ours::Encoded(encoded)),
-            Kind::Core(_) => Err(Error::client_error("an operation that only aerospike-core can encode")),
-            Kind::Refused(Refused(e)) => Err(e.clone()),
+            Kind::Core(_) | Kind::Refused(_) => Err(self.not_ours()),
+        }
+    }
+
+    #[cold]
+    fn not_ours(&self) -> Error {
+        match &self.0 {
+            Kind::Refused(Refused(e)) => e.clone(),
+            _ => Error::client_error("an operation that only aerospike-core can encode"),
         }
     }
 
