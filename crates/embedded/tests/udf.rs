@@ -4,10 +4,9 @@
 mod common;
 
 use aerolane_embedded::EmbeddedCluster;
-use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3, op};
-use aerolane_wire::particle::Particle;
+use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use common::{Answer, Raw, digest};
+use common::{Answer, Raw, digest, put_bin};
 use std::time::{Duration, Instant};
 
 const MODULE: &str = r#"
@@ -166,15 +165,7 @@ fn calls_on_one_record_do_not_lose_each_others_writes() {
 }
 
 fn put_n(raw: &mut Raw, digest: [u8; 20], n: i64) {
-    let mut out = Vec::new();
-    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
-    let mut message = MessageWriter::frame(&mut out, &header);
-    message.field(field::NAMESPACE, b"test");
-    message.field(field::SET, b"s");
-    message.field(field::DIGEST, &digest);
-    message.op(op::WRITE, b"n", Particle::Integer(n)).unwrap();
-    message.finish().unwrap();
-    raw.send(&out);
+    raw.send(&put_bin(digest, b"n", n));
     assert_eq!(raw.answer().unwrap().code, 0);
 }
 

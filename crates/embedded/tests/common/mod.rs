@@ -138,13 +138,18 @@ pub(crate) fn digest(partition: u16, n: u8) -> [u8; 20] {
 
 /// A request that writes bin `i` in set `s` of namespace `test`.
 pub(crate) fn put(digest: [u8; 20], value: i64) -> Vec<u8> {
+    put_bin(digest, b"i", value)
+}
+
+/// [`put`] of a bin of this name.
+pub(crate) fn put_bin(digest: [u8; 20], name: &[u8], value: i64) -> Vec<u8> {
     let mut out = Vec::new();
     let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
     let mut message = MessageWriter::frame(&mut out, &header);
     message.field(field::NAMESPACE, b"test");
     message.field(field::SET, b"s");
     message.field(field::DIGEST, &digest);
-    message.op(op::WRITE, b"i", Particle::Integer(value)).unwrap();
+    message.op(op::WRITE, name, Particle::Integer(value)).unwrap();
     message.finish().unwrap();
     out
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
-use aerolane_wire::message::{Message, MessageWriter, field, info2};
+use aerolane_wire::message::{Message, MessageWriter, info2};
 use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
 use aerospike_core::WritePolicy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,7 +14,7 @@ use super::super::raw::RawClient;
 use super::request::RawQuery;
 use crate::command::compress::message_body;
 use crate::command::decode::{bad, failure};
-use crate::command::encode::{filter_field, frame, too_big, write_header};
+use crate::command::encode::{frame, too_big, write_header};
 use crate::command::policy;
 use crate::error::{Error, Phase, Result};
 use crate::topology::NodeInfo;
@@ -97,14 +97,7 @@ impl RawQuery {
         frame(out, base, |out| {
             let header = write_header(policy, 0, info2::WRITE, false, policy::server_timeout_ms(base));
             let mut writer = MessageWriter::frame(out, &header);
-            self.common_fields(&mut writer);
-            filter_field(&mut writer, base)?;
-            if policy.records_per_second > 0 {
-                writer.field(field::RECORDS_PER_SECOND, &policy.records_per_second.to_be_bytes());
-            }
-            let timeout_ms = policy::socket_timeout(base).map_or(0, |timeout| timeout.as_millis() as u32);
-            writer.field(field::SOCKET_TIMEOUT, &timeout_ms.to_be_bytes());
-            writer.field(field::QUERY_ID, &id.to_be_bytes());
+            self.common_fields(&mut writer, base, policy.records_per_second, id)?;
             self.common_ops(&mut writer);
             writer.finish().map_err(too_big)
         })

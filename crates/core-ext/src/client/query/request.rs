@@ -1,7 +1,7 @@
 //! What a query asks for, and its request to one node.
 
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3};
-use aerospike_core::{QueryDuration, QueryPolicy};
+use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy};
 
 use super::cursor::Cursor;
 use crate::client::batch::RawOps;
@@ -100,14 +100,7 @@ impl RawQuery {
             let mut header = read_header(base, flags1, flags2, policy::server_timeout_ms(base));
             header.info3 |= info3::PARTITION_DONE;
             let mut writer = MessageWriter::frame(out, &header);
-            self.common_fields(&mut writer);
-            filter_field(&mut writer, base)?;
-            if policy.records_per_second > 0 {
-                writer.field(field::RECORDS_PER_SECOND, &policy.records_per_second.to_be_bytes());
-            }
-            let timeout_ms = policy::socket_timeout(base).map_or(0, |timeout| timeout.as_millis() as u32);
-            writer.field(field::SOCKET_TIMEOUT, &timeout_ms.to_be_bytes());
-            writer.field(field::QUERY_ID, &id.to_be_bytes());
+            self.common_fields(&mut writer, base, policy.records_per_second, id)?;
             self.partition_fields(&mut writer, cursor, partitions)?;
             if limit > 0 {
                 writer.field(field::MAX_RECORDS, &limit.to_be_bytes());
@@ -117,10 +110,24 @@ impl RawQuery {
         })
     }
 
-    /// Namespace, and what says which records.
-    pub(super) fn common_fields(&self, writer: &mut MessageWriter<'_>) {
+    /// Which records, how fast, for how long, and the query's number.
+    pub(super) fn common_fields(
+        &self,
+        writer: &mut MessageWriter<'_>,
+        base: &BasePolicy,
+        records_per_second: u32,
+        id: u64,
+    ) -> Result<()> {
         writer.field(field::NAMESPACE, self.namespace.as_bytes());
         writer.encoded_fields(&self.fields, self.field_count);
+        filter_field(writer, base)?;
+        if records_per_second > 0 {
+            writer.field(field::RECORDS_PER_SECOND, &records_per_second.to_be_bytes());
+        }
+        let timeout_ms = policy::socket_timeout(base).map_or(0, |timeout| timeout.as_millis() as u32);
+        writer.field(field::SOCKET_TIMEOUT, &timeout_ms.to_be_bytes());
+        writer.field(field::QUERY_ID, &id.to_be_bytes());
+        Ok(())
     }
 
     pub(super) fn common_ops(&self, writer: &mut MessageWriter<'_>) {
