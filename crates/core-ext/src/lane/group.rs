@@ -105,13 +105,22 @@ impl<T> Group<T> {
         Ok(Placed::InLine)
     }
 
-    /// The open connection with the fewest entries, if one has room.
+    /// The connection for one more request, if one has room: of as many as all requests need, the one with the fewest.
+    ///
+    /// The others rest until they are needed, or idle for long enough to be closed. After a burst had opened many, the
+    /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
     fn best(&self, len: usize, limits: Limits) -> Option<usize> {
-        // Two passes over small numbers: the first is done many at a time by the processor.
-        let least = self.loads.iter().copied().min().filter(|&least| usize::from(least) < limits.depth)?;
+        let needed = (self.counters.in_flight as usize / limits.depth + 1).max(limits.min);
+        let among = |slots: &[u16]| {
+            // Two passes over small numbers: the first is done many at a time by the processor.
+            let least = slots.iter().copied().min().filter(|&least| usize::from(least) < limits.depth)?;
+            slots.iter().position(|&load| load == least)
+        };
+        let needed = &self.loads[..needed.min(self.loads.len())];
+        // What one of the first may not take (it is closed, or behind an orphan), another one takes.
+        let slot = among(needed).or_else(|| among(&self.loads))?;
         let has_room_for =
             |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
-        let slot = self.loads.iter().position(|&load| load == least)?;
         if has_room_for(slot) {
             return Some(slot);
         }

@@ -36,7 +36,7 @@ fn nobody_overtakes_those_in_line() {
 #[test]
 fn the_bytes_in_flight_are_bounded() {
     let bound = 10_000;
-    let sizing = LaneSizing { max_bytes_in_flight: bound, depth: 16, ..sizing() };
+    let sizing = LaneSizing { min: 2, max_bytes_in_flight: bound, depth: 16, ..sizing() };
     let (mut rig, conns) = Rig::with_open(sizing, 2);
     for key in 0..8 {
         rig.try_submit(key, Class::Single, 1000, 4000).unwrap();
@@ -56,7 +56,7 @@ fn the_bytes_in_flight_are_bounded() {
 
 #[test]
 fn a_request_beyond_the_bound_goes_alone_and_is_not_starved() {
-    let (mut rig, conns) = Rig::with_open(LaneSizing { max_bytes_in_flight: 1000, ..sizing() }, 2);
+    let (mut rig, conns) = Rig::with_open(LaneSizing { min: 2, max_bytes_in_flight: 1000, ..sizing() }, 2);
     rig.submit(0);
     rig.submit(1);
     rig.submit(2);

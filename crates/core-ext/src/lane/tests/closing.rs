@@ -42,7 +42,7 @@ fn a_connection_about_to_be_closed_gets_no_request() {
 
 #[test]
 fn beyond_the_maximum_idle_connections_are_closed_at_once() {
-    let (mut rig, conns) = Rig::with_open(LaneSizing { max: 4, ..sizing() }, 4);
+    let (mut rig, conns) = Rig::with_open(LaneSizing { min: 4, max: 4, ..sizing() }, 4);
     for key in 0..4 {
         rig.submit(key);
     }
@@ -197,4 +197,42 @@ fn a_lane_ends_also_when_slots_among_its_connections_are_empty() {
     rig.lane.close_all(&FailureKind::Closed, &mut rig.outcomes);
     assert_eq!(rig.close_asked(), [conns[3]]);
     assert_eq!(rig.counters().open, 0);
+}
+
+#[test]
+fn after_a_burst_requests_gather_on_few_connections_and_the_others_are_closed() {
+    let limits = LaneSizing { max: 8, ..sizing() };
+    let (mut rig, conns) = Rig::with_open(limits, 8);
+    let mut at = BTreeMap::new();
+    let mut next = 0;
+    let mut submit = |rig: &mut Rig, at: &mut BTreeMap<u32, ConnId>, count: u32| {
+        for key in next..next + count {
+            rig.submit(key);
+        }
+        next += count;
+        for (conn, keys) in rig.flush_all() {
+            at.extend(keys.into_iter().map(|key| (key, conn)));
+        }
+    };
+    submit(&mut rig, &mut at, 32);
+    assert!(conns.iter().all(|conn| at.values().any(|at| at == conn)), "a burst fills all of them");
+    // From now on there are never more than 6 at a time: enough for two connections.
+    for answered in 0..200 {
+        let (&key, &conn) = at.first_key_value().unwrap();
+        rig.answer(conn, &[key]);
+        at.remove(&key);
+        if answered >= 26 {
+            submit(&mut rig, &mut at, 1);
+        }
+    }
+    assert_eq!(at.len(), 6);
+    let loads: Vec<usize> = conns.iter().map(|conn| at.values().filter(|at| *at == conn).count()).collect();
+    assert_eq!(loads, [3, 3, 0, 0, 0, 0, 0, 0], "evenly on those that are needed");
+    rig.now = rig.now.plus(9_999);
+    submit(&mut rig, &mut at, 2);
+    rig.now = rig.now.plus(1);
+    rig.trim();
+    let mut closing = rig.close_asked();
+    closing.reverse();
+    assert_eq!(closing, conns[2..]);
 }

@@ -24,7 +24,7 @@ fn answers_match_in_order_whatever_the_pieces() {
 
 #[test]
 fn the_least_loaded_connection_gets_the_next_request() {
-    let (mut rig, conns) = Rig::with_open(sizing(), 2);
+    let (mut rig, conns) = Rig::with_open(LaneSizing { min: 2, ..sizing() }, 2);
     for key in 0..5 {
         rig.submit(key);
     }
