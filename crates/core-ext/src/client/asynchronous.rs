@@ -111,9 +111,12 @@ impl Client {
         self.shared.cluster.core()
     }
 
-    async fn run<C: Command>(&self, command: C) -> Result<C::Output> {
-        let lane = self.shared.lanes.mine()?;
-        execute(&self.shared.cluster, &lane, command).await
+    #[expect(clippy::manual_async_fn, reason = "holds its argument once; see `execute`")]
+    fn run<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
+        async move {
+            let lane = self.shared.lanes.mine()?;
+            execute(&self.shared.cluster, &lane, command).await
+        }
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

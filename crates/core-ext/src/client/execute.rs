@@ -1,6 +1,6 @@
 //! Runs a call to its end: attempts over a lane, or by the calling thread.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,47 +22,62 @@ pub(super) async fn wait(cluster: &Cluster, pause: Duration) {
     let _ = cluster.run(async move { tokio::time::sleep(pause).await }).await;
 }
 
+// The two functions below are not `async fn`s: those hold each argument twice, as it was passed and as it is used, and
+// what a call holds while it waits is what a machine with thousands of calls in flight has no cache for.
+
 /// Executes a single-record command on a lane.
-pub(crate) async fn execute<C: Command>(cluster: &Cluster, lane: &Arc<SharedLane>, command: C) -> Result<C::Output> {
-    let now = clock::now();
-    let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
-    let attempts = Attempts::new(cluster, command.base(), command.writes(), now);
-    let timeout_ms = attempts.server_timeout_ms();
-    let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
-    let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| command.decode(body, node.label()));
-    on_lane(cluster, Way::Tasks(lane), attempts, (target, now), encode, decode).await
+#[expect(clippy::manual_async_fn, reason = "holds its arguments once")]
+pub(crate) fn execute<C: Command>(
+    cluster: &Cluster,
+    lane: &Arc<SharedLane>,
+    command: C,
+) -> impl Future<Output = Result<C::Output>> {
+    async move {
+        let now = clock::now();
+        let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
+        let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+        let timeout_ms = attempts.server_timeout_ms();
+        let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
+        let decode =
+            |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| command.decode(body, node.label()));
+        on_lane(cluster, Way::Tasks(lane), &mut attempts, (target, now), encode, decode).await
+    }
 }
 
 /// The attempts of a call to a partition of a namespace, over a lane, from `now` on.
-pub(super) async fn on_lane<R>(
+#[expect(clippy::manual_async_fn, reason = "holds its arguments once")]
+pub(super) fn on_lane<R>(
     cluster: &Cluster,
     lane: Way<'_>,
-    mut attempts: Attempts<'_>,
+    attempts: &mut Attempts<'_>,
     ((namespace, partition), mut now): ((&str, u16), Instant),
     encode: impl Fn(&mut Vec<u8>) -> Result<()>,
     decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
-) -> Result<R> {
-    loop {
-        let next = match attempts.next(namespace, partition, now) {
-            Ok(Attempt { node, deadline }) => {
-                let place = node.id().index() as u16;
-                let mut exchange = lane.exchange(place, Class::Single, (now, deadline), &encode);
-                match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
-                    Ok(Ok(output)) => return Ok(output),
-                    Ok(Err(error)) => attempts.answered(&node, error, clock::now()),
-                    Err(error) => attempts.unanswered(&node, error, clock::now()),
+) -> impl Future<Output = Result<R>> {
+    async move {
+        loop {
+            let next = match attempts.next(namespace, partition, now) {
+                Ok(Attempt { node, deadline }) => {
+                    let place = node.id().index() as u16;
+                    let mut exchange = lane.exchange(place, Class::Single, (now, deadline), &encode);
+                    match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
+                        Ok(Ok(output)) => return Ok(output),
+                        Ok(Err(error)) => attempts.answered(&node, error, clock::now()),
+                        Err(error) => attempts.unanswered(&node, error, clock::now()),
+                    }
                 }
-            }
-            Err(next) => next,
-        };
-        match next {
-            Next::Retry(pause) => {
-                if !pause.is_zero() {
-                    wait(cluster, pause).await;
+                Err(next) => next,
+            };
+            match next {
+                Next::Retry(pause) => {
+                    if !pause.is_zero() {
+                        // Rare, and its future is larger than all the rest.
+                        Box::pin(wait(cluster, pause)).await;
+                    }
+                    now = clock::now();
                 }
-                now = clock::now();
+                Next::GiveUp(error) => return Err(error),
             }
-            Next::GiveUp(error) => return Err(error),
         }
     }
 }

@@ -203,8 +203,8 @@ impl LocalClient {
         self.shared.cluster.core()
     }
 
-    async fn run<C: Command>(&self, command: C) -> Result<C::Output> {
-        execute(&self.shared.cluster, &self.lane, command).await
+    fn run<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
+        execute(&self.shared.cluster, &self.lane, command)
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

@@ -316,7 +316,7 @@ impl RawClient {
     ) -> Result<Vec<u8>> {
         let cluster = &self.shared.cluster;
         let mut now = clock::now();
-        let attempts = match begun {
+        let mut attempts = match begun {
             None => Attempts::new(cluster, policy, call.writes, now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
@@ -336,7 +336,7 @@ impl RawClient {
             Ok(())
         };
         let decode = |answer: &[u8], node: &NodeInfo| call.accept(answer, node, <[u8]>::to_vec);
-        on_lane(cluster, lane, attempts, (call.target(), now), encode, decode).await
+        on_lane(cluster, lane, &mut attempts, (call.target(), now), encode, decode).await
     }
 
     /// A lane for a foreign event loop. The client's drivers share its pool, each with at least one connection per
