@@ -60,6 +60,7 @@ CLIENT = {
     "idle_timeout": (0, MS),
     "min_conns_per_node": (0, (0, 1, 65_535)),
     "max_conns_per_node": (256, (0, 1, 65_535)),
+    "connection_spread": (None, (1, 65_535, None)),
     "pipeline_depth": (None, (1, 1024, None)),
     "max_bytes_in_flight": (None, (1024, 2**30, None)),
     "max_batch_conns_per_node": (None, (1, 65_535, None)),

@@ -31,6 +31,10 @@ pub struct PoolSizing {
     pub min: u32,
     /// Most connections per node for single-record requests. Default 256, as `ClientPolicy::max_conns_per_node`.
     pub max: u32,
+    /// Connections per node that are opened although others have room: the server works on one request of a connection
+    /// at a time, so one connection gets no more than one of its threads. A second one is worth it from 64 requests in flight on,
+    /// on an event loop of its own thread from 8 on, and so forth. Default 3 (see decision 0002); 1: only when all are full.
+    pub spread: u32,
     /// Most requests in flight on one connection; further connections are opened only when all are full. Default 128
     /// (see decision 0002); always 1 on TLS connections. At most [`MAX_DEPTH`].
     pub depth: u32,
@@ -58,6 +62,7 @@ impl Default for PoolSizing {
         Self {
             min: 1,
             max: 256,
+            spread: 3,
             depth: 128,
             max_bytes_in_flight: 1 << 20,
             batch_max: 64,
@@ -100,6 +105,7 @@ impl PoolSizing {
     /// `InvalidArgument` naming the field, its value and what it should be.
     pub fn validate(&self) -> Result<()> {
         check("max", u64::from(self.max), 1, u64::from(MAX_CONNECTIONS))?;
+        check("spread", u64::from(self.spread), 1, u64::from(MAX_CONNECTIONS))?;
         check("depth", u64::from(self.depth), 1, u64::from(MAX_DEPTH))?;
         check("batch_max", u64::from(self.batch_max), 1, u64::from(MAX_CONNECTIONS))?;
         check("max_bytes_in_flight", self.max_bytes_in_flight as u64, 1024, 1 << 30)?;
@@ -117,7 +123,13 @@ impl PoolSizing {
     #[must_use]
     pub fn per_lane(&self, lanes: NonZeroU32) -> Self {
         let max = (self.max / lanes).max(1);
-        Self { min: self.min.min(max), max, batch_max: (self.batch_max / lanes).max(1), ..self.clone() }
+        Self {
+            min: self.min.min(max),
+            max,
+            spread: (self.spread / lanes).max(1),
+            batch_max: (self.batch_max / lanes).max(1),
+            ..self.clone()
+        }
     }
 
     /// Most single-record requests in flight to one node.

@@ -20,6 +20,7 @@ class ClientPolicy:
         idle_timeout: int | None = None,
         min_conns_per_node: int | None = None,
         max_conns_per_node: int | None = None,
+        connection_spread: int | None = None,
         pipeline_depth: int | None = None,
         max_bytes_in_flight: int | None = None,
         max_batch_conns_per_node: int | None = None,
@@ -54,6 +55,7 @@ class ClientPolicy:
         idle_timeout: int | None = None,
         min_conns_per_node: int | None = None,
         max_conns_per_node: int | None = None,
+        connection_spread: int | None = None,
         pipeline_depth: int | None = None,
         max_bytes_in_flight: int | None = None,
         max_batch_conns_per_node: int | None = None,
@@ -85,6 +87,7 @@ class ClientPolicy:
     idle_timeout: int
     min_conns_per_node: int
     max_conns_per_node: int
+    connection_spread: int | None
     pipeline_depth: int | None
     max_bytes_in_flight: int | None
     max_batch_conns_per_node: int | None

@@ -67,6 +67,8 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let sizing = LaneSizing {
+            spread: 1,
+            fair_share: 64,
             min: CONNECTIONS,
             max: CONNECTIONS,
             depth: DEPTH,

@@ -13,6 +13,10 @@ pub(super) struct Limits {
     pub(super) min: usize,
     /// Most connections.
     pub(super) max: usize,
+    /// Connections to open while each has as many entries as `fair_share`.
+    pub(super) spread: usize,
+    /// So many entries are worth another connection.
+    pub(super) fair_share: usize,
     /// Most entries on each.
     pub(super) depth: usize,
     /// Most request bytes in flight on each.
@@ -43,11 +47,22 @@ pub(super) struct Group<T> {
     pub(super) counters: NodeCounters,
 }
 
+/// How many connections so many requests are worth while there is no need for more.
+fn shares(requests: usize, limits: Limits) -> usize {
+    requests.div_ceil(limits.fair_share).min(limits.spread)
+}
+
+/// How many connections are to carry so many requests.
+fn needed(requests: usize, limits: Limits) -> usize {
+    shares(requests, limits).max(requests.div_ceil(limits.depth)).max(limits.min)
+}
+
 /// Where a request went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// On a connection: its slot and serial, if the driver is to be told that output waits there.
-    On(Option<(usize, u32)>),
+    /// On a connection: its slot and serial, if the driver is to be told that output waits there; whether another
+    /// connection is wanted.
+    On { flush: Option<(usize, u32)>, grow: bool },
     /// In line.
     InLine,
 }
@@ -89,7 +104,10 @@ impl<T> Group<T> {
             self.loads[slot] = conn.load();
             self.counters.requests += 1;
             self.counters.in_flight += 1;
-            return Ok(Placed::On(conn.ask_to_flush().then_some((slot, conn.serial))));
+            return Ok(Placed::On {
+                flush: conn.ask_to_flush().then_some((slot, conn.serial)),
+                grow: self.is_crowded(limits),
+            });
         }
         let (limit, in_flight) = (limits.max * limits.depth, self.counters.in_flight as usize);
         let waiting = self.line.len();
@@ -110,15 +128,14 @@ impl<T> Group<T> {
     /// The others rest until they are needed, or idle for long enough to be closed. After a burst had opened many, the
     /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
     fn best(&self, len: usize, limits: Limits) -> Option<usize> {
-        let needed = (self.counters.in_flight as usize / limits.depth + 1).max(limits.min);
         let among = |slots: &[u16]| {
             // Two passes over small numbers: the first is done many at a time by the processor.
             let least = slots.iter().copied().min().filter(|&least| usize::from(least) < limits.depth)?;
             slots.iter().position(|&load| load == least)
         };
-        let needed = &self.loads[..needed.min(self.loads.len())];
+        let needed = needed(self.counters.in_flight as usize + 1, limits).min(self.loads.len());
         // What one of the first may not take (it is closed, or behind an orphan), another one takes.
-        let slot = among(needed).or_else(|| among(&self.loads))?;
+        let slot = among(&self.loads[..needed]).or_else(|| among(&self.loads))?;
         let has_room_for =
             |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
         if has_room_for(slot) {
@@ -145,6 +162,12 @@ impl<T> Group<T> {
         }
     }
 
+    /// Whether fewer connections are open or on their way than the requests in flight are worth.
+    fn is_crowded(&self, limits: Limits) -> bool {
+        let at_hand = self.open - self.retired + self.opening;
+        at_hand < limits.spread && at_hand < shares(self.counters.in_flight as usize, limits) && !self.failing
+    }
+
     /// How many connections to open now; they count as being opened from here on.
     ///
     /// While they fail, one is tried at a time: for requests in line that have nothing else to wait for, and `again`
@@ -154,7 +177,8 @@ impl<T> Group<T> {
             return 0;
         }
         let usable = self.open - self.retired;
-        let wanted = (usable + self.line.len().div_ceil(limits.depth)).max(limits.min);
+        let requests = self.counters.in_flight as usize + self.line.len();
+        let wanted = (usable + self.line.len().div_ceil(limits.depth)).max(shares(requests, limits)).max(limits.min);
         let mut count = wanted
             .saturating_sub(usable + self.opening)
             .min(limits.max - self.open - self.opening)

@@ -102,8 +102,11 @@ impl<T> Lane<T> {
         let lane = self.node(node);
         let gone = lane.gone;
         match lane.groups[class.index()].submit(request, (token, ticket, deadline), now, limits)? {
-            Placed::On(flush) => {
+            Placed::On { flush, grow } => {
                 self.in_flight += 1;
+                if grow {
+                    self.ask_to_open(node, class, false);
+                }
                 if let Some((slot, serial)) = flush {
                     self.to_flush.push(ConnId { node, class, slot: slot as u16, serial });
                 }
@@ -445,15 +448,17 @@ impl<T> Lane<T> {
 }
 
 fn limits(sizing: LaneSizing, class: Class) -> Limits {
-    let LaneSizing { min, max, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
-    let (min, max, depth) = match class {
-        Class::Single => (min, max, depth),
-        Class::Batch => (0, max_batch, 1),
+    let LaneSizing { min, max, spread, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
+    let (min, max, spread, depth) = match class {
+        Class::Single => (min, max, spread, depth),
+        Class::Batch => (0, max_batch, 1, 1),
     };
     let max = usize::from(max.max(1));
     Limits {
         min: usize::from(min).min(max),
         max,
+        spread: usize::from(spread).clamp(1, max),
+        fair_share: usize::from(sizing.fair_share.max(1)),
         depth: usize::from(depth.max(1)),
         max_bytes: u64::from(max_bytes_in_flight),
         max_waiting: max_waiting as usize,

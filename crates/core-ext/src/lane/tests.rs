@@ -76,6 +76,8 @@ fn sizing() -> LaneSizing {
     LaneSizing {
         min: 1,
         max: 2,
+        spread: 1,
+        fair_share: 2,
         depth: 4,
         max_bytes_in_flight: 1 << 20,
         max_batch: 2,

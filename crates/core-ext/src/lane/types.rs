@@ -84,6 +84,11 @@ pub struct LaneSizing {
     pub min: u16,
     /// Most pipelined connections, at least 1.
     pub max: u16,
+    /// Pipelined connections that are opened although the others have room, one for each [`fair_share`](Self::fair_share)
+    /// entries: the server works on one request of a connection at a time, with one of its threads.
+    pub spread: u16,
+    /// So many entries are worth another connection, while there are fewer than [`spread`](Self::spread).
+    pub fair_share: u16,
     /// Most entries in flight on one pipelined connection, at least 1.
     pub depth: u16,
     /// Most request bytes in flight on one connection. A larger request goes alone.
@@ -106,6 +111,10 @@ const IDLE_MS: u64 = 55_000;
 /// How long a place may be lost to an answer that does not come.
 const ORPHAN_MS: u64 = 1_000;
 
+/// What a further connection costs the client where callers are on several threads is worth it from here on (decision
+/// 0002).
+const FAIR_SHARE: u16 = 64;
+
 impl From<&PoolSizing> for LaneSizing {
     /// The sizes of one lane, given its share ([`PoolSizing::per_lane`]). Numbers beyond what a lane can count are
     /// taken as the most that it can.
@@ -114,6 +123,8 @@ impl From<&PoolSizing> for LaneSizing {
         Self {
             min: short(share.min),
             max: short(share.max),
+            spread: short(share.spread),
+            fair_share: FAIR_SHARE,
             depth: short(share.depth),
             max_bytes_in_flight: u32::try_from(share.max_bytes_in_flight).unwrap_or(u32::MAX),
             max_batch: short(share.batch_max),

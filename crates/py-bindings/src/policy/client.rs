@@ -25,6 +25,7 @@ pub(crate) struct Settings {
     password: Option<String>,
     tls: Option<Arc<Ready>>,
     workers: Option<u32>,
+    spread: Option<u32>,
     depth: Option<u32>,
     bytes_in_flight: Option<usize>,
     batch_max: Option<u32>,
@@ -43,6 +44,7 @@ impl Default for Settings {
             password: None,
             tls: None,
             workers: None,
+            spread: None,
             depth: None,
             bytes_in_flight: None,
             batch_max: None,
@@ -84,6 +86,7 @@ impl Settings {
         policy.tls_policy = self.tls.as_ref().map(|tls| tls.policy());
         let sizing = PoolSizing::from_policy(&policy);
         let pool = PoolSizing {
+            spread: self.spread.unwrap_or(sizing.spread),
             depth: self.depth.unwrap_or(sizing.depth),
             max_bytes_in_flight: self.bytes_in_flight.unwrap_or(sizing.max_bytes_in_flight),
             batch_max: self.batch_max.unwrap_or(sizing.batch_max),
@@ -139,6 +142,9 @@ policy! {
         min_conns_per_node / set_min_conns_per_node: Connections = core.min_conns_per_node;
         /// Most connections per node for requests of single records. Default 256; 0: 65,535.
         max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
+        /// Connections per node that are opened although others have room, 1 to 65,535: one for each 8 requests in flight on
+        /// an event loop, so that several threads of the server work for it. None (the default): 3; 1: only when all are full.
+        connection_spread / set_connection_spread: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = spread;
         /// Most requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1 over TLS.
         pipeline_depth / set_pipeline_depth: Maybe<Within<1, { MAX_DEPTH as i64 }>> = depth;
         /// Most bytes of requests on one connection that are not yet answered, 1,024 to 1,073,741,824. None (the

@@ -12,6 +12,10 @@ use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
 use crate::topology::NodeId;
 
+/// So many requests are worth another connection: all callers are on the loop's thread, which has less to do for a request
+/// than a thread of the server (decision 0002).
+const FAIR_SHARE: u16 = 8;
+
 /// A connection that was opened for a driver, or why not.
 pub(super) type Opened = (u16, Class, Result<TcpStream, Error>);
 
@@ -100,7 +104,7 @@ impl Seat {
     /// The driver's present share of the pool.
     pub(super) fn share(&self) -> LaneSizing {
         let sharers = NonZeroU32::new(self.port.sharers.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN);
-        LaneSizing::from(&self.sizing.per_lane(sharers))
+        LaneSizing { fair_share: FAIR_SHARE, ..LaneSizing::from(&self.sizing.per_lane(sharers)) }
     }
 }
 

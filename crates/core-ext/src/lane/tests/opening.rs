@@ -163,3 +163,41 @@ fn a_driver_that_opens_unasked_breaks_nothing() {
     assert_eq!(rig.flush(conn), [0]);
     assert_eq!(rig.counters().opening, 0);
 }
+
+#[test]
+fn connections_are_opened_by_what_is_in_flight_up_to_the_spread() {
+    let mut rig = Rig::new(LaneSizing { max: 8, spread: 3, fair_share: 2, depth: 8, ..sizing() });
+    rig.submit(0);
+    let mut conns = rig.open_all();
+    rig.submit(1);
+    assert!(!rig.lane.wants_open(), "two are a fair share");
+    rig.submit(2);
+    rig.submit(3);
+    conns.extend(rig.open_all());
+    assert_eq!(
+        (conns.len(), rig.counters().in_flight),
+        (2, 4),
+        "a third one waits for nothing, but gets a second connection"
+    );
+    for key in 4..12 {
+        rig.submit(key);
+        conns.extend(rig.open_all());
+    }
+    assert_eq!((conns.len(), rig.counters().queued), (3, 0), "no more than the spread while there is room");
+    let loads: Vec<usize> = conns.iter().map(|&conn| rig.flush(conn).len()).collect();
+    assert_eq!(loads, [4, 4, 4]);
+}
+
+#[test]
+fn beyond_the_first_none_is_tried_while_a_node_refuses() {
+    let mut rig = Rig::new(LaneSizing { max: 8, spread: 3, fair_share: 1, depth: 8, ..sizing() });
+    rig.submit(0);
+    rig.open_all();
+    rig.submit(1);
+    assert_eq!(rig.asked_to_open(), 1);
+    rig.open_fails();
+    for key in 2..6 {
+        rig.submit(key);
+    }
+    assert!(!rig.lane.wants_open() && rig.counters().queued == 0, "all go on the one that is open");
+}

@@ -73,6 +73,8 @@ fn sizings() -> impl Strategy<Value = LaneSizing> {
             min,
             max: min + more,
             depth,
+            spread: 1 + more % 4,
+            fair_share: 1 + depth % 3,
             max_bytes_in_flight,
             max_batch,
             max_waiting,

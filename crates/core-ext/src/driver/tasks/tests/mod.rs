@@ -14,6 +14,8 @@ const SOON: Duration = Duration::from_secs(5);
 
 fn sizing() -> LaneSizing {
     LaneSizing {
+        spread: 1,
+        fair_share: 8,
         min: 0,
         max: 1,
         depth: 128,
