@@ -8,8 +8,9 @@ use aerolane_wire::admin::{AdminMessage, encode_block};
 use aerolane_wire::batch::{BatchRow, BatchRows, BatchWriter};
 use aerolane_wire::compress::{compress, decompress, plain_size};
 use aerolane_wire::info::{AnswerWriter, Answers, Command, Lines, encode_request, pairs};
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageWriter, Messages};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageReader, MessageWriter, Messages, pass_message};
 use aerolane_wire::msgpack::{self, Element, MAX_DEPTH, Reader, Writer, validate};
+use aerolane_wire::operation::context;
 use aerolane_wire::particle::{GeoJson, Particle};
 use aerolane_wire::proto::{FrameDecoder, PROTO_HEADER_SIZE, split_frame};
 use aerolane_wire::{WireError, WireResult};
@@ -51,11 +52,16 @@ pub(crate) fn frame(bytes: &[u8], step: usize) -> usize {
     whole.len()
 }
 
-/// Messages: what is read is written to the same bytes (but for the header-size byte).
+/// Messages: what is read is written to the same bytes (but for the header-size byte), and all ways through a message
+/// come to the same.
 pub(crate) fn message(body: &[u8]) -> usize {
     let (mut at, mut items) = (0, 0);
     for message in Messages::new(body) {
-        let Ok(message) = message else { return items };
+        let Ok(message) = message else {
+            // It looks at less, so it may find nothing wrong.
+            let _ = pass_message(&body[at..]);
+            return items;
+        };
         let mut out = vec![];
         let mut writer = MessageWriter::bare(&mut out, &message.header);
         message.fields().for_each(|field| writer.field(field.kind, field.value));
@@ -63,11 +69,31 @@ pub(crate) fn message(body: &[u8]) -> usize {
         writer.finish().expect("what was read can be written");
         assert_eq!(usize::from(out[0]), MESSAGE_HEADER_SIZE);
         assert_eq!(out[1..], body[at + 1..at + out.len()]);
+        other_ways(&body[at..], &message, out.len());
         at += out.len();
         items += message.fields().count() + message.ops().count();
     }
     assert_eq!(at, body.len());
     items
+}
+
+/// The message at the front of `bytes`, passed over and read front to back.
+fn other_ways(bytes: &[u8], message: &Message<'_>, size: usize) {
+    assert_eq!(pass_message(bytes), Ok((size, message.header.info3)));
+    let mut reader = MessageReader::new(bytes).expect("decoded before");
+    assert_eq!(*reader.header(), message.header);
+    assert_eq!(reader.clone().finish(), Ok(size));
+    assert_eq!(reader.clone().next_op(), Ok(message.ops().next()), "fields are passed over");
+    for field in message.fields() {
+        assert_eq!(reader.next_field(), Ok(Some(field)));
+    }
+    assert_eq!(reader.next_field(), Ok(None));
+    assert_eq!(reader.max_ops_left(), message.ops().count());
+    for op in message.ops() {
+        assert_eq!(reader.next_op(), Ok(Some(op)));
+    }
+    assert_eq!(reader.next_op(), Ok(None));
+    assert_eq!(reader.finish(), Ok(size));
 }
 
 /// Msgpack: bounded, and what is read is written to the same bytes.
@@ -113,6 +139,24 @@ pub(crate) fn msgpack(bytes: &[u8]) -> usize {
     }
     assert_eq!(passed, values);
     items
+}
+
+/// Contexts of operations: what is taken apart can be put together, and is then taken apart alike.
+pub(crate) fn context(bytes: &[u8]) -> usize {
+    let levels = match context::levels(bytes) {
+        Ok(levels) => levels,
+        Err(error) => {
+            assert!(error.offset <= bytes.len());
+            return 0;
+        }
+    };
+    assert!(levels.len() * 2 <= bytes.len());
+    assert!(levels.iter().all(|(_, value)| validate(value).is_ok()));
+    let mut out = vec![];
+    context::list(&mut out, levels.iter().copied());
+    assert!(out.len() <= bytes.len());
+    assert_eq!(context::levels(&out).as_ref(), Ok(&levels));
+    levels.len()
 }
 
 /// Batch fields: what is read can be written, and is then read alike.

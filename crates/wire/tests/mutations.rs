@@ -10,10 +10,12 @@ mod support;
 use std::time::{Duration, Instant};
 
 use aerolane_wire::compress;
-use aerolane_wire::message::{Message, Messages, field, pass_message};
-use aerolane_wire::msgpack::validate;
+use aerolane_wire::message::{Messages, field};
+use aerolane_wire::msgpack::{Element, ListHeader, Reader, validate};
+use aerolane_wire::operation::context;
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, split_frame};
+use support::damage::{Random, damage};
 
 /// Enough for every frame of the corpus, and a bound for what damaged ones may announce.
 const MAX_BODY: usize = 8 << 20;
@@ -21,52 +23,6 @@ const MAX_BODY: usize = 8 << 20;
 const TIME: Duration = Duration::from_secs(2);
 /// Fewer than this, and the test would mean little.
 const LEAST: u64 = 2000;
-
-/// `xorshift64*`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
-
-/// Damages `bytes` behind the proto header (which has a type and size that let the rest be reached), or anywhere.
-fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
-    let from = if random.below(8) == 0 { 0 } else { PROTO_HEADER_SIZE.min(bytes.len()) };
-    for _ in 0..=random.below(4) {
-        let at = from + random.below(bytes.len() - from);
-        match random.below(6) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            1 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff, 0xc7, 0xdd, 0xdf][random.below(8)],
-            2 => bytes.truncate(at),
-            3 => bytes.insert(at, random.next() as u8),
-            4 if at < bytes.len() => drop(bytes.remove(at)),
-            5 => {
-                let end = (at + random.below(32)).min(bytes.len());
-                let copy = bytes[at.min(end)..end].to_vec();
-                let to = from + random.below(bytes.len() - from);
-                bytes.splice(to..to, copy);
-            }
-            _ => {}
-        }
-        if bytes.len() <= from {
-            return;
-        }
-    }
-    // Let the frame size follow what is there, most of the time.
-    if bytes.len() >= PROTO_HEADER_SIZE && random.below(4) != 0 {
-        let size = (bytes.len() - PROTO_HEADER_SIZE) as u64;
-        bytes[2..PROTO_HEADER_SIZE].copy_from_slice(&size.to_be_bytes()[2..]);
-    }
-}
 
 /// Runs every check of a decoder that could meet these bytes. Gives the number of items read, so that nothing is optimised
 /// away.
@@ -91,20 +47,8 @@ fn decode(bytes: &[u8]) -> usize {
     items
 }
 
-/// Passing over a message comes to the same as reading it.
-fn passing(body: &[u8]) {
-    let mut at = 0;
-    while at < body.len() {
-        let passed = pass_message(&body[at..]);
-        let Ok((message, size)) = Message::decode_prefix(&body[at..]) else { return };
-        assert_eq!(passed, Ok((size, message.header.info3)));
-        at += size;
-    }
-}
-
 /// Messages, and what their fields and operations hold.
 fn messages(body: &[u8]) -> usize {
-    passing(body);
     let mut items = checks::message(body);
     for message in Messages::new(body) {
         let Ok(message) = message else { break };
@@ -113,20 +57,31 @@ fn messages(body: &[u8]) -> usize {
         for item in message.fields() {
             items += match item.kind {
                 field::BATCH => checks::batch(item.value),
-                field::FILTER | field::UDF_ARGUMENTS | field::INDEX_CONTEXT => msgpack(item.value),
+                field::FILTER | field::UDF_ARGUMENTS => msgpack(item.value),
+                field::INDEX_CONTEXT => msgpack(item.value) + checks::context(item.value),
                 _ => 0,
             };
         }
         for op in message.ops() {
             items += checks::particle(&[&[op.particle_type], op.value].concat());
             match Particle::decode(op.particle_type, op.value) {
-                Ok(Particle::List(value) | Particle::Map(value) | Particle::Blob(value)) => items += msgpack(value),
+                Ok(Particle::List(value) | Particle::Map(value) | Particle::Blob(value)) => {
+                    items += msgpack(value) + context_of(value).map_or(0, checks::context);
+                }
                 Ok(_) => {}
                 Err(error) => assert!(error.offset <= op.value.len()),
             }
         }
     }
     items
+}
+
+/// The context in the value of an operation that has one: `[0xff, context, operation]`.
+fn context_of(value: &[u8]) -> Option<&[u8]> {
+    let mut reader = Reader::new(value);
+    let Element::List(ListHeader { len: 3, .. }) = reader.read().ok()? else { return None };
+    let nested = Element::Int(i64::from(context::NESTED));
+    if reader.read().ok()? == nested { reader.skip().ok() } else { None }
 }
 
 /// Msgpack, and where its errors are.

@@ -1,4 +1,5 @@
-//! Messages: what is read is written to the same bytes (but for the header-size byte).
+//! Messages: what is read is written to the same bytes (but for the header-size byte), and all ways through a message come
+//! to the same.
 #![no_main]
 
 #[allow(dead_code)] // Each target makes one of them.

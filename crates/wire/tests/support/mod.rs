@@ -1,5 +1,7 @@
-//! Reads the golden exchanges, for the tests of this crate.
+//! Reads the golden exchanges, for the tests of this crate and of the client.
 #![allow(dead_code, reason = "each test uses a part of it")]
+
+pub(crate) mod damage;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};

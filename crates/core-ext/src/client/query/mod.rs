@@ -10,6 +10,8 @@ mod course;
 mod cursor;
 mod pump;
 mod request;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::future::poll_fn;

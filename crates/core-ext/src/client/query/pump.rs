@@ -187,7 +187,7 @@ impl Pump {
 
 /// How far an answer has come with a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goes {
+pub(super) enum Goes {
     On,
     /// It says that it is the last one.
     Last,
@@ -196,7 +196,7 @@ enum Goes {
 }
 
 /// How many records a body holds, and whether more frames follow.
-fn look_through(body: &[u8]) -> Result<(u32, Goes)> {
+pub(super) fn look_through(body: &[u8]) -> Result<(u32, Goes)> {
     let (mut at, mut records) = (0, 0);
     while at < body.len() {
         let message = &body[at..];

@@ -1,0 +1,12 @@
+//! The partition maps of nodes: an owner for what is claimed, and no other.
+#![no_main]
+
+#[allow(dead_code)] // Each target makes one of them.
+#[path = "../checks.rs"]
+mod checks;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    checks::replicas(bytes);
+});

@@ -1,0 +1,96 @@
+"""Seeds for a fuzz target, from the golden exchanges: fuzz_seeds.py <crate>/<target> <directory>."""
+
+import gzip
+import json
+import pathlib
+import sys
+
+GOLDEN = pathlib.Path(__file__).parent.parent / "tests" / "golden"
+# Larger ones only slow the fuzzer down.
+LARGEST = 4096
+MOST = 3000
+
+
+def exchanges():
+    """Group, request and answer of every exchange."""
+    for path in sorted(GOLDEN.glob("*.jsonl*")):
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as lines:
+            for line in map(json.loads, lines):
+                group = line["scenario"].split("/")[0]
+                yield group, bytes.fromhex(line["request"]), bytes.fromhex(line.get("response") or "")
+
+
+def frames(data):
+    """Type, whole frame and body of the whole frames at the front."""
+    while len(data) >= 8:
+        size = int.from_bytes(data[2:8])
+        if len(data) < 8 + size:
+            return
+        yield data[1], data[: 8 + size], data[8 : 8 + size]
+        data = data[8 + size :]
+
+
+def items(body):
+    """Type and value of the fields, and particle type and value of the operations, of the message at the front."""
+    if len(body) < 22:
+        return
+    at, counts = 22, (int.from_bytes(body[18:20]), int.from_bytes(body[20:22]))
+    for kind, count in zip("fo", counts, strict=True):
+        for _ in range(count):
+            size = int.from_bytes(body[at : at + 4])
+            item = body[at + 4 : at + 4 + size]
+            at += 4 + size
+            if kind == "f" and item:
+                yield "field", item[0], item[1:]
+            elif kind == "o" and len(item) >= 4:
+                yield "op", item[1], item[4 + item[3] :]
+
+
+def seeds(target):
+    """The inputs that a target takes."""
+    for group, request, answer in exchanges():
+        for data, asked in ((request, True), (answer, False)):
+            if target == "wire/frame":
+                # The step comes last: fuzzers cut numbers off the end.
+                yield data + b"\x0f"
+            elif target == "core-ext/batch_answer" and group == "batch" and not asked:
+                yield data + b"\xff"
+            for kind, _whole, body in frames(data):
+                if target == "embedded/request" and asked:
+                    yield body + bytes([{1: 0, 2: 16}.get(kind, 255)])
+                elif target == "wire/info" and kind == 1 or target == "wire/admin" and kind == 2:
+                    yield body
+                elif target == "wire/message" and kind == 3:
+                    yield body
+                elif target == "core-ext/answer" and kind == 3 and not asked:
+                    yield body
+                elif kind == 3:
+                    for what, number, value in items(body):
+                        if target == "wire/particle" and what == "op":
+                            yield bytes([number]) + value
+                        elif target == "wire/msgpack" and (what, number) in {("op", 19), ("op", 20), ("field", 43)}:
+                            yield value
+                        elif target == "wire/batch" and (what, number) == ("field", 41):
+                            yield value
+                        elif target == "wire/context" and what == "op" and value[:3] == b"\x93\xcc\xff":
+                            yield value[3:]
+                        elif target == "wire/context" and (what, number) == ("field", 23):
+                            yield value
+            if target == "core-ext/replicas" and group == "info" and not asked:
+                for line in answer[8:].split(b"\n"):
+                    if line.startswith(b"replicas\t"):
+                        yield line.partition(b"\t")[2]
+
+
+def main(target, directory):
+    """Writes the seeds."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    largest = 16384 if target.endswith("replicas") else LARGEST
+    found = list(dict.fromkeys(seed for seed in seeds(target) if len(seed) <= largest))
+    for number, seed in enumerate(found[:: max(1, len(found) // MOST)]):
+        (directory / f"golden-{number}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
