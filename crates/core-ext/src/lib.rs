@@ -19,8 +19,9 @@
 //! * [`LaneRuntime`] and [`LocalClient`]: tasks on threads of ours, each with a lane of its own
 //! * [`SyncClient`]: blocking, from any thread
 //!
-//! What is rare or long (queries, UDFs, users, indexes) is carried out by aerospike-core beneath, through the same
-//! client or [`Client::core`].
+//! Reads, writes, `operate` and batches go over connections of our own. What is rare or long (queries, UDFs, users,
+//! indexes, transactions) is carried out by aerospike-core beneath, through the same client or [`Client::core`].
+//! [`client::RawClient`] is for language bindings: requests that the caller encodes, queries included.
 
 pub mod batch;
 pub mod client;
@@ -36,16 +37,21 @@ pub mod lane;
 pub mod operations;
 pub mod topology;
 
+#[cfg(feature = "tls")]
+pub use aerospike_core::TlsPolicy;
 pub use aerospike_core::{
     AbortStatus, AdminPolicy, AuthMode, BasePolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy,
-    BatchWritePolicy, Bin, Bins, ClientPolicy, ClientResultCode, CollectionIndexType, CommitErrorType, CommitLevel,
-    CommitStatus, Concurrency, DropIndexTask, ExecuteTask, Expiration, FloatValue, GenerationPolicy, Host, IndexMap,
-    IndexTask, IndexType, Key, MapCollection, MapLike, Node, PartitionFilter, Privilege, PrivilegeCode, QueryDuration,
-    QueryHandle, QueryPolicy, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
-    RecordMapper, Recordset, RegisterTask, Replica, ResultCode, Role, Statement, Task, ToHosts, Txn, TxnRollPolicy,
-    TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob, as_geo,
-    as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val, as_values, citrusleaf_epoch, expressions, mapping,
-    metrics, policy, query, server_error, task, txn,
+    BatchWritePolicy, Bin, Bins, CITRUSLEAF_EPOCH_UNIX_SECS, COMMIT_FAILED_ABORT_MESSAGE, ClientPolicy,
+    ClientResultCode, ClusterMetrics, CollectionIndexType, CommandType, CommitErrorType, CommitLevel, CommitStatus,
+    Concurrency, DropIndexTask, EqFilterValue, ExecuteTask, Expiration, ExpressionTrace, FloatValue, GenerationPolicy,
+    Host, IndexMap, IndexTask, IndexType, Key, Labels, LatencyUnit, MapCollection, MapLike, MetricsPolicy, Node,
+    NodeMetricsSnapshot, PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle,
+    QueryPolicy, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
+    RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler, ServerErrorDetail,
+    Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
+    Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val,
+    as_values, citrusleaf_epoch, expressions, from_ael, mapping, metrics, policy, query, sampler, server_error, task,
+    txn,
 };
 pub use batch::{BatchOperation, BatchRecord};
 pub use client::{
@@ -58,6 +64,11 @@ pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,
 };
+
+/// The errors, under the name of aerospike-core's module.
+pub mod errors {
+    pub use crate::error::{Error, ErrorKind, Result};
+}
 
 /// The examples of the README and the guide compile.
 #[cfg(doctest)]

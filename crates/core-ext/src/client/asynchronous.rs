@@ -1,5 +1,6 @@
 //! The async client.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -121,5 +122,11 @@ impl Client {
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
         on_core(&self.shared.cluster, call).await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
     }
 }

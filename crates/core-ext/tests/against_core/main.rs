@@ -4,5 +4,6 @@
 mod answers;
 mod bytes;
 mod constructors;
+mod names;
 mod operations;
 mod server;
