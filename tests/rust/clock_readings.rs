@@ -4,6 +4,7 @@
 mod common;
 
 use std::num::NonZeroUsize;
+use std::time::Instant;
 
 use aerolane::clock::readings;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, SyncClient, WritePolicy, as_bin};
@@ -59,4 +60,32 @@ fn one_reading_per_call() {
     let (put, get) = task.wait().unwrap();
     is_one_each(put, "put, thread-local");
     is_one_each(get, "get, thread-local");
+}
+
+/// Calls of many threads share connections, and one of them waits for the answers of all. It looks at the clock again
+/// only when nothing comes for a millisecond.
+#[test]
+fn one_reading_per_call_of_many_threads() {
+    const THREADS: u64 = 24;
+    let target = Target::embedded(1);
+    let client = SyncClient::new(&policy(), target.seeds()).unwrap();
+    let (read, key) = (ReadPolicy::default(), target.key(1));
+    client.put(&WritePolicy::default(), &key, &[as_bin!("n", 5)]).unwrap();
+    let begun = Instant::now();
+    let total: u64 = std::thread::scope(|scope| {
+        let calls = || {
+            let get = || client.get(&read, &key, Bins::All).unwrap();
+            (0..100).for_each(|_| drop(get()));
+            let before = readings();
+            (0..CALLS).for_each(|_| drop(get()));
+            readings() - before
+        };
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(calls)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    let milliseconds = begun.elapsed().as_millis() as u64;
+    let (calls, beside) = (THREADS * CALLS, total - THREADS * CALLS);
+    println!("{beside} readings beside those of {calls} calls in {milliseconds} ms");
+    // On each of the two shared connections, and for each thread that opened one of its own at the start.
+    assert!(beside <= 2 * milliseconds + calls / 100, "{beside} readings beside those of {calls} calls");
 }

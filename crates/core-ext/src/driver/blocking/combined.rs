@@ -21,6 +21,7 @@ use super::connection::{Broken, Connection, Tally};
 use super::interrupt::{Interrupt, SLICE};
 use super::pool::{Lease, Pool};
 use super::{Job, LOOK_AFTER};
+use crate::clock;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
 
@@ -42,6 +43,9 @@ pub(super) struct Combiner(Mutex<State>);
 struct State {
     /// Here while nobody leads.
     connection: Option<Box<Connection>>,
+    /// The latest reading of the clock, by whoever has joined or led. While somebody leads it is no older than a
+    /// [`ROUND`].
+    latest: Option<Instant>,
     led: bool,
     /// A connection is here or with the leader, and takes requests.
     open: bool,
@@ -105,6 +109,7 @@ impl Combiner {
         }
         state.out.extend_from_slice(request);
         state.used = true;
+        state.note(now);
         let slot = state.free.pop().unwrap_or_else(|| {
             state.slots.push(Slot { outcome: Outcome::Pending, thread: None, answer: Vec::new() });
             (state.slots.len() - 1) as u32
@@ -172,8 +177,9 @@ impl Joined<'_> {
         let Self { combiner, mut state, slot } = self;
         let Job { now, deadline, interrupt, .. } = job;
         let mut asked = now;
-        // The caller's reading serves for the first round, which nearly always is the only one.
-        let (mut reading, mut expired) = (Some(now), false);
+        // The caller's reading serves for the first round, and for one more if that brought answers; those of others
+        // serve who is appointed. So a call needs no second one, unless it has to wait.
+        let (mut reading, mut reused, mut expired) = (Some(now), false, false);
         loop {
             if let Some(outcome) = state.take(slot, answer) {
                 state.appoint();
@@ -187,7 +193,7 @@ impl Joined<'_> {
                 combiner.release(state, pool);
                 return Err(Failure { kind: FailureKind::Expired, sent });
             }
-            let at = reading.take().unwrap_or_else(Instant::now);
+            let at = reading.take().unwrap_or_else(clock::now);
             let left = deadline.map(|deadline| deadline.saturating_duration_since(at));
             if left == Some(Duration::ZERO) {
                 // Once more around: the answer may just have come.
@@ -198,7 +204,7 @@ impl Joined<'_> {
                 // Foreign code runs without the lock.
                 combiner.release(state, pool);
                 let interrupted = interrupt.came();
-                asked = Instant::now();
+                asked = clock::now();
                 state = combiner.0.lock();
                 if interrupted {
                     // Also when the answer has come by now: the caller has been told to end, and has no use for it.
@@ -218,27 +224,32 @@ impl Joined<'_> {
                     Some(left) => std::thread::park_timeout(left),
                 }
                 state = combiner.0.lock();
+                reading = state.reading_for(slot, deadline);
             } else {
-                state = combiner.lead(state, pool, at, deadline);
+                let came;
+                (state, came) = combiner.lead(state, pool, at, deadline);
+                reused = came && !reused;
+                reading = (reused && is_far(deadline, at)).then_some(at);
             }
         }
     }
 }
 
 impl Combiner {
-    /// One round: writes what has gathered, reads once, hands out what came.
+    /// One round: writes what has gathered, reads once, hands out what came. Says whether anything came.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
         pool: &Pool,
         now: Instant,
         deadline: Option<Instant>,
-    ) -> MutexGuard<'a, State> {
+    ) -> (MutexGuard<'a, State>, bool) {
         let Some(mut connection) = state.connection.take() else {
             state.fail_all(&FailureKind::ConnectionLost(io::ErrorKind::NotConnected));
-            return state;
+            return (state, false);
         };
         state.led = true;
+        state.note(now);
         let request = std::mem::take(&mut state.out);
         let newly_taken = state.entries.len() - state.taken;
         state.taken = state.entries.len();
@@ -291,7 +302,7 @@ impl Combiner {
                 state = self.0.lock();
             }
         }
-        state
+        (state, came)
     }
 
     /// Releases the lock and wakes whom there is to wake; gives up a connection that nobody is to use any more.
@@ -328,6 +339,17 @@ impl State {
     /// Has no connection, not even one that is being given up.
     fn is_without(&self) -> bool {
         !self.led && self.connection.is_none()
+    }
+
+    fn note(&mut self, reading: Instant) {
+        self.latest = self.latest.max(Some(reading));
+    }
+
+    /// A reading of the clock for a caller who was woken by the one who led: that one's. `None`: nobody has woken him, or
+    /// his deadline is near.
+    fn reading_for(&self, slot: u32, deadline: Option<Instant>) -> Option<Instant> {
+        let woken = self.slots[slot as usize].thread.is_none();
+        self.latest.filter(|latest| woken && is_far(deadline, *latest))
     }
 
     /// The outcome, if it is there; its slot is free then.
@@ -417,4 +439,9 @@ impl State {
             self.ready.extend(place.thread.take());
         }
     }
+}
+
+/// Whether a reading of the clock that is a [`ROUND`] old will do for this deadline.
+fn is_far(deadline: Option<Instant>, reading: Instant) -> bool {
+    deadline.is_none_or(|deadline| deadline.saturating_duration_since(reading) > 2 * ROUND)
 }

@@ -349,7 +349,7 @@ impl Connection {
 
     fn write_until(&mut self, deadline: Option<Instant>, now: Instant, interrupt: Interrupt<'_>) -> Result<(), Broken> {
         let timeout = interrupt.slice(left(deadline, now)?);
-        if timeout != self.write_timeout {
+        if !will_do(self.write_timeout, timeout) {
             self.socket.set_write_timeout(timeout).map_err(|e| Broken::Lost(e.kind()))?;
             self.write_timeout = timeout;
         }
@@ -392,6 +392,15 @@ impl Connection {
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same shape with and without TLS
     fn flush(&mut self, _now: Instant, _deadline: Option<Instant>, _interrupt: Interrupt<'_>) -> Result<(), Broken> {
         Ok(())
+    }
+}
+
+/// Whether a write timeout that is set need not be changed. One that is a little too long will do: only a write that
+/// blocks would notice, and setting another costs every other call a system call.
+fn will_do(set: Option<Duration>, wanted: Option<Duration>) -> bool {
+    match (set, wanted) {
+        (Some(set), Some(wanted)) => wanted <= set && set - wanted <= wanted / 8,
+        (set, wanted) => set == wanted,
     }
 }
 

@@ -4,7 +4,9 @@
 //! of a slice, the same for every call.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock;
 
 /// How long a call that asks waits before it does so. Signals that arrive meanwhile end the slice, unless their handler
 /// restarts system calls.
@@ -41,9 +43,9 @@ impl<'a> Interrupt<'a> {
             std::thread::sleep(pause);
             return false;
         }
-        let until = Instant::now() + pause;
+        let until = clock::now() + pause;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.saturating_duration_since(clock::now());
             if left.is_zero() {
                 return false;
             }

@@ -15,6 +15,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::connection::{Connection, Tally};
 use super::interrupt::{Interrupt, SLICE};
+use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::fork::DeadSocket;
 use crate::lane::{Full, NodeCounters};
@@ -211,7 +212,7 @@ impl Pool {
                 return (Some(grant), false);
             }
             let until = if interrupt.is_asked() {
-                let slice = Instant::now() + SLICE;
+                let slice = clock::now() + SLICE;
                 Some(deadline.map_or(slice, |deadline| deadline.min(slice)))
             } else {
                 deadline
