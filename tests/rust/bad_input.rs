@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use aerolane::{
     AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientConfig, ClientPolicy,
-    Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy,
-    as_bin, operations,
+    Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, Value, WritePolicy, as_bin,
+    operations,
 };
 use common::{Target, policy};
 use door::{Door, Kind, on_embedded, reading, within, writing};
@@ -285,16 +285,25 @@ fn a_record_that_is_too_large_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_request_beyond_the_protocol_is_refused_without_being_sent() {
-    within(120, || {
+    within(180, || {
         let target = Target::start();
-        let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-        let requests = client.stats().total.requests;
-        let bin = as_bin!("s", "x".repeat(aerolane_wire::proto::MAX_BODY_SIZE));
-        let error = client.put(&WritePolicy::default(), &target.key(1), &[bin]).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::RecordTooBig { .. }), "{error}");
-        assert!(!error.in_doubt() && error.phase() == Phase::Queued, "{error}");
-        let stats = client.stats();
-        assert_eq!((stats.total.requests, stats.total.bytes_sent), (requests, 0), "{stats}");
+        let key = target.key(1);
+        for kind in Kind::ALL {
+            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let before = door.stats().total;
+            let bin = as_bin!("s", "x".repeat(aerolane_wire::proto::MAX_BODY_SIZE));
+            let error = door.put(&WritePolicy::default(), &key, std::slice::from_ref(&bin)).unwrap_err();
+            let row = BatchOperation::write(&BatchWritePolicy::default(), key.clone(), vec![operations::put(&bin)]);
+            drop(bin);
+            let row_error = door.batch(&BatchPolicy::write_default(), vec![row]).1.unwrap_err();
+            for error in [error, row_error] {
+                assert!(matches!(error.kind(), ErrorKind::RecordTooBig { .. }), "{kind:?}: {error}");
+                assert!(!error.in_doubt() && error.phase() == Phase::Queued, "{kind:?}: {error}");
+            }
+            let stats = door.stats();
+            let sent = (stats.total.requests, stats.total.bytes_sent);
+            assert_eq!(sent, (before.requests, before.bytes_sent), "{kind:?}: {stats}");
+        }
     });
 }
 
