@@ -104,6 +104,17 @@ deny: ## licences, sources and advisories of all dependencies (needs cargo-deny,
 	$(CARGO) deny --locked check licenses bans sources
 	$(CARGO) deny --locked check advisories
 
+# The toolchain is rustup's; what it builds lies apart, so that it does not displace what the usual one has built.
+.PHONY: msrv
+msrv: ## everything builds with the oldest Rust that is promised (rust-version in Cargo.toml; needs rustup)
+	$(CARGO) +$(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) check --workspace --all-targets --locked --target-dir $(TARGET)/msrv
+
+# SECONDS_EACH=600 make fuzz
+SECONDS_EACH ?= 20
+.PHONY: fuzz
+fuzz: ## a short run of every fuzz target (needs nightly Rust and cargo-fuzz)
+	crates/fuzz.sh $(SECONDS_EACH)
+
 .PHONY: bench
 bench: ## criterion microbenchmarks
 	$(CARGO) bench -p aerolane-bench

@@ -23,8 +23,12 @@ pub enum WhenFull {
 /// `max * depth` single-record requests at once. Batches and other slow requests have connections of their own
 /// ([`batch_max`](Self::batch_max)), one request at a time on each.
 ///
-/// Blocking calls have connections of their own, with the same limits: a client that is used from async code and from
-/// threads at the same time opens at most twice as many.
+/// Three kinds of callers have connections of their own, each kind with these limits: async code on tokio runtimes, all
+/// runtimes of a client together; threads that block ([`SyncClient`](crate::SyncClient)); and foreign event loops
+/// ([`RawClient::host_driver`](crate::client::RawClient::host_driver)), all of them together. A client that is used in two
+/// of these ways at the same time may so open twice as many. (What is idle for long is closed: a kind that is not used any
+/// more gives its connections back, down to `min`.) Connections for queries and those of aerospike-core are not counted
+/// here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolSizing {
     /// Connections per node and lane that are opened at start and kept open. Default 1.
