@@ -14,7 +14,7 @@ use crate::command::policy::{self, RetryPauses};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
-use crate::topology::{NodeInfo, Route};
+use crate::topology::{Breaker, NodeInfo, Route};
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
 /// to follow a node that went down, and one that resets every connection must not be hammered.
@@ -197,7 +197,7 @@ impl<'a> Attempts<'a> {
             return Next::GiveUp(self.finish(error, now));
         };
         match code {
-            ResultCode::Timeout | ResultCode::DeviceOverload | ResultCode::KeyBusy => {
+            code if Breaker::counts(code) => {
                 node.breaker().record_error();
                 self.advance(false);
                 self.failed(error, now)

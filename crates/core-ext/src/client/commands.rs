@@ -154,7 +154,7 @@ impl Command for Touch<'_> {
     }
 }
 
-/// Several scalar operations on one record.
+/// Several operations on one record.
 pub(crate) struct Operate<'a> {
     pub(crate) policy: &'a WritePolicy,
     pub(crate) key: &'a Key,

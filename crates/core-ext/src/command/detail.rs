@@ -3,13 +3,10 @@
 //! A msgpack map in a field of its own: 1 subcode, 2 message, 3 expression trace (again a map). It is diagnostic only,
 //! so nothing in it can make an answer fail: what is malformed or unknown is left out.
 
-use aerolane_wire::message::Message;
+use aerolane_wire::message::{Message, field};
 use aerolane_wire::msgpack::{Element, Reader};
 use aerospike_core::server_error::EXP_TRACE_LANG_MSGPACK;
 use aerospike_core::{ExpressionTrace, ServerErrorDetail};
-
-/// The field that holds the detail.
-const ERROR_DETAIL_FIELD: u8 = 45;
 
 /// The detail attached to an answer, if there is one.
 pub(super) fn of(message: &Message<'_>) -> Option<ServerErrorDetail> {
@@ -17,7 +14,7 @@ pub(super) fn of(message: &Message<'_>) -> Option<ServerErrorDetail> {
     if message.header.n_fields == 0 {
         return None;
     }
-    parse(message.field(ERROR_DETAIL_FIELD)?)
+    parse(message.field(field::ERROR_DETAIL)?)
 }
 
 fn parse(bytes: &[u8]) -> Option<ServerErrorDetail> {
@@ -186,7 +183,7 @@ mod tests {
         let mut out = vec![];
         let mut writer = MessageWriter::bare(&mut out, &MessageHeader { result_code: 4, ..MessageHeader::default() });
         writer.field(3, &[0; 7]);
-        writer.field(ERROR_DETAIL_FIELD, &full());
+        writer.field(field::ERROR_DETAIL, &full());
         writer.finish().unwrap();
         assert_eq!(of(&Message::decode(&out).unwrap()).unwrap().sub_code, 11);
     }

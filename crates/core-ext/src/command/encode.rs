@@ -22,10 +22,6 @@ use super::{check, compress};
 use crate::error::{Error, Result};
 use crate::operations::{Encoded, Operation, Ours, Scalar};
 
-/// Where the error-detail verbosity (2 bits) stands in the fourth info byte.
-const VERBOSITY_SHIFT: u8 = 5;
-const VERBOSITY_MASK: u8 = 0x60;
-
 /// What a write of bins does with each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WriteKind {
@@ -332,7 +328,7 @@ pub(crate) fn sc_mode(mode: ReadModeSc) -> u8 {
 
 /// Bits of the fourth info byte that ask for error detail (server 8.2 and later).
 pub(crate) fn verbosity(policy: &BasePolicy) -> u8 {
-    (policy.error_detail_verbosity << VERBOSITY_SHIFT) & VERBOSITY_MASK
+    (policy.error_detail_verbosity << info4::ERROR_VERBOSITY.trailing_zeros()) & info4::ERROR_VERBOSITY
 }
 
 #[inline]

@@ -102,11 +102,6 @@ impl Connector {
         block_on(self.open_on::<Blocking>(node, timeout)).and_then(Blocking::into_stream)
     }
 
-    /// Forgets the session token of a node, for instance after an answer "not authenticated".
-    pub fn forget_session(&self, node: &NodeInfo) {
-        self.sessions.slot(node.id()).forget(None);
-    }
-
     async fn open_on<T: Transport>(&self, node: &NodeInfo, timeout: Duration) -> Result<T> {
         let deadline = Instant::now() + timeout;
         let result = self.open_authenticated(node, deadline).await;
@@ -136,7 +131,7 @@ impl Connector {
             if rc.is_ok() || rc == aerolane_wire::ResultCode::SECURITY_NOT_ENABLED {
                 return Ok(stream);
             }
-            slot.forget(Some(&session));
+            slot.forget(&session);
             refused = Some(rc);
         }
         let rc = refused.map_or(0, |rc| rc.0);

@@ -85,10 +85,10 @@ impl SessionSlot {
         session
     }
 
-    /// Drops the session: this one only, if one is given (another caller may have renewed it already).
-    pub(super) fn forget(&self, refused: Option<&Arc<Session>>) {
+    /// Drops this session, which the node has refused; another caller may have renewed it already.
+    pub(super) fn forget(&self, refused: &Arc<Session>) {
         let mut state = lock(&self.state);
-        if refused.is_none_or(|r| state.session.as_ref().is_some_and(|s| Arc::ptr_eq(s, r))) {
+        if state.session.as_ref().is_some_and(|s| Arc::ptr_eq(s, refused)) {
             state.session = None;
         }
     }
@@ -123,15 +123,14 @@ mod tests {
         let first = slot.set(Session::new(b"one", Some(3600)));
         assert_eq!(slot.current().unwrap().token(), Some(&b"one"[..]));
         let second = slot.set(Session::new(b"two", None));
-        slot.forget(Some(&first));
+        slot.forget(&first);
         assert!(Arc::ptr_eq(&slot.current().unwrap(), &second), "the newer one stays");
-        slot.forget(Some(&second));
+        slot.forget(&second);
         assert!(slot.current().is_none());
         slot.set(Session::new(b"short", Some(0)));
         assert!(slot.current().is_none(), "expired");
         slot.set(Session::new(b"three", Some(u32::MAX)));
-        slot.forget(None);
-        assert!(slot.current().is_none());
+        assert!(slot.current().is_some(), "the longest time to live");
     }
 
     #[test]

@@ -175,12 +175,6 @@ impl Operation {
         self.ours().map_or(true, Ours::is_write)
     }
 
-    /// Whether this is one of the scalar operations: on a whole bin or on the record.
-    #[must_use]
-    pub const fn is_scalar(&self) -> bool {
-        matches!(self.0, Kind::Scalar(_))
-    }
-
     /// The operation of aerospike-core that this one was made from; `None` for those of this module.
     #[must_use]
     pub fn as_core(&self) -> Option<&core::Operation> {
@@ -278,7 +272,7 @@ mod tests {
             (delete(), core::delete(), true),
         ];
         for (ours, theirs, writes) in pairs {
-            assert!(ours.is_scalar() && ours.as_core().is_none());
+            assert!(ours.as_core().is_none());
             assert_eq!(ours.is_write(), writes);
             assert_eq!(core::Operation::from(&ours), theirs);
             assert_eq!(core::Operation::from(ours.clone().context(vec![])), theirs);
@@ -289,7 +283,7 @@ mod tests {
     fn operations_are_equal_when_their_contents_are() {
         let append = |n: i64| lists::append(&ListPolicy::default(), "l", Value::from(n));
         let ctx = || vec![cdt_context::ctx_map_key(Value::from("k"))];
-        assert!(!append(1).is_scalar() && append(1).is_write() && !lists::size("l").is_write());
+        assert!(append(1).is_write() && !lists::size("l").is_write());
         assert_eq!(append(1), append(1));
         assert_ne!(append(1), append(2));
         assert_ne!(append(1), append(1).context(ctx()));

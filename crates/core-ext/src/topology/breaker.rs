@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use aerospike_core::ResultCode;
+
 /// Counts a node's errors; open when there were more than `ClientPolicy::max_error_rate` within
 /// `ClientPolicy::error_rate_window` tend intervals.
 ///
@@ -58,12 +60,10 @@ impl Breaker {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// Whether an answer with this server result code counts as an error of the node.
+    /// Whether an answer with this result code counts as an error of the node, and is worth another attempt.
     #[must_use]
-    pub const fn counts(rc: u8) -> bool {
-        /// `Timeout`, `KeyBusy`, `DeviceOverload`.
-        const COUNTED: [u8; 3] = [9, 14, 18];
-        matches!(rc, c if c == COUNTED[0] || c == COUNTED[1] || c == COUNTED[2])
+    pub const fn counts(code: ResultCode) -> bool {
+        matches!(code, ResultCode::Timeout | ResultCode::KeyBusy | ResultCode::DeviceOverload)
     }
 
     /// Errors in the present window.
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_servers_overload_codes_count() {
-        let counted: Vec<u8> = (0..=255).filter(|rc| Breaker::counts(*rc)).collect();
+        let counted: Vec<u8> = (0..=255).filter(|rc| Breaker::counts(ResultCode::from(*rc))).collect();
         assert_eq!(counted, [9, 14, 18]);
     }
 }
