@@ -21,12 +21,12 @@ def exchanges():
 
 
 def frames(data):
-    """Type, whole frame and body of the whole frames at the front."""
+    """Type and body of the whole frames at the front."""
     while len(data) >= 8:
         size = int.from_bytes(data[2:8])
         if len(data) < 8 + size:
             return
-        yield data[1], data[: 8 + size], data[8 : 8 + size]
+        yield data[1], data[8 : 8 + size]
         data = data[8 + size :]
 
 
@@ -46,40 +46,39 @@ def items(body):
                 yield "op", item[1], item[4 + item[3] :]
 
 
+# What a target takes: bodies of frames of this type ...
+BODIES = {"wire/info": 1, "wire/admin": 2, "wire/message": 3, "core-ext/answer": 3}
+# ... or fields of these types, and values of operations with these particle types.
+ITEMS = {
+    "wire/msgpack": {("field", 43), ("op", 19), ("op", 20)},
+    "wire/batch": {("field", 41)},
+    "wire/context": {("field", 23)},
+}
+
+
 def seeds(target):
-    """The inputs that a target takes."""
+    """The inputs that a target takes. Numbers come last: fuzzers cut them off the end."""
     for group, request, answer in exchanges():
-        for data, asked in ((request, True), (answer, False)):
-            if target == "wire/frame":
-                # The step comes last: fuzzers cut numbers off the end.
-                yield data + b"\x0f"
-            elif target == "core-ext/batch_answer" and group == "batch" and not asked:
-                yield data + b"\xff"
-            for kind, _whole, body in frames(data):
-                if target == "embedded/request" and asked:
-                    yield body + bytes([{1: 0, 2: 16}.get(kind, 255)])
-                elif target == "wire/info" and kind == 1 or target == "wire/admin" and kind == 2:
-                    yield body
-                elif target == "wire/message" and kind == 3:
-                    yield body
-                elif target == "core-ext/answer" and kind == 3 and not asked:
-                    yield body
-                elif kind == 3:
-                    for what, number, value in items(body):
-                        if target == "wire/particle" and what == "op":
-                            yield bytes([number]) + value
-                        elif target == "wire/msgpack" and (what, number) in {("op", 19), ("op", 20), ("field", 43)}:
-                            yield value
-                        elif target == "wire/batch" and (what, number) == ("field", 41):
-                            yield value
-                        elif target == "wire/context" and what == "op" and value[:3] == b"\x93\xcc\xff":
-                            yield value[3:]
-                        elif target == "wire/context" and (what, number) == ("field", 23):
-                            yield value
-            if target == "core-ext/replicas" and group == "info" and not asked:
-                for line in answer[8:].split(b"\n"):
-                    if line.startswith(b"replicas\t"):
-                        yield line.partition(b"\t")[2]
+        if target == "wire/frame":
+            yield from (request + b"\x0f", answer + b"\x0f")
+        if target == "core-ext/batch_answer" and group == "batch":
+            yield answer + b"\xff"
+        if target == "core-ext/replicas" and group == "info":
+            yield from (line[9:] for line in answer[8:].split(b"\n") if line.startswith(b"replicas\t"))
+        for kind, body in frames(request):
+            if target == "embedded/request":
+                yield body + bytes([{1: 0, 2: 16}.get(kind, 255)])
+        for kind, body in [*frames(answer), *([] if target.startswith("core-ext") else frames(request))]:
+            if BODIES.get(target) == kind:
+                yield body
+            for what, number, value in items(body) if kind == 3 else ():
+                if (what, number) in ITEMS.get(target, ()):
+                    yield value
+                if target == "wire/particle" and what == "op":
+                    yield bytes([number]) + value
+                # The context of an operation, and the operation behind it.
+                if target == "wire/context" and what == "op" and value[:3] == b"\x93\xcc\xff":
+                    yield value[3:]
 
 
 def main(target, directory):

@@ -106,9 +106,8 @@ fn a_node_that_fails_takes_only_its_rows_along() {
 
         // Writes of the lost request are in doubt, the others are done.
         let write = BatchWritePolicy::default();
-        let writes = (0..100_i64).map(|id| {
-            BatchOperation::write(&write, target.key(id), vec![operations::put(&as_bin!("id", id))])
-        });
+        let writes = (0..100_i64)
+            .map(|id| BatchOperation::write(&write, target.key(id), vec![operations::put(&as_bin!("id", id))]));
         let mut policy = BatchPolicy::write_default();
         policy.base_policy.total_timeout = 20_000;
         let (rows, result) = door.batch(&policy, writes.collect());

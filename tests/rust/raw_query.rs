@@ -4,6 +4,7 @@ mod common;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aerolane::client::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
@@ -295,6 +296,52 @@ fn timeouts_closing_and_interrupts() {
     assert!(
         matches!(client.query(QueryPolicy::default(), query(&target), Cursor::all()), Err(e) if matches!(e.kind(), ErrorKind::ClientClosed))
     );
+}
+
+#[test]
+fn a_background_query_is_in_doubt_once_a_node_has_got_it() {
+    let target = Target::embedded(2);
+    let client = client(&target);
+    fill(&client, &target, 20);
+    let add = || {
+        let mut ops = RawOps::default();
+        let one = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&1_i64.to_be_bytes());
+            Ok::<_, Error>(())
+        };
+        ops.push(op::INCR, particle_type::INTEGER, b"v", one).unwrap();
+        query(&target).ops(ops)
+    };
+    let start = |total_timeout| {
+        let mut policy = WritePolicy::default();
+        policy.base_policy.total_timeout = total_timeout;
+        client.cluster().block_on(client.query_background(Arc::new(policy), add())).unwrap()
+    };
+    start(20_000).unwrap();
+    let rule = |action| FaultRule::new(action).on(RequestKind::Query);
+    for (action, in_doubt, timeout) in [
+        (FaultAction::Stall, true, 300),
+        (FaultAction::DropAfter, true, 20_000),
+        (FaultAction::Garbage(b"HTTP/1.1 400".to_vec()), true, 20_000),
+        (FaultAction::Result(22), false, 20_000),
+    ] {
+        target.faults().set_fault(None, &rule(action.clone())).unwrap();
+        let error = start(timeout).unwrap_err();
+        assert_eq!(error.in_doubt(), in_doubt, "{action:?}: {error:?}");
+        assert!(error.node().is_some(), "{action:?}: {error:?}");
+        target.faults().clear_faults();
+    }
+    // The second node refuses what the first one has taken.
+    let nodes = target.faults().nodes();
+    target.faults().set_fault(Some(nodes[1].id), &rule(FaultAction::Result(22))).unwrap();
+    let (error, other) = (start(20_000).unwrap_err(), nodes[1].address.to_string());
+    assert_eq!(error.server_result_code(), Some(ResultCode::FailForbidden), "{error:?}");
+    assert_eq!(error.in_doubt(), !client_asks_first(&client, &other), "{error:?}");
+}
+
+/// Whether this node is the first that is asked.
+fn client_asks_first(client: &RawClient, address: &str) -> bool {
+    client.cluster().topology().active_nodes().next().is_some_and(|node| node.host() == address)
 }
 
 #[test]

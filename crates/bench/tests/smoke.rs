@@ -90,6 +90,41 @@ fn batches_count_records_and_the_table_compares() {
     assert_eq!(text(&output.stderr), "", "-q is quiet");
 }
 
+/// What options do not say comes from the environment, under the names of the vendor's harness.
+#[test]
+fn the_environment_sets_what_options_do_not() {
+    let cluster = cluster();
+    let output = Command::new(BENCH)
+        .env("MODE", "sync")
+        .env("THREADS", "2")
+        .env("TASKS", "7")
+        .env("DURATION", "0.3")
+        .env("WARMUP", "0")
+        .env("READ_PCT", "100")
+        .env("KEYS", "100")
+        .env("AEROSPIKE_HOST", cluster.seeds())
+        .env("NAMESPACE", "test")
+        .env("SET", "environment")
+        .env("LAT_SAMPLE_EVERY", "1")
+        .env("MAX_CONNS_PER_NODE", "8")
+        .env("CONN_POOLS_PER_NODE", "1")
+        .env("AEROSPIKE_USE_SERVICES_ALTERNATE", "false")
+        .arg("--json")
+        .output()
+        .expect("the program starts");
+    let reports = json_lines(&output);
+    let names: Vec<_> = reports.iter().map(|report| report["client"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["core-sync", "aerolane-sync"]);
+    for report in &reports {
+        assert_eq!((number(report, "threads"), number(report, "tasks")), (2.0, 0.0), "{report}");
+        assert_eq!(report["workload"].as_str(), Some("RU,100"));
+        assert!((0.2..1.0).contains(&number(report, "duration_s")), "{report}");
+        assert!(number(report, "errors") == 0.0 && number(report, "tps") > 50.0, "{report}");
+    }
+    assert!(text(&output.stderr).contains("100 records written"), "{}", text(&output.stderr));
+    assert_eq!(cluster.record_count("test"), Some(100));
+}
+
 #[test]
 fn reads_of_an_empty_set_are_successes() {
     let cluster = cluster();

@@ -23,6 +23,8 @@
 //! indexes, transactions) is carried out by aerospike-core beneath, through the same client or [`Client::core`].
 //! [`client::RawClient`] is for language bindings: requests that the caller encodes, queries included.
 
+#![warn(missing_debug_implementations)]
+
 pub mod batch;
 pub mod client;
 #[doc(hidden)]

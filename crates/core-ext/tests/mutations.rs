@@ -22,9 +22,9 @@ const LEAST: u64 = 2000;
 
 /// The recorded answers that `fits` takes, none so large that the time goes into copying.
 fn corpus(fits: impl Fn(&support::Exchange) -> bool) -> Vec<Vec<u8>> {
-    let fitting = support::exchanges().into_iter().filter(|exchange| {
-        (PROTO_HEADER_SIZE..20_000).contains(&exchange.response.len()) && fits(exchange)
-    });
+    let fitting = support::exchanges()
+        .into_iter()
+        .filter(|exchange| (PROTO_HEADER_SIZE..20_000).contains(&exchange.response.len()) && fits(exchange));
     fitting.map(|exchange| exchange.response).collect()
 }
 

@@ -1,18 +1,40 @@
-//! Recorded requests with bytes changed: whatever comes, the node answers or closes, and goes on serving.
+//! Recorded requests with bytes changed: whatever comes, the node answers or closes, without a panic, and goes on serving.
 
 mod common;
 
-use aerolane_embedded::EmbeddedCluster;
+use aerolane_embedded::{Builder, EmbeddedCluster};
 use flate2::read::GzDecoder;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Requests that are changed and sent, per group.
 const ROUNDS: usize = 1500;
 const STATUS: &[u8] = b"\x02\x01\x00\x00\x00\x00\x00\x07status\n";
 const ALIVE: &[u8] = b"status\tok\n";
+
+/// Panics of all threads. A node catches its own and closes the connection: from outside that looks like a refusal.
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+fn start(builder: Builder) -> EmbeddedCluster {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.fetch_add(1, Ordering::SeqCst);
+            usual(panic);
+        }));
+    });
+    builder.service_threads(1).start().unwrap()
+}
+
+fn is_sound(address: SocketAddr) {
+    assert_eq!(common::Raw::connect(address).info("status"), "ok");
+    assert_eq!(PANICS.load(Ordering::SeqCst), 0, "a node has panicked");
+}
 
 /// xorshift64*: the same changes every time.
 struct Random(u64);
@@ -100,7 +122,7 @@ fn answered(stream: &mut TcpStream, what: &[u8]) -> bool {
 }
 
 fn survives(group: &str) {
-    let cluster = EmbeddedCluster::builder().nodes(2).service_threads(1).start().unwrap();
+    let cluster = start(EmbeddedCluster::builder().nodes(2));
     let address = cluster.nodes()[0].address;
     let requests = requests(group);
     let mut random = Random(0x5eed + group.len() as u64);
@@ -114,7 +136,7 @@ fn survives(group: &str) {
         }
     }
     assert!(closed < ROUNDS, "every request closed the connection");
-    assert_eq!(common::Raw::connect(address).info("status"), "ok");
+    is_sound(address);
 }
 
 #[test]
@@ -153,7 +175,7 @@ fn security() {
 fn administration() {
     use aerolane_wire::admin::{AdminHeader, command, encode, encode_login, field};
     use aerolane_wire::message::Field;
-    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).user("admin", "secret").start().unwrap();
+    let cluster = start(EmbeddedCluster::builder().nodes(1).user("admin", "secret"));
     let address = cluster.nodes()[0].address;
     // What clients send for this password (golden group `security`: the salt is theirs).
     let salt = [244, 107, 11, 190, 207, 254, 141, 27, 6, 103, 216, 79, 109, 193, 216, 169];
@@ -192,6 +214,7 @@ fn administration() {
     let mut stream = session();
     stream.write_all(STATUS).unwrap();
     assert!(answered(&mut stream, STATUS));
+    assert_eq!(PANICS.load(Ordering::SeqCst), 0, "a node has panicked");
 }
 
 #[test]
@@ -204,7 +227,7 @@ fn expressions_and_collections() {
 /// Changed operations on values that are there: each comes after the requests that were recorded before it.
 #[test]
 fn operations_on_values() {
-    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
+    let cluster = start(EmbeddedCluster::builder().nodes(1));
     let address = cluster.nodes()[0].address;
     for group in ["list", "map", "ctx", "bits", "hll", "exp"] {
         let requests = requests(group);
@@ -219,7 +242,7 @@ fn operations_on_values() {
                 stream = connect(address);
             }
         }
-        assert_eq!(common::Raw::connect(address).info("status"), "ok");
+        is_sound(address);
     }
 }
 
@@ -241,7 +264,7 @@ fn mutate_payload(request: &[u8], random: &mut Random) -> Vec<u8> {
 /// Filters of paths, paths in filters and so on: each one multiplies the work of those inside it.
 #[test]
 fn nested_paths_come_to_an_end() {
-    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
+    let cluster = start(EmbeddedCluster::builder().nodes(1));
     let mut stream = connect(cluster.nodes()[0].address);
     let list: Vec<u8> = [&[0xdc, 0x03, 0xe8][..], &[1; 1000]].concat();
     // Those of a list of 1000 elements, for which those of a list of 1000 elements, ...
@@ -266,4 +289,5 @@ fn nested_paths_come_to_an_end() {
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     stream.write_all(&[&request[..], STATUS].concat()).unwrap();
     assert!(answered(&mut stream, b"nested paths"));
+    assert_eq!(PANICS.load(Ordering::SeqCst), 0, "a node has panicked");
 }

@@ -7,16 +7,22 @@ mod common;
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
 use common::{digest, get, put};
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+type Certificate = rcgen::CertifiedKey<rcgen::KeyPair>;
 type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 fn connect(cluster: &EmbeddedCluster, name: &str) -> Stream {
+    connect_as(cluster, name, None)
+}
+
+/// With a certificate of the client's own, if there is one.
+fn connect_as(cluster: &EmbeddedCluster, name: &str, client: Option<&Certificate>) -> Stream {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(cluster.certificate_pem().unwrap().as_bytes()) {
         roots.add(certificate.unwrap()).unwrap();
@@ -24,8 +30,14 @@ fn connect(cluster: &EmbeddedCluster, name: &str) -> Stream {
     let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(roots);
+    let config = match client {
+        None => config.with_no_client_auth(),
+        Some(client) => {
+            let key = PrivateKeyDer::from_pem_slice(client.signing_key.serialize_pem().as_bytes()).unwrap();
+            config.with_client_auth_cert(vec![client.cert.der().clone()], key).unwrap()
+        }
+    };
     let name = ServerName::try_from(name.to_owned()).unwrap();
     let tls = ClientConnection::new(Arc::new(config), name).unwrap();
     let tcp = TcpStream::connect(cluster.nodes()[0].tls_address.unwrap()).unwrap();
@@ -74,4 +86,35 @@ fn addresses_and_names_are_told_and_plain_bytes_refused() {
     assert_eq!(cluster.record_count("test"), Some(0));
     let mut stranger = connect(&cluster, "stranger");
     assert!(stranger.write_all(&put(digest(1, 1), 1)).is_err(), "the certificate is for another name");
+}
+
+#[test]
+fn nodes_show_a_certificate_of_ones_own_and_ask_clients_for_theirs() {
+    let made = |name: &str| rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
+    let (node, client, other) = (made("node"), made("client"), made("other"));
+    let options = TlsOptions::from_pem("node", node.cert.pem(), node.signing_key.serialize_pem());
+    let cluster = EmbeddedCluster::builder()
+        .nodes(1)
+        .tls(options.clone().require_client_certificate(client.cert.pem()))
+        .start()
+        .unwrap();
+    assert_eq!(cluster.certificate_pem().as_deref(), Some(node.cert.pem().as_str()));
+    let put = |client: Option<&Certificate>| -> std::io::Result<u8> {
+        let mut stream = connect_as(&cluster, "node", client);
+        stream.write_all(&put(digest(1, 1), 1))?;
+        code(&mut stream)
+    };
+    assert_eq!(put(Some(&client)).unwrap(), 0);
+    assert!(put(None).is_err(), "without a certificate");
+    assert!(put(Some(&other)).is_err(), "with one that nobody trusts");
+    assert_eq!(cluster.record_count("test"), Some(1));
+    // Without the demand, the same node takes everybody.
+    let open = EmbeddedCluster::builder().nodes(1).tls(options).start().unwrap();
+    let mut stream = connect(&open, "node");
+    stream.write_all(&get(digest(1, 1))).unwrap();
+    assert_eq!(code(&mut stream).unwrap(), 2);
+    for (certificate, key) in [("", "no key"), (node.cert.pem().as_str(), "no key"), ("no certificate", "")] {
+        let broken = EmbeddedCluster::builder().tls(TlsOptions::from_pem("node", certificate, key)).start();
+        assert!(broken.is_err(), "{certificate:?} {key:?}");
+    }
 }

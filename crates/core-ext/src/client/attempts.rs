@@ -216,8 +216,7 @@ impl<'a> Attempts<'a> {
         if matches!(failure.kind, FailureKind::Interrupted) {
             // Says nothing of the node.
             self.sent += u32::from(failure.sent);
-            let phase = if failure.sent { Phase::Sent } else { Phase::Queued };
-            let error = Error::interrupted().with_phase(phase).with_node(Arc::clone(node.label()));
+            let error = Error::interrupted().with_phase(failure.phase()).with_node(Arc::clone(node.label()));
             return Next::GiveUp(self.finish(error, now));
         }
         let expired = matches!(failure.kind, FailureKind::Expired);
@@ -229,12 +228,12 @@ impl<'a> Attempts<'a> {
             node.breaker().record_error();
         }
         if expired && self.deadline.is_some_and(|deadline| now >= deadline) {
-            let phase = if failure.sent { Phase::Sent } else { Phase::Queued };
-            let error = self.timed_out(phase, now).with_node(Arc::clone(node.label()));
+            let error = self.timed_out(failure.phase(), now).with_node(Arc::clone(node.label()));
             return Next::GiveUp(error);
         }
         self.advance(expired);
         self.lost_in_a_row = if expired { 0 } else { self.lost_in_a_row + 1 };
+        let phase = failure.phase();
         let error = match failure.kind {
             FailureKind::Expired => Error::timeout("no answer within the socket timeout"),
             FailureKind::Interrupted => Error::interrupted(),
@@ -243,13 +242,13 @@ impl<'a> Attempts<'a> {
             FailureKind::Garbage(error) => Error::bad_response(format!("the answer is malformed: {error}")),
             FailureKind::NodeGone => Error::invalid_node("the node has left the cluster"),
             FailureKind::Closed if self.cluster.is_closed() => {
-                let error = Error::client_closed().with_phase(if failure.sent { Phase::Sent } else { Phase::Queued });
+                let error = Error::client_closed().with_phase(phase);
                 return Next::GiveUp(self.finish(error.with_node(Arc::clone(node.label())), now));
             }
             FailureKind::Closed => Error::connection("the runtime that drove the connection has ended"),
         };
         let error = error.with_node(Arc::clone(node.label()));
-        if failure.sent { self.failed(error.with_phase(Phase::Sent), now) } else { self.failed_unsent(error, now) }
+        if failure.sent { self.failed(error.with_phase(phase), now) } else { self.failed_unsent(error, now) }
     }
 
     /// The request was not taken, or no answer came.

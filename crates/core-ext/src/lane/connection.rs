@@ -37,6 +37,8 @@ pub(super) struct Connection<T> {
     entries: VecDeque<Entry<T>>,
     /// Bytes of a frame that has not come whole yet.
     partial: Vec<u8>,
+    /// Whole frames of the answer to the first entry have come, and more are to come.
+    begun: bool,
     bytes_in_flight: u64,
     orphans: usize,
     /// No deadline of an entry is earlier.
@@ -67,6 +69,7 @@ impl<T> Connection<T> {
             sent_total: 0,
             entries: VecDeque::new(),
             partial: Vec::new(),
+            begun: false,
             bytes_in_flight: 0,
             orphans: 0,
             earliest: Millis::NEVER,
@@ -139,6 +142,11 @@ impl<T> Connection<T> {
         }
         self.sent_total = self.queued_total;
         true
+    }
+
+    /// Whether a part of the answer to the first entry has come.
+    fn has_begun(&self) -> bool {
+        self.begun || !self.partial.is_empty()
     }
 
     /// Where in the stream the bytes begin that the driver has not taken.
@@ -243,6 +251,7 @@ impl<T> Connection<T> {
             if let Some(token) = &mut front.token {
                 sink.part(token, body, last);
             }
+            self.begun = !last;
             if !last {
                 return Ok(());
             }
@@ -277,7 +286,7 @@ impl<T> Connection<T> {
         if now < self.earliest {
             return self.earliest;
         }
-        let taken_total = self.taken_total();
+        let (taken_total, begun) = (self.taken_total(), self.has_begun());
         let (mut earliest, mut taken_back) = (Millis::NEVER, false);
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if entry.token.is_none() {
@@ -299,7 +308,8 @@ impl<T> Connection<T> {
             } else {
                 taken_back = true;
             }
-            sink.failed(token, &Failure { kind: FailureKind::Expired, sent });
+            let begun = index == 0 && begun;
+            sink.failed(token, &Failure { kind: FailureKind::Expired, sent, begun });
         }
         if taken_back {
             self.take_back(counters);
@@ -361,10 +371,13 @@ impl<T> Connection<T> {
         counters.in_flight -= self.entries.len() as u64;
         counters.orphans -= self.orphans as u64;
         self.orphans = 0;
+        // What is no answer has come in place of the first one.
+        let begun = self.has_begun() || matches!(kind, FailureKind::Garbage(_));
         let sent_total = self.sent_total;
-        for entry in self.entries.drain(..) {
+        for (index, entry) in self.entries.drain(..).enumerate() {
             if let Some(token) = entry.token {
-                sink.failed(token, &Failure { kind: kind.clone(), sent: entry.start < sent_total });
+                let (sent, begun) = (entry.start < sent_total, index == 0 && begun);
+                sink.failed(token, &Failure { kind: kind.clone(), sent, begun });
             }
         }
     }

@@ -329,7 +329,7 @@ impl<T> Group<T> {
         earliest.min(self.line.expire(now, |token| {
             counters.timeouts += 1;
             counters.queued -= 1;
-            sink.failed(token, &Failure { kind: FailureKind::Expired, sent: false });
+            sink.failed(token, &Failure::new(FailureKind::Expired, false));
         }))
     }
 
@@ -354,7 +354,7 @@ impl<T> Group<T> {
         let counters = &mut self.counters;
         self.line.drain(|token| {
             counters.queued -= 1;
-            sink.failed(token, &Failure { kind: kind.clone(), sent: false });
+            sink.failed(token, &Failure::new(kind.clone(), false));
         });
     }
 

@@ -19,6 +19,7 @@ use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, begin_frame, end_frame, split_frame};
 
 use super::*;
+use crate::error::Phase;
 
 /// A request whose key is found again by the server; padded to about `padding` bytes more.
 fn request(key: u32, padding: usize) -> Vec<u8> {
@@ -114,7 +115,15 @@ impl Outcomes {
     /// The failure of a token: what kind, and whether it was sent.
     fn failure(&self, token: u32) -> (String, bool) {
         match self.all.get(&token) {
-            Some(Outcome::Failed(Failure { kind, sent })) => (format!("{kind:?}"), *sent),
+            Some(Outcome::Failed(Failure { kind, sent, .. })) => (format!("{kind:?}"), *sent),
+            other => panic!("token {token} should have failed: {other:?}"),
+        }
+    }
+
+    /// How far the request of a token that failed had come.
+    fn phase(&self, token: u32) -> Phase {
+        match self.all.get(&token) {
+            Some(Outcome::Failed(failure)) => failure.phase(),
             other => panic!("token {token} should have failed: {other:?}"),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aerolane_wire::WireError;
 
 use crate::config::{PoolSizing, WhenFull};
-use crate::error::Error;
+use crate::error::{Error, Phase};
 
 /// A point in time, in whole milliseconds since an epoch that the driver chooses.
 ///
@@ -164,6 +164,26 @@ pub struct Failure {
     /// Whether at least one byte of the request may have reached the server, or may yet reach it. If not, it is not
     /// executed.
     pub sent: bool,
+    /// Whether a part of the answer had come.
+    pub begun: bool,
+}
+
+impl Failure {
+    /// A failure before any of the answer has come.
+    #[must_use]
+    pub const fn new(kind: FailureKind, sent: bool) -> Self {
+        Self { kind, sent, begun: false }
+    }
+
+    /// How far the request had come.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        match (self.sent, self.begun) {
+            (false, _) => Phase::Queued,
+            (true, false) => Phase::Sent,
+            (true, true) => Phase::Receiving,
+        }
+    }
 }
 
 /// A request that the lane does not take: [`LaneSizing::max_waiting`] are in line, or everything is full and

@@ -77,7 +77,7 @@ impl Group<'_> {
     /// The caller was interrupted: before the group's attempt, or after its request was sent.
     pub(super) fn interrupted(&mut self, sent: bool, now: Instant) -> Next {
         if sent {
-            return self.lost(Failure { kind: FailureKind::Interrupted, sent: !self.reads() }, now);
+            return self.lost(Failure::new(FailureKind::Interrupted, !self.reads()), now);
         }
         Next::GiveUp(self.attempts.interrupted(now))
     }

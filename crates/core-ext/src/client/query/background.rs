@@ -2,7 +2,6 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::Instant;
 
 use aerolane_wire::message::{Message, MessageWriter, info2};
 use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
@@ -12,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::super::asynchronous::Shared;
 use super::super::raw::RawClient;
 use super::request::RawQuery;
+use crate::clock;
 use crate::command::compress::message_body;
 use crate::command::decode::{bad, failure};
 use crate::command::encode::{frame, too_big, write_header};
@@ -25,7 +25,8 @@ impl RawClient {
     /// The future is for the control plane's runtime, or [`Cluster::block_on`](crate::cluster::Cluster::block_on).
     ///
     /// # Errors
-    /// That of the first node that has not taken it; in doubt if others have.
+    /// That of the first node that has not taken it; in doubt if others have, or if it got the request and has not
+    /// answered.
     pub fn query_background(
         &self,
         policy: Arc<WritePolicy>,
@@ -44,11 +45,12 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
     let mut request = Vec::new();
     query.encode_background(&policy, id, &mut request)?;
     let base = &policy.base_policy;
-    let deadline = policy::deadline(base, Instant::now());
+    let deadline = policy::deadline(base, clock::now());
     let mut started = false;
     for node in topology.active_nodes() {
-        let by_socket = policy::socket_timeout(base).map(|timeout| Instant::now() + timeout);
-        let taken = ask(&shared, node, &request);
+        let by_socket = policy::socket_timeout(base).map(|timeout| clock::now() + timeout);
+        let mut sent = false;
+        let taken = ask(&shared, node, &request, &mut sent);
         let taken = match [by_socket, deadline].into_iter().flatten().min() {
             None => taken.await,
             Some(until) => tokio::time::timeout_at(until.into(), taken).await.unwrap_or_else(|_| {
@@ -56,19 +58,22 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
             }),
         };
         if let Err(error) = taken {
+            let unanswered = sent && error.server_result_code().is_none();
             let error = error.with_node(Arc::clone(node.label()));
-            return Err(if started { error.force_in_doubt(true) } else { error });
+            return Err(if started || unanswered { error.force_in_doubt(true) } else { error });
         }
         started = true;
     }
     if started { Ok(id) } else { Err(Error::invalid_node("the cluster has no active node")) }
 }
 
-/// On a connection of its own: what writes is not sent again because an idle one may have died.
-async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8]) -> Result<()> {
+/// On a connection of its own: what writes is not sent again because an idle one may have died. `sent`: the node may have
+/// all of the request.
+async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], sent: &mut bool) -> Result<()> {
     let mut stream = shared.cluster.open(node).await?;
     let lost = |doing: &'static str| move |e| Error::connection_io(doing, e).with_phase(Phase::Sent);
     stream.write_all(request).await.map_err(lost("send a background query"))?;
+    *sent = true;
     stream.flush().await.map_err(lost("send a background query"))?;
     let mut head = [0; PROTO_HEADER_SIZE];
     stream.read_exact(&mut head).await.map_err(lost("read the answer to a background query"))?;

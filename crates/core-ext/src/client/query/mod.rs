@@ -18,7 +18,7 @@ use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aerospike_core::QueryPolicy;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -32,6 +32,7 @@ use self::pump::{Event, Pump, Report};
 pub use self::request::RawQuery;
 use super::asynchronous::Shared;
 use super::raw::RawClient;
+use crate::clock;
 use crate::command::policy;
 use crate::connect;
 use crate::error::{Error, Result};
@@ -92,7 +93,7 @@ impl RawRecords {
         let (sender, events) = unbounded_channel();
         // A semaphore has no more places than a quarter of the numbers, and a record takes some of them.
         let room = policy.record_queue_size.clamp(1, u32::MAX as usize >> 3) as u32;
-        let course = Course::new(query.namespace(), query.has_function(), policy, cursor, Instant::now());
+        let course = Course::new(query.namespace(), query.has_function(), policy, cursor, clock::now());
         let mut records = Self {
             id: 0,
             shared,
@@ -107,7 +108,7 @@ impl RawRecords {
             state: State::Running,
         };
         if let Some(deadline) = records.course.deadline() {
-            records.after(deadline.saturating_duration_since(Instant::now()), Event::Late);
+            records.after(deadline.saturating_duration_since(clock::now()), Event::Late);
         }
         records.round().map_err(|error| records.fail(error))?;
         Ok(records)
@@ -185,7 +186,7 @@ impl RawRecords {
         const ASK: Duration = Duration::from_millis(50);
         let Some(interrupted) = interrupted else { return connect::block_on(self.more()) };
         loop {
-            if let Some(more) = connect::block_on_until(Some(Instant::now() + ASK), self.more()) {
+            if let Some(more) = connect::block_on_until(Some(clock::now() + ASK), self.more()) {
                 return more;
             }
             if interrupted() {
@@ -227,7 +228,7 @@ impl RawRecords {
 
     fn fail(&mut self, error: Error) -> Error {
         self.close();
-        self.course.stamp(error, Instant::now())
+        self.course.stamp(error, clock::now())
     }
 
     /// Begins a round.

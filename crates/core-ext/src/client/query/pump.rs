@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::message_body;
 use crate::command::decode::result_code;
@@ -84,7 +85,7 @@ impl IdleStreams {
     pub(super) fn keep(&self, node: NodeId, stream: Stream) {
         let mut all = self.0.lock();
         if all.iter().filter(|(id, ..)| *id == node).count() < KEPT {
-            all.push((node, Instant::now(), stream));
+            all.push((node, clock::now(), stream));
         }
     }
 
@@ -123,11 +124,12 @@ impl Pump {
 
     async fn answer(&self) -> Result<()> {
         if let Some(stream) = self.idle.take(self.node.id()) {
-            // The server may have closed it meanwhile: if nothing comes of it, another is opened.
             let mut begun = false;
-            let outcome = self.read(stream, &mut begun).await;
-            if begun || outcome.is_ok() {
-                return outcome;
+            match self.read(stream, &mut begun).await {
+                // The server may have closed it meanwhile: if nothing came of it, another is opened. Silence is the
+                // node's own, and would meet the next one, too.
+                Err(error) if !begun && !error.is_client_timeout() => {}
+                outcome => return outcome,
             }
         }
         let cluster = self.cluster.upgrade().ok_or_else(Error::client_closed)?;

@@ -3,7 +3,7 @@
 #[path = "../../../../wire/tests/support/mod.rs"]
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aerolane_wire::proto::{PROTO_HEADER_SIZE, split_frame};
 

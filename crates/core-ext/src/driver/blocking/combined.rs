@@ -188,10 +188,10 @@ impl Joined<'_> {
             }
             if expired {
                 state.tally.timeouts += 1;
-                let sent = state.abandon(slot);
+                let (sent, begun) = state.abandon(slot);
                 state.appoint();
                 combiner.release(state, pool);
-                return Err(Failure { kind: FailureKind::Expired, sent });
+                return Err(Failure { kind: FailureKind::Expired, sent, begun });
             }
             let at = reading.take().unwrap_or_else(clock::now);
             let left = deadline.map(|deadline| deadline.saturating_duration_since(at));
@@ -208,13 +208,14 @@ impl Joined<'_> {
                 state = combiner.0.lock();
                 if interrupted {
                     // Also when the answer has come by now: the caller has been told to end, and has no use for it.
-                    let sent = match state.take(slot, answer) {
-                        Some(outcome) => outcome.map_or_else(|failure| failure.sent, |()| true),
+                    let (sent, begun) = match state.take(slot, answer) {
+                        Some(Ok(())) => (true, true),
+                        Some(Err(failure)) => (failure.sent, failure.begun),
                         None => state.abandon(slot),
                     };
                     state.appoint();
                     combiner.release(state, pool);
-                    return Err(Failure { kind: FailureKind::Interrupted, sent });
+                    return Err(Failure { kind: FailureKind::Interrupted, sent, begun });
                 }
             } else if state.led {
                 state.slots[slot as usize].thread.get_or_insert_with(std::thread::current);
@@ -245,7 +246,7 @@ impl Combiner {
         deadline: Option<Instant>,
     ) -> (MutexGuard<'a, State>, bool) {
         let Some(mut connection) = state.connection.take() else {
-            state.fail_all(&FailureKind::ConnectionLost(io::ErrorKind::NotConnected));
+            state.fail_all(&FailureKind::ConnectionLost(io::ErrorKind::NotConnected), false);
             return (state, false);
         };
         state.led = true;
@@ -294,9 +295,9 @@ impl Combiner {
                 let kind = match broken {
                     // The leader's deadline is not that of the others: to them, the connection was closed.
                     Broken::Expired => FailureKind::ConnectionLost(io::ErrorKind::TimedOut),
-                    broken => broken.failure(true).kind,
+                    broken => broken.failure(true, false).kind,
                 };
-                state.fail_all(&kind);
+                state.fail_all(&kind, !connection.is_drained());
                 drop(state);
                 pool.discard_broken(connection);
                 state = self.0.lock();
@@ -377,19 +378,22 @@ impl State {
         self.free.push(slot);
     }
 
-    /// Its caller gives up; says whether it may have been sent. Then nothing more is put behind it.
-    fn abandon(&mut self, slot: u32) -> bool {
+    /// Its caller gives up; says whether it may have been sent, and whether a part of the answer has come. If it may have
+    /// been sent, nothing more is put behind it.
+    fn abandon(&mut self, slot: u32) -> (bool, bool) {
         self.free_slot(slot);
-        let Some(position) = self.entries.iter().position(|e| e.slot == Some(slot)) else { return true };
+        let Some(position) = self.entries.iter().position(|e| e.slot == Some(slot)) else { return (true, false) };
         if position < self.taken {
             self.entries[position].slot = None;
             self.open = false;
-            return true;
+            // While somebody leads, only he could tell.
+            let partial = self.connection.as_ref().is_some_and(|connection| !connection.is_drained());
+            return (true, position == 0 && partial);
         }
         let start: usize = self.entries.range(self.taken..position).map(|e| e.len).sum();
         self.out.drain(start..start + self.entries[position].len);
         self.entries.remove(position);
-        false
+        (false, false)
     }
 
     /// Somebody is to lead, if there is anything to do.
@@ -427,15 +431,16 @@ impl State {
         Ok(())
     }
 
-    /// The connection is broken.
-    fn fail_all(&mut self, kind: &FailureKind) {
+    /// The connection is broken. `begun`: a part of the first answer has come.
+    fn fail_all(&mut self, kind: &FailureKind, begun: bool) {
         self.open = false;
         let taken = std::mem::take(&mut self.taken);
         self.out.clear();
         for (position, entry) in self.entries.drain(..).enumerate() {
             let Some(slot) = entry.slot else { continue };
             let place = &mut self.slots[slot as usize];
-            place.outcome = Outcome::Failed(Failure { kind: kind.clone(), sent: position < taken });
+            let (sent, begun) = (position < taken, position == 0 && begun);
+            place.outcome = Outcome::Failed(Failure { kind: kind.clone(), sent, begun });
             self.ready.extend(place.thread.take());
         }
     }

@@ -80,14 +80,14 @@ pub(super) enum Broken {
 }
 
 impl Broken {
-    pub(super) fn failure(self, sent: bool) -> Failure {
+    pub(super) fn failure(self, sent: bool, begun: bool) -> Failure {
         let kind = match self {
             Self::Expired => FailureKind::Expired,
             Self::Interrupted => FailureKind::Interrupted,
             Self::Lost(kind) => FailureKind::ConnectionLost(kind),
             Self::Garbage(error) => FailureKind::Garbage(error),
         };
-        Failure { kind, sent }
+        Failure { kind, sent, begun }
     }
 }
 
@@ -266,9 +266,9 @@ impl Connection {
         self.consumed == self.filled
     }
 
-    /// Whether any byte of an answer has come.
+    /// Whether any byte of an answer has come since it was taken from its pool.
     pub(super) fn has_received(&self) -> bool {
-        self.filled > 0
+        self.tally.bytes_received > 0
     }
 
     /// Prepares it for its time in the pool.

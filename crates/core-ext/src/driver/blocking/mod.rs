@@ -143,7 +143,7 @@ impl Pools {
         job: Job<'_>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ExchangeError> {
-        let gone = || ExchangeError::Failed(Failure { kind: FailureKind::NodeGone, sent: false });
+        let gone = || ExchangeError::Failed(Failure::new(FailureKind::NodeGone, false));
         let NodePools { pools: [pool, _], combiners, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
         let (_call, calls) = calls.enter();
         if calls < COMBINE_FROM || combiners.is_empty() {
@@ -179,7 +179,7 @@ impl Pools {
     /// Sends a request. Several may be sent to different nodes before their answers are read; then always in the order
     /// of the nodes' ids, so that two threads never wait for each other's connections.
     pub(crate) fn send(&self, node: &NodeInfo, class: Class, job: Job<'_>) -> Result<Sent<'_>, ExchangeError> {
-        let unsent = |kind| ExchangeError::Failed(Failure { kind, sent: false });
+        let unsent = |kind| ExchangeError::Failed(Failure::new(kind, false));
         let Some(pool) = self.pool(node.id(), class) else { return Err(unsent(FailureKind::NodeGone)) };
         let mut now = job.now;
         let checked_out = THREAD.with(|thread| pool.check_out(*thread, now, job.deadline, job.interrupt));
@@ -235,7 +235,7 @@ impl Pools {
                     self.opener.lost(node.id());
                 }
                 let kind = if self.is_closed() { FailureKind::Closed } else { kind };
-                Err(ExchangeError::Failed(Failure { kind, sent: false }))
+                Err(ExchangeError::Failed(Failure::new(kind, false)))
             }
         }
     }
@@ -246,9 +246,10 @@ impl Pools {
         if matches!(broken, Broken::Expired) {
             lease.tally.timeouts += 1;
         }
+        let begun = sent && lease.has_received();
         drop(lease);
         let lost = matches!(broken, Broken::Lost(_));
-        let mut failure = broken.failure(sent);
+        let mut failure = broken.failure(sent, begun);
         if self.is_closed() {
             failure.kind = FailureKind::Closed;
         } else if lost {
@@ -471,7 +472,8 @@ impl Sent<'_> {
     fn undecodable(self, error: &Error) -> Failure {
         drop(self.lease);
         log::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
-        Failure { kind: FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0)), sent: true }
+        let kind = FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0));
+        Failure { kind, sent: true, begun: true }
     }
 }
 

@@ -259,7 +259,7 @@ pub(super) struct Errand {
 }
 
 const fn closed(sent: bool) -> Failure {
-    Failure { kind: FailureKind::Closed, sent }
+    Failure::new(FailureKind::Closed, sent)
 }
 
 /// The desk, as its driver holds it.

@@ -12,6 +12,7 @@ mod sharing;
 mod sockets;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::RawFd;
@@ -544,6 +545,16 @@ impl<T> HostDriver<T> {
             cluster.request_refresh();
         }
         self.open_wanted();
+    }
+}
+
+impl<T> fmt::Debug for HostDriver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostDriver")
+            .field("sockets", &self.sockets.len())
+            .field("in_flight", &self.lane.in_flight())
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
     }
 }
 

@@ -275,7 +275,7 @@ impl SharedLane {
     ) -> Result<(u32, Ticket), ExchangeError> {
         let mut state = self.state.lock();
         if state.closed {
-            return Err(ExchangeError::Failed(Failure { kind: FailureKind::Closed, sent: false }));
+            return Err(ExchangeError::Failed(Failure::new(FailureKind::Closed, false)));
         }
         state.latest = state.latest.max(now);
         let slot = state.slots.claim(waker);

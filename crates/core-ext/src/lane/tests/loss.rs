@@ -97,3 +97,48 @@ fn figures_from_a_confused_driver_do_not_overflow() {
     rig.lose(conns[0]);
     assert_eq!(rig.outcomes.failure(0), lost(false));
 }
+
+#[test]
+fn the_request_whose_answer_had_begun_is_told_apart() {
+    let answered_in_part = |end: fn(&mut Rig, ConnId)| {
+        let (mut rig, conns) = Rig::with_open(sizing(), 1);
+        for key in 0..4 {
+            rig.submit(key);
+        }
+        rig.flush(conns[0]);
+        // One whole, and a few bytes of the next.
+        rig.receive(conns[0], &[&answer(0)[..], &answer(1)[..10]].concat()).unwrap();
+        rig.submit(4);
+        end(&mut rig, conns[0]);
+        [1, 2, 3].map(|key| rig.outcomes.phase(key))
+    };
+    let first = [Phase::Receiving, Phase::Sent, Phase::Sent];
+    assert_eq!(answered_in_part(Rig::lose), first);
+    assert_eq!(answered_in_part(|rig, _| rig.pass(1000)), first);
+
+    // What is no answer came in place of the first one.
+    let (mut rig, conns) = Rig::with_open(sizing(), 1);
+    rig.submit(0);
+    rig.submit(1);
+    rig.flush(conns[0]);
+    rig.receive(conns[0], b"garbage!").unwrap_err();
+    assert_eq!([0, 1].map(|key| rig.outcomes.phase(key)), [Phase::Receiving, Phase::Sent]);
+
+    // Of a batch a whole frame had come, and then nothing.
+    let mut rig = Rig::new(sizing());
+    rig.submit_batch(0);
+    let conn = rig.open_all()[0];
+    rig.flush(conn);
+    rig.receive(conn, &part(0, false)).unwrap();
+    rig.lose(conn);
+    assert_eq!(rig.outcomes.phase(0), Phase::Receiving);
+    // The next one on such a connection begins anew.
+    rig.submit_batch(1);
+    let conn = rig.open_all()[0];
+    rig.flush(conn);
+    rig.receive(conn, &[part(1, false), part(1, true)].concat()).unwrap();
+    rig.submit_batch(2);
+    assert_eq!(rig.flush(conn), [2]);
+    rig.lose(conn);
+    assert_eq!(rig.outcomes.phase(2), Phase::Sent);
+}

@@ -46,7 +46,7 @@ type Outcome = Result<u32, ExchangeError>;
 /// The failure of a call, and whether it was sent.
 fn failure(outcome: Outcome) -> (String, bool) {
     match outcome {
-        Err(ExchangeError::Failed(Failure { kind, sent })) => (format!("{kind:?}"), sent),
+        Err(ExchangeError::Failed(Failure { kind, sent, .. })) => (format!("{kind:?}"), sent),
         other => panic!("should have failed: {other:?}"),
     }
 }
