@@ -10,7 +10,8 @@ use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::expressions::Expression;
 use aerospike_core::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, CommitLevel, Key, ReadModeAp,
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, CommitLevel, GenerationPolicy, Key,
+    ReadModeAp,
 };
 
 use super::{BatchKind, BatchOperation};
@@ -154,12 +155,12 @@ impl<'a> Row<'a> {
                 Self::read(policy, flags, read, body)
             }
             BatchKind::Write { policy: write, ops } => {
-                let header = write_header(policy, write, write_flags(ops)?);
+                let header = write_header(policy, write, write_flags(ops)?)?;
                 let filter = write.filter_expression.as_ref();
                 Self { header, filter, send_key: write.send_key, body: Body::Operations(ops) }
             }
             BatchKind::Delete { policy: delete } => {
-                let header = delete_header(policy, delete);
+                let header = delete_header(policy, delete)?;
                 let filter = delete.filter_expression.as_ref();
                 Self { header, filter, send_key: delete.send_key, body: Body::Empty }
             }
@@ -224,23 +225,37 @@ pub(crate) fn read_header(policy: &BatchPolicy, read: &BatchReadPolicy, what: u8
 }
 
 /// The header of a row that writes; `info1`: what it also reads.
-pub(crate) fn write_header(policy: &BatchPolicy, write: &BatchWritePolicy, info1: u8) -> RowHeader {
+///
+/// # Errors
+/// The generation cannot be sent.
+pub(crate) fn write_header(policy: &BatchPolicy, write: &BatchWritePolicy, info1: u8) -> Result<RowHeader> {
     let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS;
     let mut info3 = commit(write.commit_level);
-    let generation = single::generation(write.generation_policy, write.generation, &mut info2);
+    let generation = generation(write.generation_policy, write.generation, &mut info2)?;
     single::exists_action(write.record_exists_action, &mut info2, &mut info3);
     info2 |= durable(write.durable_delete);
-    RowHeader::write(info1, info2, info3, generation as u16, write.expiration.into())
-        .with_info4(on_locking(write.on_locking_only) | single::verbosity(&policy.base_policy))
+    Ok(RowHeader::write(info1, info2, info3, generation, write.expiration.into())
+        .with_info4(on_locking(write.on_locking_only) | single::verbosity(&policy.base_policy)))
 }
 
 /// The header of a row that deletes.
-pub(crate) fn delete_header(policy: &BatchPolicy, delete: &BatchDeletePolicy) -> RowHeader {
+///
+/// # Errors
+/// The generation cannot be sent.
+pub(crate) fn delete_header(policy: &BatchPolicy, delete: &BatchDeletePolicy) -> Result<RowHeader> {
     let mut info2 = info2::WRITE | info2::RESPOND_ALL_OPS | info2::DELETE;
-    let generation = single::generation(delete.generation_policy, delete.generation, &mut info2);
+    let generation = generation(delete.generation_policy, delete.generation, &mut info2)?;
     info2 |= durable(delete.durable_delete);
-    RowHeader::write(0, info2, commit(delete.commit_level), generation as u16, 0)
-        .with_info4(single::verbosity(&policy.base_policy))
+    Ok(RowHeader::write(0, info2, commit(delete.commit_level), generation, 0)
+        .with_info4(single::verbosity(&policy.base_policy)))
+}
+
+/// Bit of the generation policy, and the generation to send. Rows have 16 bits for it, as records have: a larger one is
+/// no record's, and cut off it would be another's.
+fn generation(policy: GenerationPolicy, generation: u32, info2: &mut u8) -> Result<u16> {
+    let generation = single::generation(policy, generation, info2);
+    u16::try_from(generation)
+        .map_err(|_| Error::invalid_argument(format!("generation {generation} is more than a record can have (65535)")))
 }
 
 /// Read bits of a row with operations that only read.

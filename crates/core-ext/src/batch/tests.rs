@@ -5,8 +5,8 @@ use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, op};
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto;
 use aerospike_core::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bin, Bins, Key, ResultCode,
-    Value, as_bin, as_key,
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bin, Bins, GenerationPolicy,
+    Key, ResultCode, Value, as_bin, as_key,
 };
 
 use super::*;
@@ -253,5 +253,24 @@ fn rows_go_to_aerospike_core_and_bring_their_outcome_back() {
         row.fail(Error::client_error("an old outcome"));
         row.absorb(core);
         assert!(row.is_pending() && row.into_batch_record().key == key(i as i64));
+    }
+}
+
+#[test]
+fn a_generation_beyond_16_bits_is_refused_and_not_cut_off() {
+    let write = |generation, generation_policy| {
+        let policy = BatchWritePolicy { generation, generation_policy, ..BatchWritePolicy::default() };
+        encoded(&[BatchOperation::write(&policy, key(1), [operations::put(&as_bin!("a", 1))])], &[0])
+    };
+    let delete = |generation| {
+        let generation_policy = GenerationPolicy::ExpectGenEqual;
+        let policy = BatchDeletePolicy { generation, generation_policy, ..BatchDeletePolicy::default() };
+        encoded(&[BatchOperation::delete(&policy, key(1))], &[0])
+    };
+    assert!(write(65_535, GenerationPolicy::ExpectGenEqual).is_ok() && delete(65_535).is_ok());
+    assert!(write(65_536, GenerationPolicy::None).is_ok(), "nobody asks for it");
+    for error in [write(65_541, GenerationPolicy::ExpectGenGreater).unwrap_err(), delete(65_536).unwrap_err()] {
+        assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{error:?}");
+        assert!(error.to_string().contains("65535"), "{error}");
     }
 }

@@ -109,17 +109,17 @@ impl RawShape {
     /// Writes. `info1`: what it also reads.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read`](Self::read), or the generation is more than a record can have.
     pub fn write(batch: &BatchPolicy, row: &BatchWritePolicy, info1: u8, ops: RawOps) -> Result<Self> {
-        Self::new(batch, write_header(batch, row, info1), row.filter_expression.as_ref(), row.send_key, ops)
+        Self::new(batch, write_header(batch, row, info1)?, row.filter_expression.as_ref(), row.send_key, ops)
     }
 
     /// Deletes the record.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`write`](Self::write).
     pub fn delete(batch: &BatchPolicy, row: &BatchDeletePolicy) -> Result<Self> {
-        let header = delete_header(batch, row);
+        let header = delete_header(batch, row)?;
         Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())
     }
 

@@ -179,7 +179,7 @@ impl Joined<'_> {
         let mut asked = now;
         // The caller's reading serves for the first round, and for one more if that brought answers; those of others
         // serve who is appointed. So a call needs no second one, unless it has to wait.
-        let (mut reading, mut reused, mut expired) = (Some(now), false, false);
+        let (mut reading, mut fresh, mut reused, mut expired) = (Some(now), true, false, false);
         loop {
             if let Some(outcome) = state.take(slot, answer) {
                 state.appoint();
@@ -193,7 +193,9 @@ impl Joined<'_> {
                 combiner.release(state, pool);
                 return Err(Failure { kind: FailureKind::Expired, sent, begun });
             }
-            let at = reading.take().unwrap_or_else(clock::now);
+            // One that is a round old will do to lead, not to know how long to sleep.
+            let at = reading.take().filter(|_| fresh || !state.led).unwrap_or_else(clock::now);
+            fresh = false;
             let left = deadline.map(|deadline| deadline.saturating_duration_since(at));
             if left == Some(Duration::ZERO) {
                 // Once more around: the answer may just have come.
