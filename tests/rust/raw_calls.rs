@@ -97,8 +97,7 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
     put(&client, &key, 7).unwrap();
     let (policy, raw) = (within(5000, 2), call(&key, false));
     let attempt = client.begin(&policy, raw, Instant::now()).unwrap();
-    let lost =
-        || RawFailure::Lost(Failure { kind: FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), sent: true });
+    let lost = || RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
     let request = reading(&key);
     let again = client.resume(&policy, raw, &request, Some((attempt.clone(), lost())));

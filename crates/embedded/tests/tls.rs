@@ -98,7 +98,7 @@ fn nodes_show_a_certificate_of_ones_own_and_ask_clients_for_theirs() {
         .tls(options.clone().require_client_certificate(client.cert.pem()))
         .start()
         .unwrap();
-    assert_eq!(cluster.certificate_pem().as_deref(), Some(node.cert.pem().as_str()));
+    assert_eq!(cluster.certificate_pem(), Some(node.cert.pem().as_str()));
     let put = |client: Option<&Certificate>| -> std::io::Result<u8> {
         let mut stream = connect_as(&cluster, "node", client);
         stream.write_all(&put(digest(1, 1), 1))?;

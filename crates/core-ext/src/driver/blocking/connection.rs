@@ -399,7 +399,7 @@ impl Connection {
 /// blocks would notice, and setting another costs every other call a system call.
 fn will_do(set: Option<Duration>, wanted: Option<Duration>) -> bool {
     match (set, wanted) {
-        (Some(set), Some(wanted)) => wanted <= set && set - wanted <= wanted / 8,
+        (Some(set), Some(wanted)) => wanted <= set && set.saturating_sub(wanted) <= wanted / 8,
         (set, wanted) => set == wanted,
     }
 }
