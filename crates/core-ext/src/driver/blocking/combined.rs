@@ -32,6 +32,10 @@ const LARGEST_REQUEST: usize = 8 * 1024;
 /// A leader looks around after this time at the latest, when nothing comes. A fixed value: setting another timeout costs
 /// a system call.
 const ROUND: Duration = Duration::from_millis(50);
+/// So many rounds a reading of the clock serves. While calls come, there is always a newer one.
+const ROUNDS_PER_READING: u32 = 3;
+/// How old a reading that serves can be.
+const OLDEST_READING: Duration = Duration::from_millis(50 * ROUNDS_PER_READING as u64);
 /// A slot's buffer that grew beyond this is given back.
 const KEEP_BUFFER: usize = 64 * 1024;
 
@@ -43,9 +47,10 @@ pub(super) struct Combiner(Mutex<State>);
 struct State {
     /// Here while nobody leads.
     connection: Option<Box<Connection>>,
-    /// The latest reading of the clock, by whoever has joined or led. While somebody leads it is no older than a
-    /// [`ROUND`].
+    /// The latest reading of the clock, by whoever has joined or led.
     latest: Option<Instant>,
+    /// How many rounds have begun since.
+    rounds_since: u32,
     led: bool,
     /// A connection is here or with the leader, and takes requests.
     open: bool,
@@ -177,9 +182,9 @@ impl Joined<'_> {
         let Self { combiner, mut state, slot } = self;
         let Job { now, deadline, interrupt, .. } = job;
         let mut asked = now;
-        // The caller's reading serves for the first round, and for one more if that brought answers; those of others
-        // serve who is appointed. So a call needs no second one, unless it has to wait.
-        let (mut reading, mut fresh, mut reused, mut expired) = (Some(now), true, false, false);
+        // The caller's reading serves at first, later the latest that anybody had: so a call needs no second one, unless
+        // it has to wait for long.
+        let (mut reading, mut exact, mut expired) = (Some(now), true, false);
         loop {
             if let Some(outcome) = state.take(slot, answer) {
                 state.appoint();
@@ -193,9 +198,10 @@ impl Joined<'_> {
                 combiner.release(state, pool);
                 return Err(Failure { kind: FailureKind::Expired, sent, begun });
             }
-            // One that is a round old will do to lead, not to know how long to sleep.
-            let at = reading.take().filter(|_| fresh || !state.led).unwrap_or_else(clock::now);
-            fresh = false;
+            let at = reading.take().unwrap_or_else(|| {
+                exact = true;
+                clock::now()
+            });
             let left = deadline.map(|deadline| deadline.saturating_duration_since(at));
             if left == Some(Duration::ZERO) {
                 // Once more around: the answer may just have come.
@@ -222,17 +228,21 @@ impl Joined<'_> {
             } else if state.led {
                 state.slots[slot as usize].thread.get_or_insert_with(std::thread::current);
                 combiner.release(state, pool);
-                match interrupt.slice(left) {
+                // With an old reading it wakes up early, and looks.
+                let too_much = if exact { Duration::ZERO } else { OLDEST_READING };
+                match interrupt.slice(left.map(|left| left.saturating_sub(too_much))) {
                     None => std::thread::park(),
                     Some(left) => std::thread::park_timeout(left),
                 }
                 state = combiner.0.lock();
-                reading = state.reading_for(slot, deadline);
+                let woken = state.slots[slot as usize].thread.is_none();
+                reading = state.latest_for(deadline).filter(|_| woken);
+                exact = false;
             } else {
                 let came;
                 (state, came) = combiner.lead(state, pool, at, deadline);
-                reused = came && !reused;
-                reading = (reused && is_far(deadline, at)).then_some(at);
+                reading = state.latest_for(deadline).filter(|_| came);
+                exact = false;
             }
         }
     }
@@ -253,6 +263,7 @@ impl Combiner {
         };
         state.led = true;
         state.note(now);
+        state.rounds_since += 1;
         let request = std::mem::take(&mut state.out);
         let newly_taken = state.entries.len() - state.taken;
         state.taken = state.entries.len();
@@ -345,14 +356,18 @@ impl State {
     }
 
     fn note(&mut self, reading: Instant) {
-        self.latest = self.latest.max(Some(reading));
+        if self.latest < Some(reading) {
+            self.latest = Some(reading);
+            self.rounds_since = 0;
+        }
     }
 
-    /// A reading of the clock for a caller who was woken by the one who led: that one's. `None`: nobody has woken him, or
-    /// his deadline is near.
-    fn reading_for(&self, slot: u32, deadline: Option<Instant>) -> Option<Instant> {
-        let woken = self.slots[slot as usize].thread.is_none();
-        self.latest.filter(|latest| woken && is_far(deadline, *latest))
+    /// The latest reading of the clock, if it is recent enough for this deadline.
+    fn latest_for(&self, deadline: Option<Instant>) -> Option<Instant> {
+        let is_far = |latest: &Instant| {
+            deadline.is_none_or(|deadline| deadline.saturating_duration_since(*latest) > 2 * OLDEST_READING)
+        };
+        self.latest.filter(|latest| self.rounds_since < ROUNDS_PER_READING && is_far(latest))
     }
 
     /// The outcome, if it is there; its slot is free then.
@@ -446,9 +461,4 @@ impl State {
             self.ready.extend(place.thread.take());
         }
     }
-}
-
-/// Whether a reading of the clock that is a [`ROUND`] old will do for this deadline.
-fn is_far(deadline: Option<Instant>, reading: Instant) -> bool {
-    deadline.is_none_or(|deadline| deadline.saturating_duration_since(reading) > 2 * ROUND)
 }
