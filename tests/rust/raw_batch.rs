@@ -15,8 +15,8 @@ use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape
 use aerolane::command::decode;
 use aerolane::expressions::{int_bin, int_val, lt};
 use aerolane::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, ClientConfig, Error, ErrorKind, ResultCode,
-    Value,
+    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, ClientConfig,
+    Error, ErrorKind, ResultCode, UdfLang, Value,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::digest::{Digest, digest};
@@ -210,6 +210,102 @@ fn rows_of_all_kinds() {
             assert_eq!(result.is_ok() && value(&rows.outcome(0)) == Some(Value::Int(id)), found);
             assert_eq!(code(&rows.outcome(0)) == Some(ResultCode::KeyNotFoundError), !found);
         }
+    }
+}
+
+/// A shape that applies a function, without arguments.
+fn applying(module: &str, function: &str) -> RawShape {
+    let (batch, udf) = (BatchPolicy::default(), BatchUdfPolicy::default());
+    RawShape::udf(&batch, &udf, (module, function), &[0x90]).unwrap()
+}
+
+#[test]
+fn functions_and_why_they_fail() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 40);
+    let module = format!("raw_batch{}", std::process::id());
+    let path = format!("{module}.lua");
+    let source = "function v(rec) return rec.v end\nfunction fail(rec)\n  error('on purpose')\nend\n";
+    let admin = AdminPolicy::default();
+    let asynchronous = client.asynchronous();
+    let registered = asynchronous.register_udf(&admin, source.as_bytes(), &path, UdfLang::Lua);
+    let task = client.cluster().block_on(registered).unwrap().unwrap();
+    client.cluster().block_on(task.wait_till_complete(None)).unwrap().unwrap();
+    for run in ways() {
+        let mut rows = RawBatch::with_capacity(42);
+        rows.shape(applying(&module, "v"));
+        (0..40).for_each(|id| rows.push(key(&target, id)));
+        rows.shape(applying(&module, "fail"));
+        rows.push(key(&target, 3));
+        rows.shape(applying("no_such_module", "v"));
+        rows.push(key(&target, 4));
+        let (rows, result) = run(&client, within(5000, 0), rows);
+        result.unwrap();
+        for row in 0..40 {
+            let RawOutcome::Answered(message) = rows.outcome(row) else { panic!("{:?}", rows.outcome(row)) };
+            let want = decode::Want { bins: true, results: false, nil_bins: false };
+            let record = decode::record(message, want, &Arc::from("test")).unwrap();
+            assert_eq!(record.bins["SUCCESS"], Value::Int(row as i64));
+        }
+        for (row, reason) in [(40, format!("{path}:3: on purpose")), (41, "no_such_module".to_owned())] {
+            let RawOutcome::Failed(error) = rows.outcome(row) else { panic!("{:?}", rows.outcome(row)) };
+            assert!(matches!(error.kind(), ErrorKind::UdfBadResponse) && error.node().is_some(), "{error:?}");
+            assert!(error.base_message().contains(&reason), "{error:?}");
+        }
+        // Alone it is a batch, too.
+        let mut rows = RawBatch::with_capacity(1);
+        rows.shape(applying(&module, "v"));
+        rows.push(key(&target, 7));
+        let (rows, result) = run(&client, within(5000, 0), rows);
+        result.unwrap();
+        assert!(matches!(rows.outcome(0), RawOutcome::Answered(_)));
+    }
+    let task = client.cluster().block_on(asynchronous.remove_udf(&admin, &path)).unwrap().unwrap();
+    client.cluster().block_on(task.wait_till_complete(None)).unwrap().unwrap();
+}
+
+/// Starts a batch in the background: what was told of its rows, and what its end was.
+fn told(
+    client: &RawClient,
+    policy: BatchPolicy,
+    rows: RawBatch<Encoded>,
+    most: usize,
+) -> (Vec<usize>, Option<(RawBatch<Encoded>, Result<(), Error>)>) {
+    let (row_told, told) = std::sync::mpsc::channel();
+    let (end_told, ended) = std::sync::mpsc::channel();
+    let mut count = 0;
+    let on_row = move |row: usize, _: RawOutcome<'_>| {
+        count += 1;
+        row_told.send(row).unwrap();
+        count < most
+    };
+    client.spawn_batch(Arc::new(policy), rows, on_row, move |rows, result| end_told.send((rows, result)).unwrap());
+    let end = ended.recv_timeout(Duration::from_secs(20)).ok();
+    (told.iter().collect(), end)
+}
+
+#[test]
+fn a_batch_in_the_background_tells_each_row_once() {
+    let target = Target::start();
+    let client = client(&target);
+    fill(&client, &target, 300);
+    let mut compressed = within(5000, 2);
+    compressed.base_policy.use_compression = true;
+    for policy in [within(5000, 2), compressed] {
+        let rows = || reads((0..320).map(|id| key(&target, id)));
+        let (mut seen, end) = told(&client, policy.clone(), rows(), usize::MAX);
+        seen.sort_unstable();
+        assert_eq!(seen, (0..320).collect::<Vec<_>>());
+        let (rows_after, result) = end.unwrap();
+        result.unwrap();
+        assert_eq!(value(&rows_after.outcome(7)), Some(Value::Int(7)));
+        // Ended by who was told: the rest stays pending.
+        let (seen, end) = told(&client, policy.clone(), rows(), 5);
+        assert_eq!(seen.len(), 5);
+        assert!(end.unwrap().1.is_ok());
+        let (seen, end) = told(&client, policy.clone(), reads([]), usize::MAX);
+        assert!(seen.is_empty() && end.unwrap().1.is_ok());
     }
 }
 

@@ -6,7 +6,7 @@
 //! frame may hold several, ended by one with the result [`QUERY_END`](crate::ResultCode::QUERY_END).
 
 use crate::bytes::Cursor;
-use crate::message::{Field, Fields, read_field, write_field};
+use crate::message::{Field, Fields, encode_field, read_field};
 use crate::proto::{FrameType, begin_frame, end_frame};
 use crate::{ResultCode, WireError, WireErrorKind, WireResult};
 
@@ -174,7 +174,7 @@ pub fn encode_block<'f>(
     out.extend_from_slice(&head);
     let mut n_fields = 0_u64;
     for field in fields {
-        write_field(out, field.kind, field.value);
+        encode_field(out, field.kind, field.value);
         n_fields += 1;
     }
     let kind = WireErrorKind::TooLarge { what: "number of fields", value: n_fields, limit: 255 };

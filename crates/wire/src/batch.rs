@@ -7,7 +7,7 @@
 
 use crate::bytes::Cursor;
 use crate::digest::{DIGEST_SIZE, Digest};
-use crate::message::{Fields, Op, Ops, count, encode_op, read_field, read_op, write_field, write_raw_op};
+use crate::message::{Fields, Op, Ops, count, encode_field, encode_op, read_field, read_op, write_raw_op};
 use crate::particle::Particle;
 use crate::{WireError, WireErrorKind, WireResult};
 
@@ -264,7 +264,7 @@ impl RowWriter<'_> {
     /// Appends a field.
     #[inline]
     pub fn field(&mut self, kind: u8, value: &[u8]) {
-        write_field(self.out, kind, value);
+        encode_field(self.out, kind, value);
         self.n_fields += 1;
     }
 

@@ -490,7 +490,7 @@ impl<'b> MessageWriter<'b> {
     /// Appends a field.
     #[inline]
     pub fn field(&mut self, kind: u8, value: &[u8]) {
-        write_field(self.out, kind, value);
+        encode_field(self.out, kind, value);
         self.n_fields += 1;
     }
 
@@ -566,7 +566,7 @@ impl<'b> MessageWriter<'b> {
 }
 
 /// Appends a field: size, type, value.
-pub(crate) fn write_field(out: &mut Vec<u8>, kind: u8, value: &[u8]) {
+pub fn encode_field(out: &mut Vec<u8>, kind: u8, value: &[u8]) {
     out.extend_from_slice(&(value.len() as u32 + 1).to_be_bytes());
     out.push(kind);
     out.extend_from_slice(value);

@@ -10,6 +10,9 @@ use crate::command::decode::{self, Names, Want, bad, failure};
 use crate::command::value;
 use crate::error::{Error, Result};
 
+/// The bin with the reason why a function has failed.
+const UDF_FAILURE: &[u8] = b"FAILURE";
+
 /// How far an answer has come.
 #[derive(Debug)]
 #[must_use]
@@ -137,14 +140,16 @@ impl RowAnswer<'_, '_> {
         }
     }
 
-    /// The row's message as it came, of a row that succeeded; of one that failed, the error. Only the sizes in the
-    /// message are checked.
+    /// The row's message as it came, of a row that succeeded; of one that failed, the error, a UDF's with its reason.
+    /// Only the sizes in the message are checked.
     ///
     /// The outer error means that the answer cannot be understood.
     #[inline]
     pub(crate) fn message(&mut self) -> Result<std::result::Result<&[u8], Error>> {
-        if self.reader.header().result_code != 0 {
-            return self.failure().map(Err);
+        match ResultCode::from(self.reader.header().result_code) {
+            ResultCode::Ok => {}
+            ResultCode::UdfBadResponse => return self.udf_failure().map(Err),
+            _ => return self.failure().map(Err),
         }
         let (size, _) = pass_message(self.bytes)
             .map_err(|e| bad(format!("a row of a batch answer is no message: {e}"), self.node))?;
@@ -171,6 +176,21 @@ impl RowAnswer<'_, '_> {
             *into = None;
         }
         result
+    }
+
+    /// The failure of a function, with its reason: file, line, what was wrong.
+    #[cold]
+    fn udf_failure(&self) -> Result<Error> {
+        let (message, _) = Message::decode_prefix(self.bytes)
+            .map_err(|e| bad(format!("a row of a batch answer is no message: {e}"), self.node))?;
+        let reason = message.ops().find(|op| op.name == UDF_FAILURE);
+        Ok(match reason {
+            Some(reason) => {
+                let reason = String::from_utf8_lossy(reason.value).into_owned();
+                Error::udf_bad_response(reason).with_node(Arc::clone(self.node))
+            }
+            None => failure(&message, self.node),
+        })
     }
 
     #[cold]

@@ -10,8 +10,8 @@ use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::expressions::Expression;
 use aerospike_core::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, CommitLevel, GenerationPolicy, Key,
-    ReadModeAp,
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins, CommitLevel,
+    GenerationPolicy, Key, ReadModeAp,
 };
 
 use super::{BatchKind, BatchOperation};
@@ -166,9 +166,7 @@ impl<'a> Row<'a> {
             }
             BatchKind::Udf(udf) => {
                 let apply = &udf.policy;
-                let info2 = info2::WRITE | durable(apply.durable_delete);
-                let header = RowHeader::write(0, info2, commit(apply.commit_level), 0, apply.expiration.into())
-                    .with_info4(on_locking(apply.on_locking_only) | single::verbosity(&policy.base_policy));
+                let header = udf_header(policy, apply);
                 let filter = apply.filter_expression.as_ref();
                 Self { header, filter, send_key: apply.send_key, body: Body::Udf(udf) }
             }
@@ -256,6 +254,13 @@ fn generation(policy: GenerationPolicy, generation: u32, info2: &mut u8) -> Resu
     let generation = single::generation(policy, generation, info2);
     u16::try_from(generation)
         .map_err(|_| Error::invalid_argument(format!("generation {generation} is more than a record can have (65535)")))
+}
+
+/// The header of a row that applies a function.
+pub(crate) fn udf_header(policy: &BatchPolicy, apply: &BatchUdfPolicy) -> RowHeader {
+    let info2 = info2::WRITE | durable(apply.durable_delete);
+    RowHeader::write(0, info2, commit(apply.commit_level), 0, apply.expiration.into())
+        .with_info4(on_locking(apply.on_locking_only) | single::verbosity(&policy.base_policy))
 }
 
 /// Read bits of a row with operations that only read.

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
+use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempts, Next};
-use super::batch::{self, RawBatch, RawKey, on_pools};
+use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
 use super::execute::{on_lane, on_thread, wait};
 use super::sync::SyncClient;
 use crate::clock;
@@ -229,6 +230,47 @@ impl RawClient {
             Err(error) => Err(error),
         };
         (rows, result)
+    }
+
+    /// Starts a batch on the control plane's runtime; to be called on any thread. `on_row` hears of each row (its place,
+    /// its outcome) as the answers arrive, each row once; `false` ends the batch, and rows that were not answered stay
+    /// pending. `on_end` gets the rows and the result; if the client is closed or the task aborted first, it is dropped
+    /// without having been called.
+    pub fn spawn_batch<K>(
+        &self,
+        policy: Arc<BatchPolicy>,
+        mut rows: RawBatch<K>,
+        mut on_row: impl FnMut(usize, RawOutcome<'_>) -> bool + Send + 'static,
+        on_end: impl FnOnce(RawBatch<K>, Result<()>) + Send + 'static,
+    ) -> tokio::task::AbortHandle
+    where
+        K: RawKey + Send + Sync + 'static,
+    {
+        let client = self.clone();
+        let runtime = self.shared.cluster.runtime();
+        if policy.base_policy.use_compression {
+            // Lanes do not inflate answers of several frames.
+            let run = move || {
+                let Shared { cluster, pools, .. } = &*client.shared;
+                let mut told = |row: usize, rows: &RawBatch<K>| on_row(row, rows.outcome(row));
+                let result = on_pools(cluster, pools, &policy, &mut rows, Interrupt::default(), Some(&mut told));
+                on_end(rows, result);
+            };
+            return runtime.spawn_blocking(run).abort_handle();
+        }
+        let run = async move {
+            let result = match client.shared.lanes.mine() {
+                Ok(lane) => {
+                    let on_row = Mutex::new(on_row);
+                    let told =
+                        |row: usize, rows: &RawBatch<K>| std::future::ready((*on_row.lock())(row, rows.outcome(row)));
+                    batch::on_lane(&client.shared.cluster, Way::Tasks(&lane), &policy, &mut rows, Some(told)).await
+                }
+                Err(error) => Err(error),
+            };
+            on_end(rows, result);
+        };
+        runtime.spawn(run).abort_handle()
     }
 
     /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled. Not for

@@ -14,6 +14,12 @@ impl Error {
         self.text().into_owned()
     }
 
+    /// Whether it has a text of its own, which says more than its kind does.
+    #[must_use]
+    pub fn has_message(&self) -> bool {
+        self.0.message.is_some()
+    }
+
     fn text(&self) -> Cow<'_, str> {
         let inner = &*self.0;
         if let Some(message) = &inner.message {

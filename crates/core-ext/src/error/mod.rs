@@ -254,6 +254,8 @@ impl Error {
             while let Some(e) = link {
                 e.0.in_doubt |= match e.own_server_code() {
                     Some(rc) => requests_sent > 1 || rc == ResultCode::Timeout,
+                    // An answer of the server, too.
+                    None if matches!(e.0.kind, ErrorKind::UdfBadResponse) => requests_sent > 1,
                     None => true,
                 };
                 link = e.0.source.as_mut();

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use aerolane_wire::batch::RowHeader;
 use aerolane_wire::digest::Digest;
-use aerolane_wire::message::{Message, MessageWriter, encode_op, field, info1, info2};
+use aerolane_wire::message::{Message, MessageWriter, encode_field, encode_op, field, info1, info2};
 use aerolane_wire::{WireError, WireResult};
 use aerospike_core::expressions::Expression;
-use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
+use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
 
 use super::rows::{Rows, Target};
-use crate::batch::{RowAnswer, delete_header, frame_of_rows, read_header, write_header};
+use crate::batch::{RowAnswer, delete_header, frame_of_rows, read_header, udf_header, write_header};
 use crate::command::decode::{bad, failure};
 use crate::command::encode::{expression, frame, read_header as message_header, too_big};
 use crate::error::{Error, Result};
@@ -84,8 +84,13 @@ pub struct RawShape {
     send_key: bool,
     /// The expression of the filter, encoded; empty: none.
     filter: Vec<u8>,
+    /// Module, function and arguments of a UDF, as fields; empty: none.
+    udf: Vec<u8>,
     ops: RawOps,
 }
+
+/// How many fields a UDF has.
+const UDF_FIELDS: u32 = 3;
 
 impl RawShape {
     /// Reads. `what`: bits of [`info1`] beside `READ` (`GET_ALL`, `NO_BIN_DATA`, or none with operations that read).
@@ -123,6 +128,29 @@ impl RawShape {
         Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())
     }
 
+    /// Applies a function of a UDF module. `arguments`: a packed list.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn udf(
+        batch: &BatchPolicy,
+        row: &BatchUdfPolicy,
+        (package, function): (&str, &str),
+        arguments: &[u8],
+    ) -> Result<Self> {
+        let header = udf_header(batch, row);
+        let mut shape = Self::new(batch, header, row.filter_expression.as_ref(), row.send_key, RawOps::default())?;
+        let fields = [
+            (field::UDF_PACKAGE, package.as_bytes()),
+            (field::UDF_FUNCTION, function.as_bytes()),
+            (field::UDF_ARGUMENTS, arguments),
+        ];
+        for (kind, value) in fields {
+            encode_field(&mut shape.udf, kind, value);
+        }
+        Ok(shape)
+    }
+
     fn new(
         batch: &BatchPolicy,
         header: RowHeader,
@@ -134,7 +162,7 @@ impl RawShape {
         if let Some(filter) = filter.or(batch.base_policy.filter_expression.as_ref()) {
             expression(filter, &mut bytes)?;
         }
-        Ok(Self { header, send_key, filter: bytes, ops })
+        Ok(Self { header, send_key, filter: bytes, udf: Vec::new(), ops })
     }
 
     /// Whether it can change a record.
@@ -313,6 +341,9 @@ impl<K: RawKey> Rows for RawBatch<K> {
                         writer.field(field::FILTER, &shape.filter);
                     }
                     writer.encoded_fields(user_key, u32::from(!user_key.is_empty()));
+                    if !shape.udf.is_empty() {
+                        writer.encoded_fields(&shape.udf, UDF_FIELDS);
+                    }
                     writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
                     WireResult::Ok(())
                 })?;
@@ -331,8 +362,9 @@ impl<K: RawKey> Rows for RawBatch<K> {
         Ok(())
     }
 
-    fn fits_single(&self, _row: u32) -> bool {
-        true
+    fn fits_single(&self, row: u32) -> bool {
+        // As with the rows of other callers.
+        self.shape_of(row).1.udf.is_empty()
     }
 
     fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
@@ -455,8 +487,15 @@ mod tests {
             raw.push(key(id));
             plain.push(BatchOperation::delete(&delete, plain_key(id)));
         }
+        let udf = BatchUdfPolicy { send_key: true, durable_delete: true, ..BatchUdfPolicy::default() };
+        // A list of one integer.
+        raw.shape(RawShape::udf(&batch, &udf, ("module", "function"), &[0x91, 5]).unwrap());
+        for id in 7..9 {
+            raw.push(key(id));
+            plain.push(BatchOperation::udf(&udf, plain_key(id), "module", "function", [Value::Int(5)]));
+        }
         let (mut expected, mut request) = (Vec::new(), Vec::new());
-        for rows in [&[0_u32, 1, 2, 3, 4, 5, 6][..], &[6, 4, 2, 0, 1]] {
+        for rows in [&[0_u32, 1, 2, 3, 4, 5, 6, 7, 8][..], &[6, 4, 8, 2, 0, 1]] {
             encode(&batch, &plain, rows, 1000, &mut expected).unwrap();
             raw.encode(&batch, rows, 1000, &mut request).unwrap();
             assert_eq!(request, expected);
