@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from aerolane import exceptions
+import aerolane
+from aerolane import exceptions, native
 from aerolane.exceptions import AerospikeError, ResultCode, error_from_code
 from aerolane.policy import ReadPolicy
 
@@ -399,3 +400,31 @@ def test_a_missing_record(client, key):
     assert error.node
     assert str(error).startswith("the record does not exist [KEY_NOT_FOUND_ERROR 2, node ")
     assert pickle.loads(pickle.dumps(error)).node == error.node
+
+
+def test_what_servers_tell_beside_a_result_code():
+    """Servers before 8.2 tell none of it."""
+    assert [(level.name, int(level)) for level in aerolane.ErrorDetailVerbosity] == [
+        ("NONE", 0),
+        ("SUBCODE", 1),
+        ("MESSAGE", 2),
+        ("EXPRESSION_TRACE", 3),
+    ]
+    policy = native.ReadPolicy(error_detail_verbosity=aerolane.ErrorDetailVerbosity.MESSAGE)
+    assert policy.error_detail_verbosity == 2
+    assert (aerolane.SubCode.NONE, aerolane.SubCode.PARAM_TTL_INVALID) == (0, 1)
+    assert aerolane.SubCode.MRT_BLOCKED_RECORD_LOCKED == 1 and aerolane.SubCode.OPNOT_STRING_CONVERSION_FAILED == 10
+    kind = aerolane.ExpressionTrace
+    assert (kind.PHASE_BUILD, kind.PHASE_EVAL, kind.LANG_MSGPACK, kind.LANG_AEL) == (1, 2, 1, 2)
+    parts = (1, 17, "eq", 2, ["and", "eq"], "(eq ...)", None, ["15", "18"], 1, None, None)
+    trace = kind._restore(parts)
+    assert (trace.phase, trace.byte_offset, trace.op, trace.depth) == (1, 17, "eq", 2)
+    assert (trace.path, trace.snippet, trace.outcome, trace.operands) == (["and", "eq"], "(eq ...)", None, ["15", "18"])
+    assert (trace.lang, trace.ael_offset, trace.ael_span) == (1, None, None)
+    assert trace == kind._restore(parts) != kind._restore((2, *parts[1:]))
+    assert "op=eq" in repr(trace)
+    error = exceptions.AerospikeError("no", result_code=4, exp_trace=trace)
+    for same in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert same.exp_trace == trace
+    with pytest.raises(TypeError):
+        kind()

@@ -312,3 +312,59 @@ def test_memory_does_not_grow_with_the_result(new_cluster, connect):
 def resident():
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * 4096
+
+
+def test_places_can_be_set(client, filled):
+    """A filter goes on from a list of places, as from one that was kept."""
+    statement, whole = native.Statement("test", filled), native.PartitionFilter()
+    first = [
+        record.key for record in client.query_blocking(statement, whole, policy=native.QueryPolicy(max_records=20))
+    ]
+    places = whole.partitions
+    again = native.PartitionFilter()
+    again.partitions = places
+    assert again.partitions == places
+    rest = [record.key for record in client.query_blocking(statement, again)]
+    everything = {record.key for record in client.query_blocking(statement)}
+    assert set(first).isdisjoint(rest) and {*first, *rest} == everything
+    # By hand: one partition, behind a record.
+    key = first[0]
+    place = native.PartitionStatus(key.partition_id)
+    place.digest, place.retry, place["bval"] = key.digest, True, 7
+    assert (place["digest"], place.retry, place.bval) == (key.digest, True, 7)
+    place.bval = None
+    behind = native.PartitionFilter()
+    behind.partitions = [place]
+    assert (behind.begin, behind.count) == (key.partition_id, 1)
+    mates = [r.key for r in client.query_blocking(statement, native.PartitionFilter.by_id(key.partition_id))]
+    assert [record.key for record in client.query_blocking(statement, behind)] == mates[mates.index(key) + 1 :]
+    behind.partitions = None
+    assert [record.key for record in client.query_blocking(statement, behind)] == mates
+    assert behind.done()
+
+
+def test_places_that_cannot_be():
+    status, whole = native.PartitionStatus(3), native.PartitionFilter()
+    for digest in ("", "x" * 40, "0" * 39, "é" * 20):
+        with pytest.raises(aerolane.InvalidArgumentError):
+            status.digest = digest
+    for name, value, error in (
+        ("id", 1, KeyError),
+        ("none", 1, KeyError),
+        ("retry", "x", TypeError),
+        (1, 1, TypeError),
+    ):
+        with pytest.raises(error):
+            status[name] = value
+    for bval in (-1, 2**64):
+        with pytest.raises(OverflowError):
+            status.bval = bval
+    with pytest.raises(AttributeError):
+        status.id = 4
+    gap = [native.PartitionStatus(3), native.PartitionStatus(5)]
+    for bad in ([], gap, gap[::-1]):
+        with pytest.raises(aerolane.InvalidArgumentError):
+            whole.partitions = bad
+    with pytest.raises(TypeError):
+        whole.partitions = [3]
+    assert len(whole.partitions) == 4096

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import copy
 import enum
 import math
 import pickle
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aerolane import HLL, GeoJSON, Key, SortedMap, SpecialValue, UnknownValue
+from aerolane import HLL, GeoJSON, Key, SortedMap, SpecialValue, UnknownValue, native
 
 DEPTH = 512  # Levels of lists and maps inside each other.
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -302,3 +303,29 @@ def test_no_references_leak(client, key):
     for _ in range(100):
         use()
     assert (sys.getrefcount(marker), sys.getrefcount(number), sys.getrefcount(value)) == before
+
+
+def test_containers_under_other_names(client, key):
+    """`Blob`, `List`, `Map`: Python's own, with `value`, as aerospike-native has them."""
+    blob, items, pairs = native.Blob([1, 255]), native.List((1, "a")), native.Map({"a": [1]})
+    assert (blob.value, items.value, pairs.value) == ([1, 255], [1, "a"], {"a": [1]})
+    assert [type(value) for value in (blob.value, items.value, pairs.value)] == [list, list, dict]
+    assert (blob.as_string(), items.as_string(), pairs.as_string()) == (r"b'\x01\xff'", "[1, 'a']", "{'a': [1]}")
+    assert (repr(blob), repr(items), repr(pairs)) == (r"Blob(b'\x01\xff')", "List([1, 'a'])", "Map({'a': [1]})")
+    client.put_blocking(key, {"b": blob, "l": native.List([items, blob]), "m": native.Map({"k": pairs})})
+    plain = {"b": b"\x01\xff", "l": [[1, "a"], b"\x01\xff"], "m": {"k": {"a": [1]}}}
+    assert client.get_blocking(key).bins == plain
+    assert native.ListOperation.append("l", items, native.ListPolicy()) == native.ListOperation.append(
+        "l", [1, "a"], native.ListPolicy()
+    )
+    assert native.Key("test", "s", native.Blob(b"ab")) == native.Key("test", "s", b"ab")
+    blob.value, items.value, pairs.value = b"xyz", [2], {1: 2}
+    assert (blob, items, pairs) == (b"xyz", [2], {1: 2}) and items[0] == 2
+    for value in (blob, items, pairs):
+        for same in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+            assert same == value and type(same) is type(value)
+    for kind, wrong in ((native.Blob, 5), (native.Blob, "text"), (native.List, "text"), (native.Map, 5)):
+        with pytest.raises(TypeError):
+            kind(wrong)
+    with pytest.raises(ValueError):
+        native.Blob([256])

@@ -357,8 +357,8 @@ impl<'py> Operations<'py> {
 ///
 /// Raises `TypeError` if one is no operation, and `InvalidArgumentError` if there are none.
 #[pyfunction]
-fn has_any_write_op(ops: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Operations::of(ops).map(|operations| operations.write())
+fn has_any_write_op(operations: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Operations::of(operations).map(|operations| operations.write())
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,6 +11,8 @@ from ._base_policy import BasePolicy as BasePolicy
 from ._batch import BatchDeleteOp as BatchDeleteOp
 from ._batch import BatchReadOp as BatchReadOp
 from ._batch import BatchRecord as BatchRecord
+from ._batch import BatchRecordStream as BatchRecordStream
+from ._batch import BatchUDFOp as BatchUDFOp
 from ._batch import BatchWriteOp as BatchWriteOp
 from ._behavior import Behavior as Behavior
 from ._behavior import Settings as Settings
@@ -87,6 +89,8 @@ from ._errors import ConnectionError as ConnectionError
 from ._errors import ElementError as ElementError
 from ._errors import ElementExistsError as ElementExistsError
 from ._errors import ElementNotFoundError as ElementNotFoundError
+from ._errors import ErrorDetailVerbosity as ErrorDetailVerbosity
+from ._errors import ExpressionTrace as ExpressionTrace
 from ._errors import FilteredOutError as FilteredOutError
 from ._errors import GenerationError as GenerationError
 from ._errors import IndexAlreadyExistsError as IndexAlreadyExistsError
@@ -108,6 +112,7 @@ from ._errors import ResultCode as ResultCode
 from ._errors import SecondaryIndexError as SecondaryIndexError
 from ._errors import SecurityError as SecurityError
 from ._errors import SerializationError as SerializationError
+from ._errors import SubCode as SubCode
 from ._errors import TimeoutError as TimeoutError
 from ._errors import TransactionError as TransactionError
 from ._errors import UdfError as UdfError
@@ -174,9 +179,12 @@ from ._txn import CommitStatus as CommitStatus
 from ._txn import Txn as Txn
 from ._txn import TxnState as TxnState
 from ._values import HLL as HLL
+from ._values import Blob as Blob
 from ._values import FastRng as FastRng
 from ._values import GeoJSON as GeoJSON
 from ._values import Key as Key
+from ._values import List as List
+from ._values import Map as Map
 from ._values import Record as Record
 from ._values import SortedMap as SortedMap
 from ._values import SpecialValue as SpecialValue

@@ -1,11 +1,13 @@
 """The rows of batches."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from types import TracebackType
+from typing import Any, Self, final
 
-from ._errors import AerospikeError, ResultCode
+from ._awaitable import Awaitable
+from ._errors import AerospikeError, ExpressionTrace, ResultCode
 from ._operations import BaseOperation
-from ._step_policies import BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy
+from ._step_policies import BatchDeletePolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy
 from ._values import Key, Record
 
 @final
@@ -25,7 +27,7 @@ class BatchRecord:
     @property
     def server_message(self) -> str | None: ...
     @property
-    def exp_trace(self) -> dict[str, Any] | None: ...
+    def exp_trace(self) -> ExpressionTrace | None: ...
 
 @final
 class BatchReadOp:
@@ -57,3 +59,32 @@ class BatchDeleteOp:
     def __new__(cls, key: Key, policy: BatchDeletePolicy | None = None) -> BatchDeleteOp: ...
     @property
     def key(self) -> Key: ...
+
+@final
+class BatchUDFOp:
+    def __new__(
+        cls,
+        key: Key,
+        udf_name: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        policy: BatchUDFPolicy | None = None,
+    ) -> BatchUDFOp: ...
+    @property
+    def key(self) -> Key: ...
+
+@final
+class BatchRecordStream:
+    def close(self) -> None: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[int, BatchRecord]: ...
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Awaitable[tuple[int, BatchRecord]]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> bool: ...
+    def __aenter__(self) -> Awaitable[Self]: ...
+    def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> Awaitable[bool]: ...

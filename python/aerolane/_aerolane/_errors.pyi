@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack, final
 
 from ._txn import CommitErrorType
 
@@ -107,6 +107,88 @@ class ResultCode(IntEnum):
     QUERY_DUPLICATE = 215
     @property
     def description(self) -> str: ...
+
+class ErrorDetailVerbosity(IntEnum):
+    NONE = 0
+    SUBCODE = 1
+    MESSAGE = 2
+    EXPRESSION_TRACE = 3
+
+class SubCode:
+    NONE: ClassVar[int]
+    PARAM_TTL_INVALID: ClassVar[int]
+    PARAM_BITS_OFFSET_OUT_OF_RANGE: ClassVar[int]
+    PARAM_BITS_SIZE_OUT_OF_RANGE: ClassVar[int]
+    PARAM_BITS_RESIZE_EXCEEDED: ClassVar[int]
+    PARAM_BIN_COUNT_TOO_LARGE: ClassVar[int]
+    PARAM_STRING_OP_PARAMS_INVALID: ClassVar[int]
+    PARAM_STRING_OP_INVALID: ClassVar[int]
+    PARAM_STRING_CTX_MALFORMED: ClassVar[int]
+    PARAM_STRING_INDEX_OUT_OF_BOUNDS: ClassVar[int]
+    PARAM_STRING_REGEX_INVALID: ClassVar[int]
+    PARAM_STRING_UTF8_INVALID: ClassVar[int]
+    UNAVAIL_INITIAL_BALANCE_UNRESOLVED: ClassVar[int]
+    UNAVAIL_REPLICA_UNAVAILABLE: ClassVar[int]
+    UNAVAIL_NODE_SHUTTING_DOWN: ClassVar[int]
+    UNSUPP_FEAT_MRT_REQUIRES_STRONG_CONSISTENCY: ClassVar[int]
+    UNSUPP_FEAT_GENERIC: ClassVar[int]
+    BIN_NOT_FOUND_HLL_CANNOT_CREATE_WITH_OP: ClassVar[int]
+    BIN_NOT_FOUND_STRING_VALUE_NOT_FOUND: ClassVar[int]
+    BIN_NAME_COUNT_TOO_LARGE: ClassVar[int]
+    FORBID_XDR_FILTER_BLOCKED: ClassVar[int]
+    FORBID_SET_COUNT_STOP_WRITES: ClassVar[int]
+    FORBID_SET_SIZE_STOP_WRITES: ClassVar[int]
+    FORBID_CLOCK_SKEW_STOP_WRITES: ClassVar[int]
+    FORBID_REPLACE_CONFLICT_RESOLVING: ClassVar[int]
+    FORBID_TRUNCATED: ClassVar[int]
+    FORBID_DURABILITY_VIOLATION: ClassVar[int]
+    OPNOT_CDT_INDEX_OUT_OF_BOUNDS: ClassVar[int]
+    OPNOT_CDT_RANK_OUT_OF_BOUNDS: ClassVar[int]
+    OPNOT_CDT_BOUNDED_LIST_OVERFLOW: ClassVar[int]
+    OPNOT_HLL_INDEX_BITS_UNSET: ClassVar[int]
+    OPNOT_HLL_CANNOT_REDUCE_INDEX_BITS: ClassVar[int]
+    OPNOT_HLL_CANNOT_REDUCE_MINHASH_BITS: ClassVar[int]
+    OPNOT_HLL_CANNOT_FOLD_MINHASH: ClassVar[int]
+    OPNOT_HLL_FOLD_INDEX_BITS_TOO_LARGE: ClassVar[int]
+    OPNOT_HLL_INTERSECT_MINHASH_MISMATCH: ClassVar[int]
+    OPNOT_STRING_CONVERSION_FAILED: ClassVar[int]
+    OPNOT_STRING_UTF8_INVALID: ClassVar[int]
+    OPNOT_STRING_REGEX_LIMIT_EXCEEDED: ClassVar[int]
+    OPNOT_STRING_B64_INVALID: ClassVar[int]
+    MRT_BLOCKED_RECORD_LOCKED: ClassVar[int]
+    MRT_BLOCKED_ID_MISMATCH: ClassVar[int]
+
+@final
+class ExpressionTrace:
+    PHASE_BUILD: ClassVar[int]
+    PHASE_EVAL: ClassVar[int]
+    LANG_MSGPACK: ClassVar[int]
+    LANG_AEL: ClassVar[int]
+    @property
+    def phase(self) -> int | None: ...
+    @property
+    def byte_offset(self) -> int | None: ...
+    @property
+    def op(self) -> str | None: ...
+    @property
+    def depth(self) -> int | None: ...
+    @property
+    def path(self) -> list[str] | None: ...
+    @property
+    def snippet(self) -> str | None: ...
+    @property
+    def outcome(self) -> int | None: ...
+    @property
+    def operands(self) -> list[str] | None: ...
+    @property
+    def lang(self) -> int | None: ...
+    @property
+    def ael_offset(self) -> int | None: ...
+    @property
+    def ael_span(self) -> int | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    @staticmethod
+    def _restore(parts: tuple[Any, ...], /) -> ExpressionTrace: ...
 
 class _Fields(TypedDict, total=False):
     result_code: ResultCode | int | None

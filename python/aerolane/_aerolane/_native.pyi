@@ -8,7 +8,7 @@ from typing import Any, Self, final, overload
 
 from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
-from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchWriteOp
+from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._enums import CollectionIndexType, IndexType, RecordExistsAction, UDFLang
@@ -32,6 +32,7 @@ from ._step_policies import (
     AdminPolicy,
     BatchDeletePolicy,
     BatchReadPolicy,
+    BatchUDFPolicy,
     BatchWritePolicy,
     TxnRollPolicy,
     TxnVerifyPolicy,
@@ -80,8 +81,8 @@ class NativeNode:
     @property
     def rebalance_generation(self) -> int: ...
     def aliases(self) -> list[tuple[str, int]]: ...
-    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
-    def info_blocking(self, command: str) -> dict[str, str]: ...
+    def info(self, command: str, *, policy: AdminPolicy | None = None) -> Awaitable[dict[str, str]]: ...
+    def info_blocking(self, command: str, *, policy: AdminPolicy | None = None) -> dict[str, str]: ...
 
 @final
 class NativeClient:
@@ -367,18 +368,50 @@ class NativeClient:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
     ) -> list[Record | None]: ...
+    def batch_apply(
+        self,
+        keys: Iterable[Key],
+        udf_name: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        udf_policy: BatchUDFPolicy | None = None,
+    ) -> Awaitable[list[BatchRecord]]: ...
+    def batch_apply_blocking(
+        self,
+        keys: Iterable[Key],
+        udf_name: str,
+        function_name: str,
+        args: Sequence[Any] | None = None,
+        *,
+        batch_policy: BatchPolicy | None = None,
+        udf_policy: BatchUDFPolicy | None = None,
+    ) -> list[BatchRecord]: ...
     def batch(
         self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp],
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> Awaitable[list[BatchRecord]]: ...
     def batch_blocking(
         self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp],
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
     ) -> list[BatchRecord]: ...
+    def batch_stream(
+        self,
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
+        *,
+        batch_policy: BatchPolicy | None = None,
+    ) -> Awaitable[BatchRecordStream]: ...
+    def batch_stream_blocking(
+        self,
+        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
+        *,
+        batch_policy: BatchPolicy | None = None,
+    ) -> BatchRecordStream: ...
     def info(self, command: str) -> Awaitable[dict[str, str]]: ...
     def info_blocking(self, command: str) -> dict[str, str]: ...
     def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]: ...

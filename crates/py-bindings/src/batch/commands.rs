@@ -8,16 +8,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::ops::{Does, Row};
+use super::ops::{self, Does, Row};
 use super::record::BatchRecord;
 use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
 use super::shape;
+use super::stream::Streamed;
 use crate::client::twin::{Either, Twin};
 use crate::columns::{ArrowRecords, Builder, Layout, NumpyRecords, Schema, Table};
 use crate::core::ClientCore;
 use crate::errors;
-use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy};
+use crate::policy::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
+use crate::query::statement::function;
 use crate::record::Record;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -228,6 +230,23 @@ pub(crate) fn delete(
     Ok(list(policy, alike(keys, shape)?))
 }
 
+/// Applies a function to many records.
+#[allow(clippy::too_many_arguments)] // the arguments of the Python method
+pub(crate) fn apply(
+    py: Python<'_>,
+    _core: &ClientCore,
+    keys: Object<'_, '_>,
+    udf_name: &str,
+    function_name: &str,
+    args: Option<Object<'_, '_>>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+    row: Option<&Bound<'_, BatchUDFPolicy>>,
+) -> PyResult<impl Twin> {
+    let (policy, function) = (for_writes(batch), function(py, udf_name, function_name, args)?);
+    let shape = ops::apply(&policy, &BatchUDFPolicy::in_force(row), &function).map_err(raised(py))?;
+    Ok(list(policy, alike(keys, shape)?))
+}
+
 /// A batch that reads headers.
 fn read_headers<C>(
     keys: Object<'_, '_>,
@@ -294,18 +313,22 @@ fn found<T>(
     failed.map_or(Ok(list), Err)
 }
 
-/// Rows of all kinds.
-pub(crate) fn mixed(
-    py: Python<'_>,
-    _core: &ClientCore,
-    ops: Object<'_, '_>,
-    batch: Option<&Bound<'_, BatchPolicy>>,
-) -> PyResult<impl Twin> {
-    let mut list: Vec<(RowKey, Does)> = Vec::with_capacity(room(ops));
+/// The rows of `Client.batch`.
+fn listed(ops: Object<'_, '_>) -> PyResult<Vec<(RowKey, Does)>> {
+    let mut list = Vec::with_capacity(room(ops));
     each_item(ops, |place, item| {
         list.push(Row::of(place, &item)?);
         Ok(())
     })?;
+    Ok(list)
+}
+
+/// Rows of all kinds, shaped by the policy in force.
+fn shaped(
+    py: Python<'_>,
+    list: Vec<(RowKey, Does)>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+) -> PyResult<(Arc<CoreBatch>, Rows)> {
     let policy =
         if list.iter().any(|(_, does)| does.writes()) { for_writes(batch) } else { BatchPolicy::in_force(batch) };
     let mut rows = Rows::with_capacity(list.len());
@@ -313,5 +336,29 @@ pub(crate) fn mixed(
         rows.shape(does.shape(&policy).map_err(raised(py))?);
         rows.push(key);
     }
-    Ok(self::list(policy, rows))
+    Ok((policy, rows))
+}
+
+/// Rows of all kinds.
+pub(crate) fn mixed(
+    py: Python<'_>,
+    _core: &ClientCore,
+    ops: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+) -> PyResult<impl Twin> {
+    let (policy, rows) = shaped(py, listed(ops)?, batch)?;
+    Ok(list(policy, rows))
+}
+
+/// Rows of all kinds, whose outcomes come one after the other.
+pub(crate) fn stream(
+    py: Python<'_>,
+    _core: &ClientCore,
+    ops: Object<'_, '_>,
+    batch: Option<&Bound<'_, BatchPolicy>>,
+) -> PyResult<impl Twin> {
+    let list = listed(ops)?;
+    let keys = list.iter().map(|(row, _)| RowKey { key: row.key.clone_ref(py), operate: row.operate }).collect();
+    let (policy, rows) = shaped(py, list, batch)?;
+    Ok(Streamed { policy, rows, keys })
 }

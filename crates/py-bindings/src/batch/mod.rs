@@ -4,6 +4,7 @@
 //! * [`rows`]: keys as rows; requests are written out of them without the GIL
 //! * [`run`]: a batch, carried out on the calling thread or over the lane of the event loop
 //! * [`record`]: the outcome of a row
+//! * [`stream`]: rows that come as the nodes answer
 //! * [`commands`], [`ops`]: the calls, and the rows of `Client.batch`
 
 pub(crate) mod commands;
@@ -12,10 +13,12 @@ mod record;
 pub(crate) mod rows;
 mod run;
 pub(crate) mod shape;
+mod stream;
 
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<record::BatchRecord>()?;
+    module.add_class::<stream::BatchRecordStream>()?;
     ops::register(module)
 }

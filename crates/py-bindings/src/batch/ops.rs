@@ -11,7 +11,8 @@ use super::rows::RowKey;
 use super::shape;
 use crate::errors;
 use crate::key::Key;
-use crate::policy::{BatchDeletePolicy, BatchReadPolicy, BatchWritePolicy};
+use crate::policy::{BatchDeletePolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
+use crate::query::statement::{Function, function};
 
 /// What one row does.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub(super) enum Does {
     Read { what: u8, ops: RawOps, policy: Arc<core::BatchReadPolicy>, operate: bool },
     Write { what: u8, ops: RawOps, policy: Arc<core::BatchWritePolicy> },
     Delete { policy: Arc<core::BatchDeletePolicy> },
+    Apply { function: Arc<Function>, policy: Arc<core::BatchUdfPolicy> },
 }
 
 /// A row, encoded when it is made: what changes afterwards changes nothing.
@@ -38,9 +40,12 @@ impl Row {
             &write.get().0
         } else if let Ok(delete) = item.cast::<BatchDeleteOp>() {
             &delete.get().0
+        } else if let Ok(apply) = item.cast::<BatchUDFOp>() {
+            &apply.get().0
         } else {
             let kind = item.get_type();
-            let text = format!("ops[{place}] is no BatchReadOp, BatchWriteOp or BatchDeleteOp but of type {kind}");
+            let text =
+                format!("ops[{place}] is no BatchReadOp, BatchWriteOp, BatchDeleteOp or BatchUDFOp but of type {kind}");
             return Err(PyTypeError::new_err(text));
         };
         Ok((RowKey { key: row.key.clone_ref(item.py()), operate: row.operate }, row.does.clone()))
@@ -60,8 +65,18 @@ impl Does {
             }
             Self::Write { what, ops, policy } => RawShape::write(batch, &policy, what, ops),
             Self::Delete { policy } => RawShape::delete(batch, &policy),
+            Self::Apply { function, policy } => apply(batch, &policy, &function),
         }
     }
+}
+
+/// Rows that apply a function.
+pub(super) fn apply(
+    batch: &core::BatchPolicy,
+    policy: &core::BatchUdfPolicy,
+    function: &Function,
+) -> aerolane::Result<RawShape> {
+    RawShape::udf(batch, policy, (&function.package, &function.name), &function.arguments)
 }
 
 /// A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or what `operations` say (none
@@ -82,6 +97,14 @@ pub(super) struct BatchWriteOp(Row);
 /// A row of `Client.batch` that deletes its record.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchDeleteOp(Row);
+
+/// A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to its
+/// record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the row's record; a function
+/// that fails makes the row fail, with the server's message: file, line, what was wrong.
+///
+/// Raises `TypeError` for arguments that are no list or cannot be sent, `ValueError` for empty names.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(super) struct BatchUDFOp(Row);
 
 #[pymethods]
 impl BatchReadOp {
@@ -165,8 +188,33 @@ impl BatchDeleteOp {
     }
 }
 
+#[pymethods]
+impl BatchUDFOp {
+    #[new]
+    #[pyo3(signature = (key, udf_name, function_name, args=None, policy=None))]
+    fn new(
+        py: Python<'_>,
+        key: Py<Key>,
+        udf_name: &str,
+        function_name: &str,
+        args: Option<&Bound<'_, PyAny>>,
+        policy: Option<&Bound<'_, BatchUDFPolicy>>,
+    ) -> PyResult<Self> {
+        let function = Arc::new(function(py, udf_name, function_name, args)?);
+        let policy = BatchUDFPolicy::in_force(policy);
+        Ok(Self(Row { key, does: Does::Apply { function, policy }, operate: false }))
+    }
+
+    /// The key.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<Key> {
+        self.0.key.clone_ref(py)
+    }
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<BatchReadOp>()?;
     module.add_class::<BatchWriteOp>()?;
-    module.add_class::<BatchDeleteOp>()
+    module.add_class::<BatchDeleteOp>()?;
+    module.add_class::<BatchUDFOp>()
 }

@@ -25,20 +25,32 @@ pub(crate) struct BatchRecord {
     outcome: Outcome,
 }
 
-enum Outcome {
+/// An outcome of its own, without Python.
+pub(super) enum Outcome {
     Pending,
     Answered { body: Body, operate: bool },
     Failed(Error),
 }
 
+impl Outcome {
+    #[inline]
+    pub(super) fn new(outcome: &RawOutcome<'_>, operate: bool) -> Self {
+        match outcome {
+            RawOutcome::Answered(message) => Self::Answered { body: Body::concat([message]), operate },
+            RawOutcome::Failed(error) => Self::Failed((*error).clone()),
+            _ => Self::Pending,
+        }
+    }
+}
+
 impl BatchRecord {
     #[inline]
     fn new(RowKey { key, operate }: RowKey, outcome: &RawOutcome<'_>) -> Self {
-        let outcome = match outcome {
-            RawOutcome::Answered(message) => Outcome::Answered { body: Body::concat([message]), operate },
-            RawOutcome::Failed(error) => Outcome::Failed((*error).clone()),
-            _ => Outcome::Pending,
-        };
+        Self::of(key, Outcome::new(outcome, operate))
+    }
+
+    #[inline]
+    pub(super) fn of(key: Py<Key>, outcome: Outcome) -> Self {
         Self { key, made: Once::new(), outcome }
     }
 
@@ -127,7 +139,7 @@ impl BatchRecord {
         self.failure().and_then(Error::server_message)
     }
 
-    /// Where in an expression the failure was, when it was asked for and given: a dict.
+    /// Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`.
     #[getter]
     fn exp_trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.attribute(py, "exp_trace")

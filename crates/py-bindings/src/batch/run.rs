@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aerolane::ErrorKind;
 use aerolane::client::RawOutcome;
 use aerospike_core::BatchPolicy;
 use pyo3::intern;
@@ -87,10 +88,12 @@ fn finish(
 }
 
 /// Whether a row has an outcome of its own.
-fn is_answered(outcome: &RawOutcome<'_>) -> bool {
+pub(super) fn is_answered(outcome: &RawOutcome<'_>) -> bool {
     match outcome {
         RawOutcome::Answered(_) => true,
-        RawOutcome::Failed(error) => error.server_result_code().is_some(),
+        RawOutcome::Failed(error) => {
+            error.server_result_code().is_some() || matches!(error.kind(), ErrorKind::UdfBadResponse)
+        }
         _ => false,
     }
 }

@@ -43,16 +43,23 @@ fn to_dict(py: Python<'_>, answers: IndexMap<String, String>) -> PyResult<Bound<
 pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
-        future: async move { ask(raw.cluster(), &*raw.asynchronous().random_node()?, &command).await },
+        future: async move {
+            ask(raw.cluster(), &*raw.asynchronous().random_node()?, &command, &CoreAdmin::default()).await
+        },
         convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
     })
 }
 
 /// Sends an info command to a certain node.
-pub(crate) fn info_of(core: &Arc<ClientCore>, node: Arc<CoreNode>, command: &str) -> PyResult<impl Twin + use<>> {
-    let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
+pub(crate) fn info_of(
+    core: &Arc<ClientCore>,
+    node: Arc<CoreNode>,
+    command: &str,
+    policy: Option<&Bound<'_, AdminPolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    let (raw, command, policy) = (RawClient::clone(&core.raw), checked(command)?, AdminPolicy::in_force(policy));
     Ok(Control {
-        future: async move { ask(raw.cluster(), &node, &command).await },
+        future: async move { ask(raw.cluster(), &node, &command, &policy).await },
         convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
     })
 }
@@ -67,7 +74,8 @@ pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command
             client.random_node()?;
             let mut all = Vec::new();
             for node in client.nodes() {
-                all.push((node.name().to_owned(), ask(raw.cluster(), &node, &command).await?));
+                let answer = ask(raw.cluster(), &node, &command, &CoreAdmin::default()).await?;
+                all.push((node.name().to_owned(), answer));
             }
             Ok(all)
         },
@@ -81,16 +89,20 @@ pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command
     })
 }
 
-async fn ask(cluster: &Cluster, node: &CoreNode, command: &str) -> aerolane::Result<IndexMap<String, String>> {
+async fn ask(
+    cluster: &Cluster,
+    node: &CoreNode,
+    command: &str,
+    policy: &CoreAdmin,
+) -> aerolane::Result<IndexMap<String, String>> {
     if cluster.is_closed() {
         return Err(aerolane::Error::client_closed());
     }
-    let policy = CoreAdmin::default();
     let commands = [command];
     tokio::select! {
         biased;
         () = cluster.closing() => Err(aerolane::Error::client_closed()),
-        answers = node.info(&policy, &commands) => Ok(answers?),
+        answers = node.info(policy, &commands) => Ok(answers?),
     }
 }
 

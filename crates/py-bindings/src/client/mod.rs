@@ -29,8 +29,8 @@ use crate::batch::commands as batch;
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{
-    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Expiration, QueryPolicy,
-    ReadPolicy, TxnRollPolicy, TxnVerifyPolicy, WritePolicy,
+    AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy, Expiration,
+    QueryPolicy, ReadPolicy, TxnRollPolicy, TxnVerifyPolicy, WritePolicy,
 };
 use crate::query::{PartitionFilter, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
@@ -309,13 +309,32 @@ twins! { Client {
         (keys: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>, read_policy: Option<&Bound<'_, BatchReadPolicy>>)
         => batch::headers [keys, batch_policy, read_policy];
 
-    /// Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`. Gives a list of `BatchRecord`.
+    /// Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with the same
+    /// `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin `"SUCCESS"` of the
+    /// row's record; a row whose function failed has a `UdfError` with the server's message (file, line, what was wrong).
+    ///
+    /// Without `batch_policy` nothing is tried again. Raises as `execute_udf` does for arguments that cannot be sent.
+    batch_apply, batch_apply_blocking
+        (keys, udf_name, function_name, args=None, *, batch_policy=None, udf_policy=None)
+        (keys: &Bound<'_, PyAny>, udf_name: &str, function_name: &str, args: Option<&Bound<'_, PyAny>>,
+            batch_policy: Option<&Bound<'_, BatchPolicy>>, udf_policy: Option<&Bound<'_, BatchUDFPolicy>>)
+        => batch::apply [keys, udf_name, function_name, args, batch_policy, udf_policy];
+
+    /// Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list of
+    /// `BatchRecord`.
     ///
     /// Without `batch_policy` nothing is tried again if a row writes.
     batch, batch_blocking
         (ops, *, batch_policy=None)
         (ops: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>)
         => batch::mixed [ops, batch_policy];
+
+    /// `batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in `ops` and its
+    /// `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+    batch_stream, batch_stream_blocking
+        (ops, *, batch_policy=None)
+        (ops: &Bound<'_, PyAny>, batch_policy: Option<&Bound<'_, BatchPolicy>>)
+        => batch::stream [ops, batch_policy];
 
     /// Sends an info command to one of the nodes; gives the answers by command, as a dict.
     info, info_blocking

@@ -9,6 +9,7 @@ use super::control;
 use super::twin::Twin;
 use crate::core::ClientCore;
 use crate::errors;
+use crate::policy::AdminPolicy;
 
 /// A node, and the client that knows it.
 pub(crate) struct NodeRef {
@@ -50,8 +51,8 @@ impl NodeRef {
         format!("Node(name='{}', address='{}', is_active={active})", self.node.name(), self.node.address())
     }
 
-    pub(crate) fn info(&self, command: &str) -> PyResult<impl Twin + use<>> {
-        control::info_of(&self.core, Arc::clone(&self.node), command)
+    pub(crate) fn info(&self, command: &str, policy: Option<&Bound<'_, AdminPolicy>>) -> PyResult<impl Twin + use<>> {
+        control::info_of(&self.core, Arc::clone(&self.node), command, policy)
     }
 }
 
@@ -142,13 +143,25 @@ node_class! {
     #[pyclass(frozen, module = "aerolane.native")]
     Node {
         /// Sends an info command; gives the answers by command. Awaitable.
-        fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-            self.0.info(command)?.start(py, &self.0.core)
+        #[pyo3(signature = (command, *, policy=None))]
+        fn info(
+            &self,
+            py: Python<'_>,
+            command: &str,
+            policy: Option<&Bound<'_, AdminPolicy>>,
+        ) -> PyResult<Py<PyAny>> {
+            self.0.info(command, policy)?.start(py, &self.0.core)
         }
 
         /// Sends an info command; gives the answers by command.
-        fn info_blocking(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-            self.0.info(command)?.block(py, &self.0.core)
+        #[pyo3(signature = (command, *, policy=None))]
+        fn info_blocking(
+            &self,
+            py: Python<'_>,
+            command: &str,
+            policy: Option<&Bound<'_, AdminPolicy>>,
+        ) -> PyResult<Py<PyAny>> {
+            self.0.info(command, policy)?.block(py, &self.0.core)
         }
     }
 }

@@ -3,12 +3,14 @@
 //! * [`codes`]: the result codes, with the exception of each
 //! * [`classes`]: the exception classes
 //! * [`native`]: the attributes of an exception
+//! * [`detail`]: what servers tell beside the result code
 //!
 //! A missing record is a common answer, so an exception is made without running Python code and without formatting
 //! anything: it takes its class, a message that stands ready, and the error itself.
 
 mod classes;
 mod codes;
+mod detail;
 mod native;
 
 use aerolane::{Error, ErrorKind};
@@ -41,7 +43,7 @@ fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let classes = Classes::get(py)?;
     let class = classes.class(family(error));
     let exception = match error.kind() {
-        ErrorKind::Server { rc, detail: None } if error.cause().is_none() => {
+        ErrorKind::Server { rc, detail: None } if error.cause().is_none() && !error.has_message() => {
             class.instance(py, classes.arguments(py, u8::from(*rc)))?
         }
         _ => class.instance(py, &PyTuple::new(py, [native::message(error)])?)?,
@@ -129,5 +131,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ResultCode", &classes.result_code)?;
     module.add("_restore", classes.base.bind(py).getattr("_restore")?)?;
     module.add_class::<NativeError>()?;
+    detail::register(module)?;
     module.add_function(wrap_pyfunction!(error_from_code, module)?)
 }

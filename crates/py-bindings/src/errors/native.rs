@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::classes::Classes;
+use super::detail::ExpressionTrace;
 use super::{codes, to_py};
 use crate::policy::enums::Named;
 use crate::txn::enums::CommitFailure;
@@ -72,22 +73,15 @@ fn outcomes<'py>(py: Python<'py>, records: &[aerospike_core::BatchRecord]) -> Py
         .collect()
 }
 
-fn trace<'py>(py: Python<'py>, error: &Error) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(trace) = error.server_error_detail().and_then(|detail| detail.exp_trace.as_ref()) else {
-        return Ok(None);
-    };
-    let dict = PyDict::new(py);
-    dict.set_item("phase", trace.phase)?;
-    dict.set_item("byte_offset", trace.byte_offset)?;
-    dict.set_item("op", trace.op.as_deref())?;
-    dict.set_item("depth", trace.depth)?;
-    Ok(Some(dict))
+fn trace(py: Python<'_>, error: &Error) -> PyResult<Option<Py<ExpressionTrace>>> {
+    let trace = error.server_error_detail().and_then(|detail| detail.exp_trace.clone());
+    trace.map(|trace| Py::new(py, ExpressionTrace(trace))).transpose()
 }
 
 /// The message alone.
 pub(super) fn message(error: &Error) -> String {
     match error.kind() {
-        ErrorKind::Server { rc, detail: None } if error.cause().is_none() => {
+        ErrorKind::Server { rc, detail: None } if error.cause().is_none() && !error.has_message() => {
             aerolane_wire::result_code::ResultCode(u8::from(*rc)).description().to_owned()
         }
         _ => error.base_message(),

@@ -36,9 +36,9 @@ impl Expiration {
     ///
     /// Raises `InvalidArgumentError` for other numbers, `TypeError` for what is no int.
     #[staticmethod]
-    fn seconds(seconds: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn seconds(s: &Bound<'_, PyAny>) -> PyResult<Self> {
         const TEN_YEARS: i64 = 315_360_000;
-        Ok(Self(Core::Seconds(whole_number(seconds, "seconds", 1, TEN_YEARS)? as u32)))
+        Ok(Self(Core::Seconds(whole_number(s, "seconds", 1, TEN_YEARS)? as u32)))
     }
 
     fn __hash__(&self) -> u64 {

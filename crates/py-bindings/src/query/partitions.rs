@@ -77,6 +77,17 @@ fn hex(digest: &Digest) -> String {
     })
 }
 
+fn from_hex(text: &str) -> Option<Digest> {
+    let mut digest = Digest::default();
+    if text.len() != 2 * DIGEST_SIZE || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..][..2], 16).ok()?;
+    }
+    Some(digest)
+}
+
 #[pymethods]
 impl PartitionFilter {
     #[new]
@@ -128,12 +139,34 @@ impl PartitionFilter {
         self.digest.as_ref().map(hex)
     }
 
-    /// How far each partition has been read: a list of `PartitionStatus`.
+    /// How far each partition has been read: a list of `PartitionStatus`, which are copies. Set to such a list, of
+    /// partitions that follow each other, the filter goes on from there; set to None, it begins anew.
+    ///
+    /// Raises `InvalidArgumentError` (a `ValueError`) for no partitions, and for some that do not follow each other.
     #[getter]
     fn partitions(&self) -> Vec<PartitionStatus> {
         let cursor = self.cursor();
         let ids = cursor.begin()..;
-        ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: *place }).collect()
+        ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: Mutex::new(*place) }).collect()
+    }
+
+    #[setter(partitions)]
+    fn set_partitions(&self, py: Python<'_>, partitions: Option<Vec<PyRef<'_, PartitionStatus>>>) -> PyResult<()> {
+        let cursor = if let Some(partitions) = partitions {
+            let begin = partitions.first().map_or(0, |first| usize::from(first.id));
+            if partitions.iter().zip(begin..).any(|(status, id)| usize::from(status.id) != id) {
+                return Err(errors::invalid_argument(py, "the partitions of a filter follow each other"));
+            }
+            let places = partitions.iter().map(|status| *status.place.lock()).collect();
+            Cursor::with_places(begin, places)
+        } else {
+            let cursor = self.cursor();
+            Cursor::range(usize::from(cursor.begin()), cursor.places().len())
+        };
+        let place = Place::Here(cursor.map_err(|e| errors::to_py(py, &e))?);
+        let before = std::mem::replace(&mut *self.place.lock(), place);
+        drop(before);
+        Ok(())
     }
 
     /// Whether nothing is left in any of the partitions.
@@ -191,11 +224,22 @@ impl PartitionFilter {
 const STATE: usize = 1 + DIGEST_SIZE + 8;
 
 /// How far one partition has been read: `PartitionStatus(id)` is one that has not been begun.
-#[pyclass(frozen, module = "aerolane.native", eq)]
-#[derive(Clone, PartialEq)]
+///
+/// Its properties can be set, to tell a filter from where to go on (`PartitionFilter.partitions`).
+#[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct PartitionStatus {
     id: u16,
-    place: PartitionPlace,
+    place: Mutex<PartitionPlace>,
+}
+
+impl PartitionStatus {
+    fn place(&self) -> PartitionPlace {
+        *self.place.lock()
+    }
+}
+
+fn name_of<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    key.extract().map_err(|_| PyTypeError::new_err("the name of a property is a str"))
 }
 
 #[pymethods]
@@ -203,7 +247,7 @@ impl PartitionStatus {
     #[new]
     fn new(py: Python<'_>, id: usize) -> PyResult<Self> {
         Cursor::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
-        Ok(Self { id: id as u16, place: PartitionPlace { last: None, index_value: 0, open: true } })
+        Ok(Self { id: id as u16, place: Mutex::new(PartitionPlace { last: None, index_value: 0, open: true }) })
     }
 
     /// The partition, 0 to 4095.
@@ -215,31 +259,66 @@ impl PartitionStatus {
     /// Whether something may be left in it.
     #[getter]
     fn retry(&self) -> bool {
-        self.place.open
+        self.place().open
+    }
+
+    #[setter(retry)]
+    fn set_retry(&self, retry: bool) {
+        self.place.lock().open = retry;
     }
 
     /// The digest of the last record that was read, as 40 hex digits; `None`: none yet.
     #[getter]
     fn digest(&self) -> Option<String> {
-        self.place.last.as_ref().map(hex)
+        self.place().last.as_ref().map(hex)
+    }
+
+    #[setter(digest)]
+    fn set_digest(&self, py: Python<'_>, digest: Option<&str>) -> PyResult<()> {
+        let digest = digest.map(|text| {
+            from_hex(text).ok_or_else(|| {
+                errors::invalid_argument(py, format!("a digest has 40 hex digits; this is none: {text:?}"))
+            })
+        });
+        self.place.lock().last = digest.transpose()?;
+        Ok(())
     }
 
     /// That record's place in the secondary index; `None`: none yet, or no index.
     #[getter]
     fn bval(&self) -> Option<u64> {
-        Some(self.place.index_value).filter(|bval| *bval != 0)
+        Some(self.place().index_value).filter(|bval| *bval != 0)
+    }
+
+    #[setter(bval)]
+    fn set_bval(&self, bval: Option<u64>) {
+        self.place.lock().index_value = bval.unwrap_or(0);
     }
 
     /// The property of this name: `"id"`, `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let name: &str = key.extract().map_err(|_| PyTypeError::new_err("the name of a property is a str"))?;
-        Ok(match name {
+        Ok(match name_of(key)? {
             "id" => self.id.into_pyobject(py)?.into_any(),
             "retry" => self.retry().into_pyobject(py)?.to_owned().into_any(),
             "digest" => self.digest().into_pyobject(py)?.into_any(),
             "bval" => self.bval().into_pyobject(py)?.into_any(),
             other => return Err(PyKeyError::new_err(other.to_owned())),
         })
+    }
+
+    /// Sets the property of this name: `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.
+    fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        match name_of(key)? {
+            "retry" => self.set_retry(value.extract()?),
+            "digest" => self.set_digest(py, value.extract()?)?,
+            "bval" => self.set_bval(value.extract()?),
+            other => return Err(PyKeyError::new_err(other.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.id == other.id && self.place() == other.place()
     }
 
     fn __repr__(&self) -> String {

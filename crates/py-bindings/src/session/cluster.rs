@@ -16,7 +16,7 @@ node_class! {
     ClusterNode {
         /// Sends an info command to this node. Awaitable of the answers by command, a dict.
         fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-            self.0.info(command)?.start(py, &self.0.core)
+            self.0.info(command, None)?.start(py, &self.0.core)
         }
     }
 }
@@ -27,7 +27,7 @@ node_class! {
     SyncClusterNode {
         /// Sends an info command to this node; gives the answers by command, a dict.
         fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-            self.0.info(command)?.block(py, &self.0.core)
+            self.0.info(command, None)?.block(py, &self.0.core)
         }
     }
 }

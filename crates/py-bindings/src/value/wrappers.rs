@@ -282,8 +282,8 @@ pub(crate) fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
 
 /// A GeoJSON value.
 #[pyfunction]
-fn geojson(text: Bound<'_, PyString>) -> GeoJson {
-    GeoJson::new(text)
+fn geojson(geo_str: Bound<'_, PyString>) -> GeoJson {
+    GeoJson::new(geo_str)
 }
 
 /// The value of a bin that is not there: `None`.
@@ -298,6 +298,11 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<UnknownValue>()?;
     module.add_class::<SpecialValue>()?;
     module.add("SortedMap", sorted_map(module.py())?)?;
+    let source = std::ffi::CString::new(include_str!("containers.py"))?;
+    let made = PyModule::from_code(module.py(), &source, c"aerolane/_containers.py", c"aerolane._containers")?;
+    for name in ["Blob", "List", "Map"] {
+        module.add(name, made.getattr(name)?)?;
+    }
     module.add_function(wrap_pyfunction!(geojson, module)?)?;
     module.add_function(wrap_pyfunction!(null, module)?)
 }

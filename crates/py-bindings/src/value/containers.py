@@ -1,0 +1,107 @@
+"""Subclasses of Python's own containers, which cannot be written in Rust for the stable ABI of 3.11; run once."""
+
+
+class Blob(bytearray):
+    """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
+
+    A bytearray; bins with bytes come back as bytes. `value`: the bytes as a list of ints, which can be set. Raises
+    `TypeError` for what are no bytes, `ValueError` for ints that are none.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, v, /):
+        if isinstance(v, int | str):
+            raise TypeError(f"a bytes-like object or a sequence of ints was expected, not {type(v).__name__}")
+        super().__init__(v)
+
+    @property
+    def value(self):
+        """The bytes as a list of ints."""
+        return list(self)
+
+    @value.setter
+    def value(self, value):
+        self[:] = type(self)(value)
+
+    def as_string(self):
+        """The bytes, as text for people."""
+        return repr(bytes(self))
+
+    def __repr__(self):
+        return f"Blob({bytes(self)!r})"
+
+    def __reduce__(self):
+        return type(self), (bytes(self),)
+
+
+class List(list):
+    """A list under another name, for code that has it so: `List([1, 2])`.
+
+    Bins with lists come back as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
+    what is no sequence.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, v, /):
+        if isinstance(v, str | bytes | dict):
+            raise TypeError(f"a sequence of values was expected, not {type(v).__name__}")
+        super().__init__(v)
+
+    @property
+    def value(self):
+        """The items as a plain list."""
+        return list(self)
+
+    @value.setter
+    def value(self, value):
+        self[:] = type(self)(value)
+
+    def as_string(self):
+        """The items, as text for people."""
+        return list.__repr__(self)
+
+    def __repr__(self):
+        return f"List({list.__repr__(self)})"
+
+    def __reduce__(self):
+        return type(self), (list(self),)
+
+
+class Map(dict):
+    """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map.
+
+    Bins with maps come back as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for what
+    is no mapping.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, v, /):
+        super().__init__(v)
+
+    @property
+    def value(self):
+        """The pairs as a plain dict."""
+        return dict(self)
+
+    @value.setter
+    def value(self, value):
+        pairs = dict(value)
+        self.clear()
+        self.update(pairs)
+
+    def as_string(self):
+        """The pairs, as text for people."""
+        return dict.__repr__(self)
+
+    def __repr__(self):
+        return f"Map({dict.__repr__(self)})"
+
+    def __reduce__(self):
+        return type(self), (dict(self),)
+
+
+for _class in (Blob, List, Map):
+    _class.__module__ = "aerolane.native"
