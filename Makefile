@@ -97,7 +97,7 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
-	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers.py tests/python/test_peers_operations.py
+	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers.py tests/python/test_peers_operations.py tests/python/test_peers_surface.py
 
 .PHONY: deny
 deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
