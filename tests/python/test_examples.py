@@ -258,7 +258,17 @@ def examples_of(page):
     return [pytest.param(program, id=f"{page} {number}") for number, program in enumerate(programs)]
 
 
-@pytest.mark.parametrize("program", [*examples_of("README.md"), *examples_of("docs/python.md")])
+def pages():
+    """All our pages that have programs in Python on them."""
+    every = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/*.md"), *ROOT.glob("tests/**/*.md")]
+    return sorted(str(page.relative_to(ROOT)) for page in every if "```python" in page.read_text(encoding="utf-8"))
+
+
+def test_the_pages_are_found():
+    assert {"README.md", "docs/python.md"} <= set(pages())
+
+
+@pytest.mark.parametrize("program", [program for page in pages() for program in examples_of(page)])
 def test_an_example_of_our_own_pages(seeds, program):
     for library in re.findall(r"^import (pyarrow)$", program, flags=re.MULTILINE):
         pytest.importorskip(library)
