@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("factory", LOOPS.values(), ids=LOOPS.keys()
 def keys(client, set_name):
     keys = [Key("test", set_name, i) for i in range(32)]
     for i, key in enumerate(keys):
-        client.put_blocking(key, {"i": i})
+        client.put_blocking(key, {"i": i}, policy=native.WritePolicy(total_timeout=30_000))
     return keys
 
 
@@ -231,8 +231,8 @@ def test_collected_while_in_use(seeds, keys, factory):
         gc.collect()
         before = descriptors()
         for _ in range(5):
-            client = native.new_client_blocking(native.ClientPolicy(), seeds)
-            ops = [client.get(k) for k in keys]
+            client = native.new_client_blocking(native.ClientPolicy(timeout=30_000), seeds)
+            ops = [client.get(k, policy=native.ReadPolicy(total_timeout=30_000)) for k in keys]
             del client
             gc.collect()
             results = await asyncio.gather(*ops)

@@ -327,53 +327,80 @@ def test_paths(client, key):
     assert after(client, key, bins, C.remove("b", path))[1] == {"x": [1], "y": [10]}
 
 
+S, GLOBAL = StringOperation, native.StringRegexFlags.GLOBAL
+# Of a bin with this value: the operation, what it answers, and what it leaves (None: as it was). As the vendor's
+# documentation has it; positions and lengths are those of characters.
 STRINGS = [
-    StringOperation.strlen("s"),
-    StringOperation.substr("s", 1, 2),
-    StringOperation.char_at("s", 0),
-    StringOperation.find("s", "e", 1),
-    StringOperation.contains("s", "e", ctx=[CTX.list_index(0)]),
-    StringOperation.starts_with("s", "e"),
-    StringOperation.ends_with("s", "e"),
-    StringOperation.to_integer("s"),
-    StringOperation.to_double("s"),
-    StringOperation.byte_length("s"),
-    StringOperation.is_numeric("s", native.StringNumericType.INT),
-    StringOperation.is_upper("s"),
-    StringOperation.is_lower("s"),
-    StringOperation.to_blob("s"),
-    StringOperation.split("s", ","),
-    StringOperation.b64_decode("s"),
-    StringOperation.regex_compare("s", "e", native.StringRegexFlags.DOTALL),
-    StringOperation.insert("s", 0, "x", flags=StringWriteFlags.UPDATE_ONLY),
-    StringOperation.overwrite("s", 0, "x"),
-    StringOperation.concat("s", ["x", "y"]),
-    StringOperation.append("s", "x"),
-    StringOperation.prepend("s", "x"),
-    StringOperation.snip("s", 0, 1),
-    StringOperation.replace("s", "a", "b"),
-    StringOperation.replace_all("s", "a", "b"),
-    StringOperation.upper("s"),
-    StringOperation.lower("s"),
-    StringOperation.case_fold("s"),
-    StringOperation.normalize_nfc("s"),
-    StringOperation.trim_start("s"),
-    StringOperation.trim_end("s"),
-    StringOperation.trim("s"),
-    StringOperation.pad_start("s", 9, "-"),
-    StringOperation.pad_end("s", 9, "-"),
-    StringOperation.repeat("s", 2),
-    StringOperation.regex_replace("s", "a", "b", native.StringRegexFlags.GLOBAL, write_flags=4),
-    StringOperation.to_string("s"),
+    ("tëxt", S.strlen("s"), 4, None),
+    ("tëxt", S.byte_length("s"), 5, None),
+    ("tëxt", S.substr("s", 1, 3), "ëx", None),
+    ("tëxt", S.substr("s", -2), "xt", None),
+    ("tëxt", S.char_at("s", 1), "ë", None),
+    ("a b a", S.find("s", "a", 2), 4, None),
+    ("a b a", S.find("s", "x"), -1, None),
+    ("text", S.contains("s", "ex"), True, None),
+    ("text", S.starts_with("s", "te"), True, None),
+    ("text", S.ends_with("s", "te"), False, None),
+    ("-12", S.to_integer("s"), -12, None),
+    ("1.5", S.to_double("s"), 1.5, None),
+    ("12", S.is_numeric("s", native.StringNumericType.INT), True, None),
+    ("1.5", S.is_numeric("s"), True, None),
+    ("TEXT", S.is_upper("s"), True, None),
+    ("Text", S.is_lower("s"), False, None),
+    ("ë", S.to_blob("s"), "ë".encode(), None),
+    ("a,b", S.split("s", ","), ["a", "b"], None),
+    ("ab", S.split("s"), ["a", "b"], None),
+    ("YWI=", S.b64_decode("s"), b"ab", None),
+    ("text", S.regex_compare("s", "t.*t", native.StringRegexFlags.DOTALL), True, None),
+    ("text", S.insert("s", 1, "-", flags=StringWriteFlags.UPDATE_ONLY), None, "t-ext"),
+    ("text", S.overwrite("s", 2, "abc"), None, "teabc"),
+    ("text", S.concat("s", ["x", "y"]), None, "textxy"),
+    ("text", S.append("s", "x"), None, "textx"),
+    ("text", S.prepend("s", "x"), None, "xtext"),
+    ("text", S.snip("s", 1, 3), None, "tt"),
+    ("text", S.snip("s", 1), None, "t"),
+    ("a b a", S.replace("s", "a", "x"), None, "x b a"),
+    ("a b a", S.replace_all("s", "a", "x"), None, "x b x"),
+    ("Text", S.upper("s"), None, "TEXT"),
+    ("Text", S.lower("s"), None, "text"),
+    ("Text", S.case_fold("s"), None, "text"),
+    ("e\N{COMBINING ACUTE ACCENT}", S.normalize_nfc("s"), None, "é"),
+    (" x ", S.trim_start("s"), None, "x "),
+    (" x ", S.trim_end("s"), None, " x"),
+    (" x ", S.trim("s"), None, "x"),
+    ("x", S.pad_start("s", 3, "-"), None, "--x"),
+    ("x", S.pad_end("s", 3, "-"), None, "x--"),
+    ("ab", S.repeat("s", 2), None, "abab"),
+    ("a1b2", S.regex_replace("s", "[0-9]", "-", GLOBAL, write_flags=4), None, "a-b-"),
+    (12, S.to_string("s"), "12", None),
+    (["a", "b"], L.join("s", ","), "a,b", None),
+    (b"ab", BitOperation.b64_encode("s"), "YWI=", None),
+    (["tëxt"], S.strlen("s", ctx=[CTX.list_index(0)]), 4, None),
+    ({"k": "text"}, S.upper("s", ctx=[CTX.map_key("k")]), None, {"k": "TEXT"}),
 ]
 
 
 @pytest.mark.parametrize("n", range(len(STRINGS)))
-def test_strings_are_for_later_servers(client, key, n):
-    """Servers before 8.2 refuse them, and stay well."""
-    with pytest.raises(AerospikeError):
-        after(client, key, {"s": "text"}, STRINGS[n])
-    assert client.get_blocking(key).bins == {"s": "text"}
+def test_strings(client, key, n):
+    """Servers before 8.2 refuse them, alone and in rows of batches, and stay well."""
+    value, operation, answer, left = STRINGS[n]
+    if client.nodes()[0].version.supports_string_operations():
+        assert after(client, key, {"s": value}, operation, name="s") == (answer, value if left is None else left)
+        return
+    with pytest.raises(AerospikeError) as caught:
+        after(client, key, {"s": value}, operation)
+    assert caught.value.result_code == ResultCode.PARAMETER_ERROR
+    (row,) = client.batch_operate_blocking([key], [[operation]])
+    assert row.result_code == ResultCode.PARAMETER_ERROR
+    assert client.get_blocking(key).bins == {"s": value}
+    assert has_any_write_op([operation]) == (left is not None)
+
+
+def test_each_string_operation_is_there():
+    made = {repr(operation).partition(" ")[0] for _, operation, *_ in STRINGS}
+    assert made >= {"<StringOperation", "<ListOperation", "<BitOperation"}
+    names = {name for name in dir(StringOperation) if not name.startswith("_")} - {"bin_name"}
+    assert len(names) == 37 and len({operation for _, operation, *_ in STRINGS}) == len(STRINGS)
 
 
 # Contexts.

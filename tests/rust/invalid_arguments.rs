@@ -1,13 +1,13 @@
 //! What the server refuses, and what is refused before it is sent: operations, indexes and functions with wrong arguments
 //! give the same typed errors as aerospike-core, with what the server has to say about them. (Arguments of single calls
-//! are in bad_input.rs; the same cases from Python in tests/python/test_invalid_arguments.py.)
+//! are in `bad_input.rs`; the same cases from Python in `tests/python/test_invalid_arguments.py`.)
 
 mod common;
 
 use aerolane::operations::{self, Operation, bitwise, hll, lists, maps};
 use aerolane::{
     AdminPolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, CollectionIndexType,
-    Error, ErrorKind, IndexType, ResultCode, Statement, SyncClient, UdfLang, Value, WritePolicy, as_bin,
+    Error, ErrorKind, IndexType, ResultCode, Statement, SyncClient, Task as _, UdfLang, Value, WritePolicy, as_bin,
 };
 use aerospike_core::operations::cdt_context::{CdtContext, ctx_list_index, ctx_map_key};
 use aerospike_core::operations::{self as theirs, ListPolicy, ListReturnType, MapPolicy, MapReturnType};
@@ -41,30 +41,25 @@ impl Bench {
 
     /// Both clients get the same code for these operations, which is `code`; our error is told as one of the server.
     #[track_caller]
-    fn refused(&self, code: ResultCode, ours: &[Operation], core: &[theirs::Operation]) {
+    fn refused(&self, code: ResultCode, mine: &[Operation], vendors: &[theirs::Operation]) {
         let (key, write) = (self.target.key("k"), WritePolicy::default());
-        let error = self.mine.operate(&write, &key, ours).unwrap_err();
+        let error = self.mine.operate(&write, &key, mine).unwrap_err();
         assert_eq!(error.server_result_code(), Some(code), "{error:?}");
         assert!(matches!(error.kind(), ErrorKind::Server { .. }), "{error:?}");
         assert!(error.node().is_some() && !error.in_doubt(), "{error:?}");
-        let theirs = self.runtime.block_on(self.core.operate(&write, &key, core)).unwrap_err();
+        let theirs = self.runtime.block_on(self.core.operate(&write, &key, vendors)).unwrap_err();
         assert_eq!(theirs.server_result_code(), Some(code), "{theirs:?}");
         // The same as a row of a batch, where it fails alone.
-        let reads = !operations_write(ours);
-        let row = if reads {
-            BatchOperation::read_ops(&BatchReadPolicy::default(), key.clone(), ours)
-        } else {
-            BatchOperation::write(&BatchWritePolicy::default(), key.clone(), ours)
-        };
-        let mut rows = [row, BatchOperation::read(&BatchReadPolicy::default(), key, aerolane::Bins::All)];
-        self.mine.batch(&BatchPolicy::default(), &mut rows).unwrap();
+        let whole = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), aerolane::Bins::All);
+        let mut rows = [BatchOperation::read_ops(&BatchReadPolicy::default(), key.clone(), mine), whole.clone()];
+        if let Err(error) = self.mine.batch(&BatchPolicy::default(), &mut rows) {
+            invalid(&error); // They write.
+            rows = [BatchOperation::write(&BatchWritePolicy::default(), key, mine), whole];
+            self.mine.batch(&BatchPolicy::default(), &mut rows).unwrap();
+        }
         assert_eq!(rows[0].result_code(), Some(code), "{:?}", rows[0]);
         assert_eq!(rows[1].result_code(), Some(ResultCode::Ok));
     }
-}
-
-fn operations_write(ours: &[Operation]) -> bool {
-    ours.iter().any(Operation::is_write)
 }
 
 fn invalid(error: &Error) {

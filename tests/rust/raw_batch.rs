@@ -16,7 +16,7 @@ use aerolane::command::decode;
 use aerolane::expressions::{int_bin, int_val, lt};
 use aerolane::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, ClientConfig,
-    Error, ErrorKind, ResultCode, UdfLang, Value,
+    Error, ErrorKind, ResultCode, Task as _, UdfLang, Value,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::digest::{Digest, digest};
@@ -265,13 +265,11 @@ fn functions_and_why_they_fail() {
     client.cluster().block_on(task.wait_till_complete(None)).unwrap().unwrap();
 }
 
+/// The rows of a batch, and its result.
+type Ended = (RawBatch<Encoded>, Result<(), Error>);
+
 /// Starts a batch in the background: what was told of its rows, and what its end was.
-fn told(
-    client: &RawClient,
-    policy: BatchPolicy,
-    rows: RawBatch<Encoded>,
-    most: usize,
-) -> (Vec<usize>, Option<(RawBatch<Encoded>, Result<(), Error>)>) {
+fn told(client: &RawClient, policy: BatchPolicy, rows: RawBatch<Encoded>, most: usize) -> (Vec<usize>, Option<Ended>) {
     let (row_told, told) = std::sync::mpsc::channel();
     let (end_told, ended) = std::sync::mpsc::channel();
     let mut count = 0;

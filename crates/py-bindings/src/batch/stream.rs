@@ -73,11 +73,20 @@ struct News {
 #[derive(Default)]
 struct State {
     rows: VecDeque<(usize, Outcome)>,
-    /// The batch is over, with the failure that is still to be raised.
-    end: Option<Option<Error>>,
+    end: End,
     /// The rows, which a thread of Python is to drop: they have the keys.
     spent: Option<Rows>,
     closed: bool,
+}
+
+/// Whether the batch is over.
+#[derive(Default)]
+enum End {
+    #[default]
+    NotYet,
+    /// With a failure that is still to be raised.
+    Failed(Error),
+    Reached,
 }
 
 enum Taken {
@@ -102,7 +111,7 @@ impl News {
 
     fn end(&self, spent: Option<Rows>, failed: Option<Error>) {
         let mut state = self.state.lock();
-        state.end = Some(failed);
+        state.end = failed.map_or(End::Reached, End::Failed);
         state.spent = spent;
         drop(state);
         self.changed.notify_waiters();
@@ -116,9 +125,13 @@ impl News {
         if let Some((row, outcome)) = state.rows.pop_front() {
             return Taken::Row(row, outcome);
         }
-        match &mut state.end {
-            None => Taken::Nothing,
-            Some(failed) => failed.take().map_or(Taken::End, Taken::Failed),
+        match state.end {
+            End::NotYet => Taken::Nothing,
+            End::Reached => Taken::End,
+            End::Failed(_) => match std::mem::replace(&mut state.end, End::Reached) {
+                End::Failed(error) => Taken::Failed(error),
+                _ => Taken::End,
+            },
         }
     }
 
@@ -127,7 +140,7 @@ impl News {
         let mut state = self.state.lock();
         match taken {
             Taken::Row(row, outcome) => state.rows.push_front((row, outcome)),
-            Taken::Failed(error) => state.end = Some(Some(error)),
+            Taken::Failed(error) => state.end = End::Failed(error),
             Taken::Nothing | Taken::End => return,
         }
         drop(state);
@@ -164,7 +177,7 @@ impl Teller {
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        let over = self.news.state.lock().end.is_some();
+        let over = !matches!(self.news.state.lock().end, End::NotYet);
         if !over {
             self.news.end(None, Some(Error::client_closed()));
         }
@@ -307,7 +320,7 @@ impl BatchRecordStream {
 
     fn __repr__(&self) -> String {
         let state = self.news.state.lock();
-        let active = !state.closed && (state.end.is_none() || !state.rows.is_empty());
+        let active = !state.closed && (matches!(state.end, End::NotYet) || !state.rows.is_empty());
         format!("<BatchRecordStream of {} rows, {}>", self.keys.len(), if active { "active" } else { "over" })
     }
 }
