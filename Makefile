@@ -24,7 +24,7 @@ WHEELS := $(TARGET)/wheels
 PROFILE ?= fast
 PYTEST := -m pytest -q
 # Those beside other clients run where these are installed: see test-peers.
-PYTEST_OWN := $(PYTEST) tests/python --ignore tests/python/test_peers.py
+PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
