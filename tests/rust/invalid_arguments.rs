@@ -72,12 +72,14 @@ fn empty_lists_of_operations() {
     let bench = Bench::start();
     let key = bench.target.key("k");
     invalid(&bench.mine.operate(&WritePolicy::default(), &key, &[]).unwrap_err());
-    // A row that writes nothing; one that reads nothing asks for the header.
-    let mut rows = [BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [])];
-    invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());
-    let mut rows = [BatchOperation::read_ops(&BatchReadPolicy::default(), key.clone(), [])];
-    bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap();
-    assert_eq!(rows[0].result_code(), Some(ResultCode::Ok));
+    // Rows, alone and beside another.
+    let (write, read) = (BatchWritePolicy::default(), BatchReadPolicy::default());
+    for row in [BatchOperation::write(&write, key.clone(), []), BatchOperation::read_ops(&read, key.clone(), [])] {
+        invalid(&bench.mine.batch(&BatchPolicy::default(), &mut [row.clone()]).unwrap_err());
+        let mut rows = [row, BatchOperation::read(&read, key.clone(), aerolane::Bins::All)];
+        invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());
+        assert!(rows.iter().all(|row| row.error().is_some()));
+    }
     // Rows whose operations are of the other kind.
     let mut rows = [BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [operations::get_bin("i")])];
     invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());

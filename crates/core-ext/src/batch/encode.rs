@@ -150,9 +150,7 @@ impl<'a> Row<'a> {
                 Self::read(policy, info1, read, body)
             }
             BatchKind::ReadOps { policy: read, ops } => {
-                let flags = read_flags(ops)?;
-                let body = if ops.is_empty() { Body::Empty } else { Body::Operations(ops) };
-                Self::read(policy, flags, read, body)
+                Self::read(policy, read_flags(ops)?, read, Body::Operations(ops))
             }
             BatchKind::Write { policy: write, ops } => {
                 let header = write_header(policy, write, write_flags(ops)?)?;
@@ -266,7 +264,8 @@ pub(crate) fn udf_header(policy: &BatchPolicy, apply: &BatchUdfPolicy) -> RowHea
 /// Read bits of a row with operations that only read.
 fn read_flags(ops: &[Operation]) -> Result<u8> {
     if ops.is_empty() {
-        return Ok(info1::NO_BIN_DATA);
+        // As the plain command that a row alone on its node is. (aerospike-core refuses it only there.)
+        return Err(Error::invalid_argument("there are no operations to carry out"));
     }
     check::count(ops.len(), "operations")?;
     let mut bits = 0;
