@@ -89,7 +89,8 @@ fn empty_lists_of_operations() {
     // A query in the background without operations.
     let statement = Statement::new(bench.target.namespace(), bench.target.set(), aerolane::Bins::All);
     let error = bench.mine.query_operate(&WritePolicy::default(), statement).unwrap_err();
-    assert!(error.server_result_code().is_none() && !error.in_doubt(), "{error:?}");
+    assert_eq!((error.result_code(), error.base_message().as_str()), (4, "no operations defined"), "{error:?}");
+    assert!(error.node().is_none() && !error.in_doubt(), "{error:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use aerospike_core::{Key, Record, ResultCode};
 
 use crate::command::decode::{self, Names, Want, bad, failure};
 use crate::command::value;
-use crate::error::{Error, Result};
+use crate::error::{Error, Phase, Result};
 
 /// The bin with the reason why a function has failed.
 const UDF_FAILURE: &[u8] = b"FAILURE";
@@ -187,7 +187,7 @@ impl RowAnswer<'_, '_> {
         Ok(match reason {
             Some(reason) => {
                 let reason = String::from_utf8_lossy(reason.value).into_owned();
-                Error::udf_bad_response(reason).with_node(Arc::clone(self.node))
+                Error::udf_bad_response(reason).with_node(Arc::clone(self.node)).with_phase(Phase::Receiving)
             }
             None => failure(&message, self.node),
         })
