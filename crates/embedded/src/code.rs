@@ -50,3 +50,19 @@ pub(crate) const INDEX_NOT_FOUND: u8 = 201;
 pub(crate) const INDEX_NOT_READABLE: u8 = 203;
 /// A UDF failed.
 pub(crate) const UDF_EXECUTION: u8 = 100;
+/// Another transaction holds the record.
+pub(crate) const TXN_BLOCKED: u8 = 120;
+/// The record is not the one that the transaction has read.
+pub(crate) const TXN_VERSION_MISMATCH: u8 = 121;
+/// The transaction's deadline has passed.
+pub(crate) const TXN_EXPIRED: u8 = 122;
+/// The transaction is to write too many records.
+pub(crate) const TXN_TOO_MANY_WRITES: u8 = 123;
+/// The transaction is committed already.
+pub(crate) const TXN_COMMITTED: u8 = 124;
+/// The transaction was aborted.
+pub(crate) const TXN_ABORTED: u8 = 125;
+/// The transaction holds the record already.
+pub(crate) const TXN_ALREADY_LOCKED: u8 = 126;
+/// The transaction has a monitor already.
+pub(crate) const TXN_MONITOR_EXISTS: u8 = 127;

@@ -32,6 +32,7 @@ mod service;
 mod store;
 #[cfg(feature = "tls")]
 mod tls;
+mod transaction;
 mod udf;
 
 pub use cluster::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, NodeStats};

@@ -5,6 +5,7 @@ use crate::admin::{self, Access, Grants};
 use crate::cluster::Node;
 use crate::code;
 use crate::record::{self, RecordOutcome, RecordRequest, UdfCall};
+use crate::transaction::{TxnPart, insert_fields};
 use aerolane_wire::batch::{BatchRow, BatchRows, flags};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
@@ -78,6 +79,7 @@ impl Run {
     fn execute(&self, row: &BatchRow<'_>, filter: Option<&[u8]>, now_ms: u64, out: &mut Vec<u8>) -> RecordOutcome {
         let (mut namespace, mut set, mut key, mut digest, mut own_filter) = (None, None, None, None, None);
         let mut udf = UdfCall::default();
+        let (mut txn, mut txn_error) = (TxnPart { info4: row.header.info4, ..TxnPart::default() }, None);
         for field in row.fields() {
             let slot = match field.kind {
                 field::NAMESPACE => &mut namespace,
@@ -85,11 +87,15 @@ impl Run {
                 field::KEY => &mut key,
                 field::DIGEST => &mut digest,
                 field::FILTER => &mut own_filter,
-                other => match (udf.slot(other), record::field_error(other)) {
-                    (Some(slot), _) => slot,
-                    (None, None) => continue,
-                    (None, Some(code)) => return RecordOutcome::error(code),
-                },
+                other => {
+                    let Some(slot) = udf.slot(other) else {
+                        if let Err(code) = txn.take(other, field.value) {
+                            txn_error.get_or_insert(code);
+                        }
+                        continue;
+                    };
+                    slot
+                }
             };
             // Of two fields of one type the first counts.
             slot.get_or_insert(field.value);
@@ -102,6 +108,15 @@ impl Run {
         let Some(namespace) = namespace.and_then(|name| self.node.cluster.namespace(name)) else {
             return RecordOutcome::error(code::PARAMETER);
         };
+        if !namespace.strong_consistency {
+            // Its mere presence; golden group `batch`.
+            if row.fields().any(|field| record::field_error(field.kind).is_some()) {
+                return RecordOutcome::error(code::ENTERPRISE_ONLY);
+            }
+            txn = TxnPart::default();
+        } else if let Some(code) = txn_error {
+            return RecordOutcome::error(code);
+        }
         let write = row.header.info2 & info2::WRITE != 0;
         if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
             return RecordOutcome::error(code::UNAVAILABLE);
@@ -125,6 +140,7 @@ impl Run {
             ops: row.ops(),
             n_ops: row.n_ops(),
             udf: udf.given(),
+            txn,
         };
         let start = out.len();
         let outcome = record::execute(namespace, &request, now_ms, out);
@@ -170,11 +186,13 @@ impl<'o> Frame<'o> {
 
     /// Fills in the header of the message at `start`. A message that is too much for the frame goes into a new one.
     fn end_message(&mut self, start: usize, outcome: &RecordOutcome, index: u32) {
+        let n_fields = insert_fields(self.out, start + MESSAGE_HEADER_SIZE, &outcome.fields);
         let header = MessageHeader {
             result_code: outcome.code,
             generation: outcome.generation,
             record_ttl: outcome.void_time,
             transaction_ttl: index,
+            n_fields,
             n_ops: outcome.n_ops,
             ..MessageHeader::default()
         };

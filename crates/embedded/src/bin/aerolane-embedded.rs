@@ -31,6 +31,9 @@ struct Arguments {
     /// Seconds after which records written with the default TTL expire. 0: never.
     #[arg(long, default_value_t = 0)]
     default_ttl: u32,
+    /// Puts the namespaces into strong-consistency mode, in which there are transactions.
+    #[arg(long)]
+    strong_consistency: bool,
     /// The cluster's name.
     #[arg(long)]
     cluster_name: Option<String>,
@@ -100,7 +103,8 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
         .port(arguments.port)
         .replication_factor(arguments.replication_factor);
     for name in &arguments.namespaces {
-        builder = builder.namespace_with(NamespaceOptions::new(name).default_ttl(arguments.default_ttl));
+        let options = NamespaceOptions::new(name).default_ttl(arguments.default_ttl);
+        builder = builder.namespace_with(options.strong_consistency(arguments.strong_consistency));
     }
     if let Some(name) = &arguments.cluster_name {
         builder = builder.cluster_name(name);

@@ -50,6 +50,7 @@ pub struct NamespaceOptions {
     default_ttl: u32,
     max_record_size: u32,
     reap_period: u32,
+    strong_consistency: bool,
 }
 
 impl NamespaceOptions {
@@ -57,7 +58,14 @@ impl NamespaceOptions {
     /// most 1 MiB, expired ones reaped every second.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
-        Self { name, replication_factor: None, default_ttl: 0, max_record_size: 1024 * 1024, reap_period: 1 }
+        Self {
+            name,
+            replication_factor: None,
+            default_ttl: 0,
+            max_record_size: 1024 * 1024,
+            reap_period: 1,
+            strong_consistency: false,
+        }
     }
 
     /// How many nodes hold each partition. Default: what the cluster says.
@@ -86,6 +94,14 @@ impl NamespaceOptions {
         self
     }
 
+    /// Puts the namespace into strong-consistency mode, as the Enterprise Edition has it: transactions work, and deletes
+    /// have to be durable (result 22 otherwise). Default: off. There is no roster: partitions stay available as long as
+    /// a node is there.
+    pub fn strong_consistency(mut self, on: bool) -> Self {
+        self.strong_consistency = on;
+        self
+    }
+
     fn check(&self, nodes: usize) -> Result<(), ClusterError> {
         let name = &self.name;
         let printable = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -105,7 +121,8 @@ impl NamespaceOptions {
     }
 
     fn build(&self) -> Namespace {
-        let namespace = Namespace::new(&self.name);
+        let mut namespace = Namespace::new(&self.name);
+        namespace.strong_consistency = self.strong_consistency;
         namespace.config.default_ttl.store(self.default_ttl, Ordering::Relaxed);
         namespace.config.max_record_size.store(self.max_record_size, Ordering::Relaxed);
         namespace.config.nsup_period.store(self.reap_period, Ordering::Relaxed);

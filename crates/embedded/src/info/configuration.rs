@@ -32,6 +32,7 @@ pub(super) fn of_namespace(node: &Node, namespace: &Namespace) -> String {
         ("nsup-period", get(&config.nsup_period)),
         ("default-read-touch-ttl-pct", get(&config.default_read_touch_ttl_pct)),
         ("max-record-size", get(&config.max_record_size)),
+        ("strong-consistency", namespace.strong_consistency.to_string()),
         ("replication-factor", node.cluster.replication_factor(namespace, usize::MAX).to_string()),
     ]);
     overlay(NAMESPACE, &values)

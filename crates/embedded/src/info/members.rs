@@ -3,6 +3,7 @@
 use super::params::{CommandLine, ParameterError};
 use super::{enterprise_only, error, no_namespace};
 use crate::cluster::{Node, View};
+use crate::store::Namespace;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -42,8 +43,8 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
         }
         "mcast" => error(4, "heartbeat is in multicast mode"),
         "replicas" => replicas(node, command),
-        "replicas-all" => maps(node, |factor, bitmaps| format!("{factor},{}", bitmaps.join(","))),
-        "replicas-master" => maps(node, |_, bitmaps| bitmaps.first().cloned().unwrap_or_default()),
+        "replicas-all" => maps(node, |_, factor, bitmaps| format!("{factor},{}", bitmaps.join(","))),
+        "replicas-master" => maps(node, |_, _, bitmaps| bitmaps.first().cloned().unwrap_or_default()),
         "cluster-stable" => cluster_stable(node, command),
         "smd-info" => metadata(node),
         _ => return None,
@@ -75,19 +76,21 @@ fn peers(node: &Node, tls_name: &str, address: impl Fn(&Node) -> Option<SocketAd
 /// `namespace:regime,factor,bitmap of masters,bitmap of first replicas...`, with at most `max` bitmaps if `max` says so.
 fn replicas(node: &Node, command: &CommandLine<'_>) -> String {
     let max = command.get("max").ok().and_then(|text| text.parse::<usize>().ok()).filter(|max| *max > 0);
-    maps(node, |factor, bitmaps| {
+    maps(node, |namespace, factor, bitmaps| {
         let shown = max.unwrap_or(factor).min(factor);
-        format!("0,{shown},{}", bitmaps[..shown].join(","))
+        // By a regime of 0 clients know a namespace without strong consistency.
+        let regime = u8::from(namespace.strong_consistency);
+        format!("{regime},{shown},{}", bitmaps[..shown].join(","))
     })
 }
 
 /// One item per namespace, from its replication factor and that many bitmaps.
-fn maps(node: &Node, item: impl Fn(usize, &[String]) -> String) -> String {
+fn maps(node: &Node, item: impl Fn(&Namespace, usize, &[String]) -> String) -> String {
     let view = node.cluster.view();
     let items = node.cluster.namespaces.iter().map(|namespace| {
         let factor = node.cluster.replication_factor(namespace, view.size());
         let bitmaps: Vec<String> = (0..factor).map(|r| BASE64.encode(view.ownership.bitmap(node.id, r))).collect();
-        format!("{}:{}", namespace.name, item(factor, &bitmaps))
+        format!("{}:{}", namespace.name, item(namespace, factor, &bitmaps))
     });
     items.collect::<Vec<_>>().join(";")
 }

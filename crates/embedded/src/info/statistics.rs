@@ -126,6 +126,9 @@ fn of_namespace(node: &Node, namespace: &Namespace) -> String {
         ("index_used_bytes", (held.records() * INDEX_ENTRY).to_string()),
         ("data_used_bytes", held.bytes.to_string()),
         ("migrate_fresh_partitions", PARTITIONS.to_string()),
+        ("mrt_provisionals", namespace.provisional_count().to_string()),
+        ("mrt_monitors", namespace.monitors.len().to_string()),
+        ("mrt_monitors_active", "0".to_owned()),
     ]);
     let stats = overlay(NAMESPACE, &values);
     format!("{stats};{}", super::configuration::of_namespace(node, namespace))

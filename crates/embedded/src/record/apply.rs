@@ -2,11 +2,10 @@
 
 use super::read::metadata;
 use super::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
-use super::{MAX_BINS, MAX_SET_NAME, filter, ttl, write};
-use crate::store::{BIN_HEADER, Namespace, Record, RecordParts};
+use super::{MAX_BINS, MAX_SET_NAME, filter, may_delete, ttl, write};
+use crate::store::{BIN_HEADER, Namespace, Partition, Record, RecordParts};
 use crate::udf::{self, ScriptRecord, StoredBin};
 use crate::{clock, code};
-use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{info2, op};
 use aerolane_wire::particle::particle_type;
 use std::sync::atomic::Ordering;
@@ -15,6 +14,7 @@ use std::sync::atomic::Ordering;
 /// a script is limited.
 pub(super) fn apply(
     namespace: &Namespace,
+    partition: &mut Partition,
     request: &RecordRequest<'_>,
     call: &UdfCall<'_>,
     now_ms: u64,
@@ -22,8 +22,7 @@ pub(super) fn apply(
 ) -> Outcome {
     let (package, function, arguments) = precheck(request, call).map_err(RecordOutcome::error)?;
     let now = clock::seconds(now_ms);
-    let mut partition = namespace.partition(partition_id(request.digest));
-    let current = partition.find(request.digest).filter(|record| !record.is_expired(now));
+    let current = partition.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now));
     let told = current.map_or_else(RecordOutcome::default, metadata);
     if let Some(record) = current {
         write::set_matches(namespace, request, record)
@@ -43,19 +42,21 @@ pub(super) fn apply(
     };
     let mut outcome = told;
     if record.written {
+        // Of a record that a transaction holds, others may only read what was committed.
+        if partition.holder(request.digest).is_some_and(|holder| Some(holder) != request.txn.id) {
+            return Err(told.with(code::TXN_BLOCKED));
+        }
         let generation = current.map_or(1, |record| write::next_generation(record.generation()));
         if record.bins.is_empty() {
-            if current.is_some() && request.info2 & info2::DURABLE_DELETE != 0 {
-                return Err(told.with(code::ENTERPRISE_ONLY));
-            }
             if current.is_some() {
-                partition.remove(&namespace.sets, request.digest);
+                may_delete(namespace, request).map_err(|code| told.with(code))?;
+                partition.remove_for(&namespace.sets, request.digest, request.txn.id);
                 outcome = RecordOutcome { generation: generation.into(), ..RecordOutcome::default() };
             }
         } else {
             let (bytes, void_time) =
                 encode(namespace, request, current, &record, generation, now_ms).map_err(|code| told.with(code))?;
-            partition.put(&namespace.sets, request.digest, &bytes);
+            partition.put_for(&namespace.sets, request.digest, &bytes, request.txn.id);
             outcome = RecordOutcome { generation: generation.into(), void_time, ..RecordOutcome::default() };
         }
     }

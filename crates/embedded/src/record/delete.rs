@@ -1,20 +1,22 @@
 //! Deleting a record. All answers have generation 0.
 
 use super::request::{Outcome, RecordOutcome, RecordRequest};
-use super::{filter, write};
-use crate::store::Namespace;
+use super::{filter, may_delete, write};
+use crate::store::{Namespace, Partition};
 use crate::{clock, code};
-use aerolane_wire::digest::partition_id;
-use aerolane_wire::message::info2;
 
 /// Deletes a record.
-pub(super) fn delete(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64) -> Outcome {
+pub(super) fn delete(
+    namespace: &Namespace,
+    partition: &mut Partition,
+    request: &RecordRequest<'_>,
+    now_ms: u64,
+) -> Outcome {
     let error = |code| Err(RecordOutcome::error(code));
-    if request.info2 & info2::DURABLE_DELETE != 0 {
-        return error(code::ENTERPRISE_ONLY);
+    if let Err(code) = may_delete(namespace, request) {
+        return error(code);
     }
-    let mut partition = namespace.partition(partition_id(request.digest));
-    let Some(record) = partition.find(request.digest) else {
+    let Some(record) = partition.view(request.digest, request.txn.id) else {
         return error(code::NOT_FOUND);
     };
     // An expired record goes without questions.
@@ -27,6 +29,6 @@ pub(super) fn delete(namespace: &Namespace, request: &RecordRequest<'_>, now_ms:
             return error(code);
         }
     }
-    partition.remove(&namespace.sets, request.digest);
+    partition.remove_for(&namespace.sets, request.digest, request.txn.id);
     Ok(RecordOutcome::default())
 }

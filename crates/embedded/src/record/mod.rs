@@ -26,13 +26,14 @@ pub(crate) use compare::compare;
 pub(crate) use filter::passes;
 pub(crate) use particle::checked as stored;
 pub(crate) use project::project;
-pub(crate) use request::{RecordOutcome, RecordRequest, UdfCall, field_error};
+pub(crate) use request::{AnswerFields, RecordOutcome, RecordRequest, UdfCall, field_error};
 
 use crate::admin::{self, Access};
 use crate::code;
 use crate::faults::RequestKind;
 use crate::service::{Request, error_answer};
-use crate::store::Namespace;
+use crate::store::{Namespace, Partition};
+use crate::transaction;
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
 use aerolane_wire::proto::{self, FrameType};
@@ -52,17 +53,41 @@ pub(crate) fn execute(
     now_ms: u64,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
+    if !namespace.strong_consistency {
+        return perform(namespace, &mut namespace.partition(partition_id(request.digest)), request, now_ms, out);
+    }
+    if request.set == Some(transaction::MONITOR_SET) {
+        return transaction::execute_monitor(namespace, request, now_ms);
+    }
+    let mut partition = namespace.partition(partition_id(request.digest));
+    if let Some(outcome) = transaction::step(namespace, &mut partition, request, now_ms) {
+        return outcome;
+    }
+    let outcome = perform(namespace, &mut partition, request, now_ms, out);
+    // Still under the lock: the version has to be that of what was read.
+    let fields = transaction::answer_fields(&partition, request, outcome.code, now_ms);
+    RecordOutcome { fields, ..outcome }
+}
+
+/// What a request does to its partition.
+fn perform(
+    namespace: &Namespace,
+    partition: &mut Partition,
+    request: &RecordRequest<'_>,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> RecordOutcome {
     let start = out.len();
     let outcome = if request.info2 & info2::WRITE != 0 {
         if request.info2 & info2::DELETE != 0 {
-            delete::delete(namespace, request, now_ms)
+            delete::delete(namespace, partition, request, now_ms)
         } else if let Some(call) = &request.udf {
-            apply::apply(namespace, request, call, now_ms, out)
+            apply::apply(namespace, partition, request, call, now_ms, out)
         } else {
-            write::write(namespace, request, now_ms, out)
+            write::write(namespace, partition, request, now_ms, out)
         }
     } else if request.info1 & info1::READ != 0 {
-        read::read(namespace, request, now_ms, out)
+        read::read(namespace, partition, request, now_ms, out)
     } else {
         Err(RecordOutcome::error(code::PARAMETER))
     };
@@ -72,9 +97,19 @@ pub(crate) fn execute(
     })
 }
 
+/// Whether a record may be deleted in this way: in strong-consistency mode only durably, which in the Community Edition
+/// no namespace does.
+fn may_delete(namespace: &Namespace, request: &RecordRequest<'_>) -> Result<(), u8> {
+    match (namespace.strong_consistency, request.info2 & info2::DURABLE_DELETE != 0) {
+        (true, false) => Err(code::FORBIDDEN),
+        (false, true) => Err(code::ENTERPRISE_ONLY),
+        _ => Ok(()),
+    }
+}
+
 /// Answers a single-record message with one frame.
 pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: &Message<'_>, out: &mut Vec<u8>) {
-    let record = match RecordRequest::from_message(message) {
+    let record = match RecordRequest::from_message(message, namespace.strong_consistency) {
         Ok(record) => record,
         Err(code) => return error_answer(out, code),
     };
@@ -93,10 +128,12 @@ pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: 
     let start = out.len();
     out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
     let outcome = execute(namespace, &record, request.now_ms, out);
+    let n_fields = transaction::insert_fields(out, start + MESSAGE_HEADER_SIZE, &outcome.fields);
     let header = MessageHeader {
         result_code: outcome.code,
         generation: outcome.generation,
         record_ttl: outcome.void_time,
+        n_fields,
         n_ops: outcome.n_ops,
         ..MessageHeader::default()
     };

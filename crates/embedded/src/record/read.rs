@@ -1,12 +1,11 @@
 //! Reading a record.
 
-use super::request::{Outcome, RecordOutcome, RecordRequest};
+use super::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest};
 use super::{MAX_BIN_NAME, blob_ops, expression, filter, ttl, write};
 use crate::cdt::{self, Particle};
 use crate::exp::Value;
-use crate::store::{Bin, Namespace, Record};
+use crate::store::{Bin, Namespace, Partition, Record};
 use crate::{clock, code};
-use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{info1, info2, op};
 use std::collections::HashMap;
 
@@ -14,9 +13,14 @@ use std::collections::HashMap;
 const INDEX_FROM: usize = 4096;
 
 /// Reads a record.
-pub(super) fn read(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64, out: &mut Vec<u8>) -> Outcome {
-    let mut partition = namespace.partition(partition_id(request.digest));
-    let Some(record) = partition.find(request.digest) else {
+pub(super) fn read(
+    namespace: &Namespace,
+    partition: &mut Partition,
+    request: &RecordRequest<'_>,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let Some(record) = partition.view(request.digest, request.txn.id) else {
         return Err(RecordOutcome::error(code::NOT_FOUND));
     };
     let metadata = metadata(record);
@@ -24,7 +28,8 @@ pub(super) fn read(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u
         .and_then(|()| ttl::read_touch(&namespace.config, request.record_ttl, record, now_ms))
         .and_then(|touch| Ok((touch, bins(namespace, request, record, now_ms, out)?)));
     let (touch, n_ops) = read.map_err(|code| metadata.with(code))?;
-    if let Some(void_time) = touch {
+    // What a transaction holds is not touched by reads.
+    if let Some(void_time) = touch.filter(|_| partition.holder(request.digest).is_none()) {
         partition.touch(request.digest, void_time, now_ms);
     }
     Ok(RecordOutcome { n_ops, ..metadata })
@@ -37,6 +42,7 @@ pub(super) fn metadata(record: &Record) -> RecordOutcome {
         generation: u32::from(record.generation()),
         void_time: record.void_time(),
         n_ops: 0,
+        fields: AnswerFields::NONE,
     }
 }
 

@@ -1,6 +1,7 @@
 //! One record's part of a request, and what comes of it.
 
 use crate::code;
+use crate::transaction::TxnPart;
 use aerolane_wire::message::{Message, Ops, field, info4};
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
@@ -30,6 +31,8 @@ pub(crate) struct RecordRequest<'a> {
     pub(crate) n_ops: u16,
     /// The function to be called instead of the operations.
     pub(crate) udf: Option<UdfCall<'a>>,
+    /// What is said about a transaction. Only in namespaces that have them.
+    pub(crate) txn: TxnPart,
 }
 
 /// The fields of a UDF call, as far as they came.
@@ -71,6 +74,22 @@ pub(crate) struct RecordOutcome {
     pub(crate) void_time: u32,
     /// How many operations were appended.
     pub(crate) n_ops: u16,
+    /// Fields of the answer.
+    pub(crate) fields: AnswerFields,
+}
+
+/// Fields of an answer, all of them about transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct AnswerFields {
+    /// Version of the record.
+    pub(crate) version: Option<u64>,
+    /// When the transaction has to be over, in seconds since 2010.
+    pub(crate) deadline: Option<u32>,
+}
+
+impl AnswerFields {
+    /// No fields.
+    pub(crate) const NONE: Self = Self { version: None, deadline: None };
 }
 
 /// `Err` for results other than OK; what was appended for them is taken back.
@@ -79,7 +98,7 @@ pub(super) type Outcome = Result<RecordOutcome, RecordOutcome>;
 impl RecordOutcome {
     /// An error that was found before the record was looked at.
     pub(crate) const fn error(code: u8) -> Self {
-        Self { code, generation: 0, void_time: 0, n_ops: 0 }
+        Self { code, generation: 0, void_time: 0, n_ops: 0, fields: AnswerFields::NONE }
     }
 
     /// The same metadata with an error.
@@ -89,9 +108,11 @@ impl RecordOutcome {
 }
 
 impl<'a> RecordRequest<'a> {
-    /// Takes a single-record message apart. The error is a result code.
-    pub(crate) fn from_message(message: &Message<'a>) -> Result<Self, u8> {
+    /// Takes a single-record message apart; `transactions`: whether the namespace has them. The error is a result code.
+    pub(crate) fn from_message(message: &Message<'a>, transactions: bool) -> Result<Self, u8> {
         let (mut set, mut digest, mut key, mut filter) = (None, None, None, None);
+        let header = &message.header;
+        let mut txn = TxnPart::default();
         let mut udf = UdfCall::default();
         for field in message.fields() {
             let slot = match field.kind {
@@ -102,6 +123,9 @@ impl<'a> RecordRequest<'a> {
                 other => {
                     if let Some(slot) = udf.slot(other) {
                         slot
+                    } else if transactions {
+                        txn.take(other, field.value)?;
+                        continue;
                     } else {
                         field_error(other).map_or(Ok(()), Err)?;
                         continue;
@@ -111,8 +135,9 @@ impl<'a> RecordRequest<'a> {
             // Of two fields of one type the first counts.
             slot.get_or_insert(field.value);
         }
-        let header = &message.header;
-        if header.info4 & info4::TXN_VERIFY_READ != 0 {
+        if transactions {
+            txn.info4 = header.info4;
+        } else if header.info4 & info4::TXN_VERIFY_READ != 0 {
             return Err(code::ENTERPRISE_ONLY);
         }
         // An empty key is as none: with it the digest alone is not enough (golden scenario `record/send-key`).
@@ -135,11 +160,12 @@ impl<'a> RecordRequest<'a> {
             ops: message.ops(),
             n_ops: header.n_ops,
             udf: udf.given(),
+            txn,
         })
     }
 }
 
-/// The result code that a field causes by its mere presence in a single-record request.
+/// The result code that a field causes by its mere presence in a request to a namespace without transactions.
 pub(crate) const fn field_error(kind: u8) -> Option<u8> {
     match kind {
         field::MRT_ID => Some(code::ENTERPRISE_ONLY),

@@ -5,12 +5,11 @@ use super::expression::{self, Change};
 use super::read::{append_answer, metadata, nil_answer};
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
-use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, particle, ttl};
+use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, may_delete, particle, ttl};
 use crate::cdt;
 use crate::exp::{BinSource, Context};
-use crate::store::{Namespace, Record, RecordParts, SetId};
+use crate::store::{Namespace, Partition, Record, RecordParts, SetId};
 use crate::{clock, code};
-use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{info1, info2, info3, op};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
@@ -28,11 +27,16 @@ thread_local! {
 const KEEP_SCRATCH: usize = 64 * 1024;
 
 /// Writes a record.
-pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64, out: &mut Vec<u8>) -> Outcome {
+pub(super) fn write(
+    namespace: &Namespace,
+    partition: &mut Partition,
+    request: &RecordRequest<'_>,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Outcome {
     let touches = precheck(request).map_err(RecordOutcome::error)?;
     let now = clock::seconds(now_ms);
-    let mut partition = namespace.partition(partition_id(request.digest));
-    let found = partition.find(request.digest);
+    let found = partition.view(request.digest, request.txn.id);
     // Errors tell the metadata of an expired record, but nothing else of it counts.
     let told = found.map_or_else(RecordOutcome::default, metadata);
     let current = found.filter(|record| !record.is_expired(now));
@@ -48,11 +52,9 @@ pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: 
         if current.is_none() {
             return Err(told.with(code::NOT_FOUND));
         }
-        if request.info2 & info2::DURABLE_DELETE != 0 {
-            return Err(told.with(code::ENTERPRISE_ONLY));
-        }
+        may_delete(namespace, request).map_err(|code| told.with(code))?;
         drop(bins);
-        partition.remove(&namespace.sets, request.digest);
+        partition.remove_for(&namespace.sets, request.digest, request.txn.id);
         return Ok(RecordOutcome { n_ops, ..RecordOutcome::default() });
     }
     if bins.len() > MAX_BINS {
@@ -84,10 +86,10 @@ pub(super) fn write(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: 
     bins.encode(&mut scratch);
     let (generation, void_time) = (u32::from(parts.generation), parts.void_time);
     drop(bins);
-    partition.put(&namespace.sets, request.digest, &scratch);
+    partition.put_for(&namespace.sets, request.digest, &scratch, request.txn.id);
     scratch.shrink_to(KEEP_SCRATCH);
     SCRATCH.set(scratch);
-    Ok(RecordOutcome { code: code::OK, generation, void_time, n_ops })
+    Ok(RecordOutcome { generation, void_time, n_ops, ..RecordOutcome::default() })
 }
 
 pub(super) fn next_generation(generation: u16) -> u16 {

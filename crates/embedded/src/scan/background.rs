@@ -7,6 +7,7 @@ use crate::clock;
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
 use crate::record::{self, RecordRequest, UdfCall};
+use crate::transaction::TxnPart;
 use aerolane_wire::message::{Message, info2};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,6 +92,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 ops: message.ops(),
                 n_ops: message.header.n_ops,
                 udf,
+                txn: TxnPart::default(),
             };
             scratch.clear();
             let outcome = record::execute(namespace, &request, clock::now_ms(), &mut scratch);

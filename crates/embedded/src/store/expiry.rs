@@ -1,4 +1,4 @@
-//! Reaping of expired records.
+//! Reaping of expired records, and ending transactions whose time is over.
 
 use super::Namespace;
 use crate::clock;
@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 /// How often the thread looks whether a namespace's period is over.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A thread that removes expired records, each namespace in its own period. Dropping it ends the thread.
+/// A thread that removes expired records, each namespace in its own period, and ends transactions whose deadline has
+/// passed. Dropping it ends the thread.
 #[derive(Debug)]
 pub(crate) struct Reaper {
     stop: Arc<(Mutex<bool>, Condvar)>,
@@ -37,6 +38,7 @@ impl Reaper {
                 }
                 drop(stopped);
                 for (namespace, last) in namespaces.iter().zip(&mut last) {
+                    namespace.expire_transactions(clock::seconds(clock::now_ms()));
                     let period = namespace.config.nsup_period.load(Ordering::Relaxed);
                     if period > 0 && last.elapsed() >= Duration::from_secs(u64::from(period)) {
                         *last = Instant::now();

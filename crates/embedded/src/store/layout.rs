@@ -165,6 +165,11 @@ impl Record {
         void_time != 0 && now_seconds > void_time
     }
 
+    /// Everything, as [`Record::encode`] and the bins are laid out.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Size of the allocation.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()

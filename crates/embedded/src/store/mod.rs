@@ -8,6 +8,7 @@ mod config;
 mod expiry;
 mod layout;
 mod partition;
+mod provisional;
 mod sets;
 
 pub(crate) use config::NamespaceConfig;
@@ -17,6 +18,7 @@ pub(crate) use partition::Partition;
 pub(crate) use sets::{Set, SetId, Sets};
 
 use crate::index::Index;
+use crate::transaction::Monitors;
 use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
 use parking_lot::{Mutex, MutexGuard};
@@ -32,6 +34,10 @@ pub(crate) struct Namespace {
     pub(crate) config: NamespaceConfig,
     /// Sets seen so far.
     pub(crate) sets: Sets,
+    /// Whether it is in strong-consistency mode: then it has transactions, and deletes have to be durable.
+    pub(crate) strong_consistency: bool,
+    /// Open transactions.
+    pub(crate) monitors: Monitors,
     /// Lua modules, shared by all namespaces of the cluster.
     pub(crate) modules: Arc<Registry>,
     partitions: Box<[Mutex<Partition>]>,
@@ -44,6 +50,8 @@ impl Namespace {
             name: name.to_owned(),
             config: NamespaceConfig::default(),
             sets: Sets::default(),
+            strong_consistency: false,
+            monitors: Monitors::default(),
             modules: Arc::default(),
             partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
         }
@@ -95,6 +103,18 @@ impl Namespace {
             partition
                 .lock()
                 .retain(&self.sets, |r| r.last_update_ms() >= before_ms || set.is_some_and(|set| r.set_id() != set));
+        }
+    }
+
+    /// Number of records that transactions hold.
+    pub(crate) fn provisional_count(&self) -> u64 {
+        self.partitions.iter().map(|p| p.lock().provisional_count() as u64).sum()
+    }
+
+    /// Ends the transactions whose deadline has passed by `now` (seconds since 2010).
+    pub(crate) fn expire_transactions(&self, now: u32) {
+        if self.strong_consistency {
+            self.monitors.expire(self, now);
         }
     }
 

@@ -1,5 +1,6 @@
 //! One partition: a compact hash table of records, keyed by digest.
 
+use super::provisional::Provisional;
 use super::{Record, Sets};
 use crate::index::{Entries, Index};
 use hashbrown::HashTable;
@@ -12,6 +13,8 @@ pub(crate) struct Partition {
     bytes: u64,
     /// No record has a void time before this one; 0 = none expires.
     earliest_void: u32,
+    /// What open transactions have written.
+    pub(super) provisional: Provisional,
     /// What secondary indexes have of the records.
     pub(crate) entries: Entries,
 }
@@ -144,6 +147,7 @@ impl Partition {
 
     /// Removes everything.
     pub(crate) fn clear(&mut self, sets: &Sets) {
+        self.provisional = Provisional::default();
         self.retain(sets, |_| false);
     }
 }
