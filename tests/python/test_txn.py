@@ -1,10 +1,10 @@
-"""Transactions: the object, the property of policies, the calls, commit and abort.
+"""Transactions: the object, the property of policies, and what a server says that has none.
 
-Neither the Community Edition nor the embedded cluster carries transactions out: what they answer must come through.
+The Community Edition carries no transactions out, nor does the embedded cluster when it plays it: nothing of one may be
+carried out there as if there were none. What they do is in `test_transactions.py`.
 """
 
 import copy
-import os
 import pickle
 
 import pytest
@@ -25,7 +25,15 @@ CALLS = {
     "append": lambda c, key, txn: c.append_blocking(key, {"s": "x"}, policy=native.WritePolicy(txn=txn)),
     "prepend": lambda c, key, txn: c.prepend_blocking(key, {"s": "x"}, policy=native.WritePolicy(txn=txn)),
     "touch": lambda c, key, txn: c.touch_blocking(key, policy=native.WritePolicy(txn=txn)),
+    "delete": lambda c, key, txn: c.delete_blocking(key, policy=native.WritePolicy(txn=txn)),
+    "execute_udf": lambda c, key, txn: c.execute_udf_blocking(key, "m", "f", policy=native.WritePolicy(txn=txn)),
     "operate": lambda c, key, txn: c.operate_blocking(key, [Operation.put("a", 2), Operation.get()], txn=txn),
+    "operate on a list": lambda c, key, txn: c.operate_blocking(
+        key, [native.ListOperation.append("l", 1, native.ListPolicy())], txn=txn
+    ),
+    "batch_write": lambda c, key, txn: c.batch_write_blocking(
+        [key, key], [{"a": 2}] * 2, batch_policy=native.BatchPolicy(txn=txn)
+    ),
     "operate reading": lambda c, key, txn: c.operate_blocking(key, [Operation.get_bin("a")], txn=txn),
 }
 
@@ -104,10 +112,17 @@ def test_the_servers_refusal_comes_through(client, key, name):
     assert raised.value.result_code == exceptions.ResultCode.ENTERPRISE_ONLY
     assert raised.value.node
     assert not raised.value.is_client_error
+    assert not raised.value.in_doubt
     assert txn.namespace == "test"
     # It was not carried out as if there were no transaction.
     record = client.get_blocking(key)
     assert (record.bins, record.generation) == ({"a": 1, "s": "text"}, 1)
+
+
+def test_rows_that_read_are_refused_one_by_one(client, key):
+    client.put_blocking(key, {"a": 1})
+    rows = client.batch_read_blocking([key, key], batch_policy=native.BatchPolicy(txn=Txn()))
+    assert [row.result_code for row in rows] == [exceptions.ResultCode.ENTERPRISE_ONLY] * 2
 
 
 def test_a_compressed_call_is_refused_by_the_server_too(client, key):
@@ -148,12 +163,8 @@ def test_arguments_are_checked_as_always(client, key):
 def test_what_cannot_belong_to_one_is_refused(client, key):
     txn = Txn()
     client.put_blocking(key, {"a": 1})
-    append = native.ListOperation.append("l", 1, native.ListPolicy())
-    write, batch = native.WritePolicy(txn=txn), native.BatchPolicy(txn=txn)
+    write = native.WritePolicy(txn=txn)
     for call in (
-        lambda: client.operate_blocking(key, [append], txn=txn),
-        lambda: client.batch_read_blocking([key], batch_policy=batch),
-        lambda: client.batch_write_blocking([key], [{"a": 2}], batch_policy=batch),
         lambda: client.query_blocking(native.Statement("test", "s"), policy=native.QueryPolicy(txn=txn)),
         lambda: client.query_operate_blocking(
             native.Statement("test", "s"), [Operation.put("a", 2)], write_policy=write
@@ -195,22 +206,6 @@ def test_of_a_closed_client(connect, key):
     ):
         with pytest.raises(exceptions.ClientClosedError):
             call()
-
-
-@pytest.mark.skipif("AEROSPIKE_HOST" not in os.environ, reason="the embedded cluster refuses deletes in transactions")
-def test_a_failed_commit_says_where_and_why(client, key):
-    """The Community Edition deletes at once, and refuses the rest of the transaction."""
-    client.put_blocking(key, {"a": 1})
-    txn = Txn()
-    assert client.delete_blocking(key, policy=native.WritePolicy(txn=txn))
-    with pytest.raises(native.CommitFailedError) as raised:
-        client.commit_blocking(txn)
-    error = raised.value
-    assert error.result_code == exceptions.ResultCode.TXN_FAILED
-    assert error.commit_error_type is native.CommitErrorType.ROLL_FORWARD_ABANDONED
-    assert error.roll_records == [(key.digest_bytes, exceptions.ResultCode.ENTERPRISE_ONLY, False)]
-    same = pickle.loads(pickle.dumps(error))
-    assert same.commit_error_type is error.commit_error_type
 
 
 def test_a_failed_commit_is_an_error_of_its_own():

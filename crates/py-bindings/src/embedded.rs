@@ -73,6 +73,8 @@ impl Node {
 /// * `nodes`: 1 to 128. Default 3.
 /// * `replication_factor`: how many nodes hold each partition. Default 2.
 /// * `namespace`: a name, or several. Default `"test"`.
+/// * `strong_consistency`: whether the namespaces are in strong-consistency mode: then transactions work, and deletes have
+///   to be durable. Default False.
 /// * `default_ttl`: seconds until records written with the default TTL expire. Default 0: never.
 /// * `host`, `port`: where the first node listens, the next ones on the ports above. Default 127.0.0.1 and 0: free ports.
 /// * `cluster_name`: default none.
@@ -119,10 +121,11 @@ impl Cluster {
     #[new]
     #[pyo3(signature = (
         nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, host="127.0.0.1", port=0, cluster_name=None, users=None,
-        tls_name=None, tls_port=0, threads=None,
+        tls_name=None, tls_port=0, threads=None, strong_consistency=false,
     ))]
     #[pyo3(text_signature = "(nodes=3, replication_factor=2, namespace=\"test\", *, default_ttl=0, \
-        host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None)")]
+        host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
+        strong_consistency=False)")]
     #[allow(clippy::too_many_arguments)] // One per keyword.
     fn new(
         py: Python<'_>,
@@ -137,11 +140,13 @@ impl Cluster {
         tls_name: Option<&str>,
         tls_port: u16,
         threads: Option<usize>,
+        strong_consistency: bool,
     ) -> PyResult<Self> {
         fork::watch();
         let mut builder = EmbeddedCluster::builder().nodes(nodes).replication_factor(replication_factor);
         for name in names(namespace)? {
-            builder = builder.namespace_with(NamespaceOptions::new(name).default_ttl(default_ttl));
+            let options = NamespaceOptions::new(name).default_ttl(default_ttl);
+            builder = builder.namespace_with(options.strong_consistency(strong_consistency));
         }
         let address: IpAddr = host.parse().map_err(|_| {
             PyValueError::new_err(format!("host {host:?}: an IP address such as \"127.0.0.1\" expected"))

@@ -61,6 +61,7 @@ class EmbeddedCluster:
         tls_name: str | None = None,
         tls_port: int = 0,
         threads: int | None = None,
+        strong_consistency: bool = False,
     ) -> Self: ...
     @property
     def seeds(self) -> str: ...

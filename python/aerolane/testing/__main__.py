@@ -29,6 +29,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=3000, help="the first node's port; 0: any free (default 3000)")
     parser.add_argument("--cluster-name", help="the cluster's name (default none)")
     parser.add_argument("--threads", type=int, help="threads that serve all nodes (default: cores, at most 4)")
+    parser.add_argument("--strong-consistency", action="store_true", help="namespaces with transactions")
     parser.add_argument("--json", action="store_true", help="print one JSON object in place of the seeds")
     parser.add_argument("--stdin", action="store_true", help="stop when standard input is closed")
     return parser.parse_args()
@@ -67,6 +68,7 @@ def main() -> int:
             port=arguments.port,
             cluster_name=arguments.cluster_name,
             threads=arguments.threads,
+            strong_consistency=arguments.strong_consistency,
         )
     except (ValueError, OverflowError, OSError) as error:
         print(f"aerolane.testing: {error}", file=sys.stderr)

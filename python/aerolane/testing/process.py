@@ -21,6 +21,7 @@ class EmbeddedProcess:
     * `nodes`, `replication_factor`, `namespace` (a name or several): as `EmbeddedCluster`.
     * `port`: of the first node, the next ones on the ports above. Default 0: any free ports.
     * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
+    * `strong_consistency`: as `EmbeddedCluster`.
     * `start_timeout`: seconds that the start may take. Default 30.
 
     Raises `RuntimeError`, with what the process said, if it does not start.
@@ -34,6 +35,7 @@ class EmbeddedProcess:
         *,
         port: int = 0,
         threads: int | None = None,
+        strong_consistency: bool = False,
         start_timeout: float = 30.0,
     ) -> None:
         command = [sys.executable, "-m", "aerolane.testing", "--json", "--stdin"]
@@ -42,6 +44,8 @@ class EmbeddedProcess:
             command += ["--namespace", name]
         if threads is not None:
             command += ["--threads", str(threads)]
+        if strong_consistency:
+            command.append("--strong-consistency")
         # A group of its own: Ctrl-C in a terminal is for the benchmark, which then closes the cluster.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use aerolane::{ClientPolicy, Error, Key, ResultCode, Value};
-use aerolane_embedded::EmbeddedCluster;
+use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 
 /// A cluster for one test, with sets that nobody else uses.
 pub(crate) struct Target {
@@ -30,6 +30,14 @@ impl Target {
     /// An embedded cluster, for tests that inject faults.
     pub(crate) fn embedded(nodes: usize) -> Self {
         let embedded = EmbeddedCluster::builder().nodes(nodes).start().expect("the embedded cluster starts");
+        Self { seeds: embedded.seeds(), embedded: Some(embedded), namespace: "test".to_owned(), set: unique_set() }
+    }
+
+    /// An embedded cluster in strong-consistency mode, for transactions.
+    pub(crate) fn consistent(nodes: usize) -> Self {
+        let namespace = NamespaceOptions::new("test").strong_consistency(true);
+        let embedded = EmbeddedCluster::builder().nodes(nodes).namespace_with(namespace).start();
+        let embedded = embedded.expect("the embedded cluster starts");
         Self { seeds: embedded.seeds(), embedded: Some(embedded), namespace: "test".to_owned(), set: unique_set() }
     }
 

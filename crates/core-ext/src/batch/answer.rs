@@ -157,6 +157,11 @@ impl RowAnswer<'_, '_> {
         Ok(Ok(&self.bytes[..size]))
     }
 
+    /// The row's message and what follows it.
+    pub(crate) const fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
     #[inline]
     fn record(&mut self, want: Want, into: &mut Option<Record>) -> Result<()> {
         // A row without operations (a delete, a header read) has no results, rather than an empty list of them.

@@ -106,3 +106,11 @@ impl BatchRecord {
         self.record = row.record;
     }
 }
+
+impl From<&aerospike_core::BatchRecord> for BatchRecord {
+    fn from(row: &aerospike_core::BatchRecord) -> Self {
+        let mut of = Self::new(row.key.clone(), row.has_write());
+        of.absorb(row.clone());
+        of
+    }
+}

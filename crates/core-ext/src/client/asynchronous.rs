@@ -17,7 +17,7 @@ use super::query::IdleStreams;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::{Cluster, Subscription};
 use crate::command::encode::WriteKind;
-use crate::command::{needs_core, operations_need_core};
+use crate::command::operations_need_core;
 use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
 use crate::driver::host::Hosts;
@@ -118,6 +118,14 @@ impl Client {
             let lane = self.shared.lanes.mine()?;
             execute(&self.shared.cluster, &lane, command).await
         }
+    }
+
+    fn in_txn<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
+        Box::pin(txn::run(&self.shared, command))
+    }
+
+    async fn own_call<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        Box::pin(call).await
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

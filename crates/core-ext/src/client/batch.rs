@@ -15,15 +15,24 @@ pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;
 pub(super) use on_pools::run as on_pools;
 pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
+pub(super) use rows::{Rows, Target};
 
 use aerospike_core::BatchPolicy;
 
 use crate::batch::BatchOperation;
-use crate::command::needs_core;
+use crate::client::txn;
+use crate::error::Result;
 
-/// Whether a batch must be left to aerospike-core as a whole.
-pub(super) fn batch_needs_core(policy: &BatchPolicy, rows: &[BatchOperation]) -> bool {
-    needs_core(&policy.base_policy) || rows.iter().any(BatchOperation::needs_core)
+/// Whether a batch must be left to aerospike-core as a whole: with operations that were made there.
+///
+/// # Errors
+/// It belongs to a transaction, of which aerospike-core knows nothing.
+pub(super) fn batch_needs_core(policy: &BatchPolicy, rows: &[BatchOperation]) -> Result<bool> {
+    let needs_core = rows.iter().any(BatchOperation::needs_core);
+    if needs_core {
+        txn::refuse(&policy.base_policy, "an operation that was made by aerospike-core")?;
+    }
+    Ok(needs_core)
 }
 
 /// Defines the batch methods of an async client, which has `shared`, `core_call(future)` and a lane (`$lane`, of `$client`).
@@ -57,7 +66,11 @@ macro_rules! async_batch_methods {
         /// # }
         /// ```
         pub async fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
-            if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
+            let needs_core = batch_needs_core(policy, rows)?;
+            if policy.base_policy.txn.is_some() {
+                return Box::pin(txn::batch(&self.shared, policy, rows)).await?;
+            }
+            if needs_core || policy.base_policy.use_compression {
                 let mut delegated = Delegated::new(rows)?;
                 // On the heap: aerospike-core's future has some 30 KB, which all other batches would carry along.
                 let call = Box::pin(self.core().batch(policy, delegated.core_rows()));
@@ -82,7 +95,8 @@ macro_rules! async_batch_methods {
             F: Fn(usize, &BatchRecord) -> Fut,
             Fut: Future<Output = bool>,
         {
-            if batch_needs_core(policy, rows) || policy.base_policy.use_compression {
+            let (needs_core, base) = (batch_needs_core(policy, rows)?, &policy.base_policy);
+            if needs_core || base.txn.is_some() || base.use_compression {
                 let result = Box::pin(self.batch(policy, rows)).await;
                 for (index, row) in rows.iter().enumerate() {
                     if !on_row(index, row.batch_record()).await {

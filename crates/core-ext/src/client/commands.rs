@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerospike_core::{BasePolicy, Bin, Bins, Key, ReadPolicy, Record, WritePolicy};
+use aerospike_core::{BasePolicy, Bin, Bins, Key, ReadPolicy, Record, Value, WritePolicy};
 
 use crate::command::encode::WriteKind;
 use crate::command::{decode, encode, operations_write};
@@ -176,5 +176,33 @@ impl Command for Operate<'_> {
 
     fn decode(&self, body: &[u8], node: &Arc<str>) -> Result<Record> {
         decode::record(body, decode::Want::OPERATE, node)
+    }
+}
+
+/// A function of a UDF module, called on one record.
+pub(crate) struct Apply<'a> {
+    pub(crate) policy: &'a WritePolicy,
+    pub(crate) key: &'a Key,
+    pub(crate) package_name: &'a str,
+    pub(crate) function_name: &'a str,
+    pub(crate) args: &'a [Value],
+}
+
+impl Command for Apply<'_> {
+    type Output = Option<Value>;
+
+    about_one_record!();
+
+    fn writes(&self) -> bool {
+        true
+    }
+
+    fn encode(&self, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        let Self { policy, key, package_name, function_name, args } = *self;
+        encode::apply(policy, key, (package_name, function_name, args), timeout_ms, out)
+    }
+
+    fn decode(&self, body: &[u8], node: &Arc<str>) -> Result<Option<Value>> {
+        decode::applied(body, node)
     }
 }

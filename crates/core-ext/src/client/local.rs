@@ -26,7 +26,7 @@ use super::long_tail::prelude::*;
 use super::long_tail::{long_tail_methods, on_core, stream_methods};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;
-use crate::command::{needs_core, operations_need_core};
+use crate::command::operations_need_core;
 use crate::driver::tasks::SharedLane;
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
@@ -205,6 +205,14 @@ impl LocalClient {
 
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
         execute(&self.shared.cluster, &self.lane, command)
+    }
+
+    fn in_txn<C: Command>(&self, command: C) -> impl Future<Output = Result<C::Output>> {
+        Box::pin(txn::run(&self.shared, command))
+    }
+
+    async fn own_call<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        Box::pin(call).await
     }
 
     async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

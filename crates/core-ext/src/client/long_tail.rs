@@ -43,13 +43,15 @@ pub(super) mod prelude {
         User, Value, WritePolicy,
     };
 
+    pub(in crate::client) use crate::client::commands::Apply;
     pub(in crate::client) use crate::client::stats::ClientStats;
+    pub(in crate::client) use crate::client::txn;
     pub(in crate::client) use crate::error::Result;
 }
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
 ///
-/// A client that uses this has `core()` and `core_call(future)`, and `shared`.
+/// A client that uses this has `core()`, `core_call(future)`, `own_call(future)` and `in_txn(command)`, and `shared`.
 macro_rules! long_tail_methods {
     (($($async:tt)*) ($($wait:tt)*)) => {
         /// Whether the client has not been closed and knows an active node.
@@ -176,6 +178,9 @@ macro_rules! long_tail_methods {
             function_name: &str,
             args: &[Value],
         ) -> Result<Option<Value>> {
+            if policy.base_policy.txn.is_some() {
+                return self.in_txn(Apply { policy, key, package_name, function_name, args }) $($wait)*;
+            }
             self.core_call(self.core().execute_udf(policy, key, package_name, function_name, args)) $($wait)*
         }
 
@@ -185,6 +190,7 @@ macro_rules! long_tail_methods {
             write_policy: &WritePolicy,
             statement: Statement,
         ) -> Result<ExecuteTask> {
+            txn::refuse(&write_policy.base_policy, "a background query")?;
             self.core_call(self.core().query_operate(write_policy, statement)) $($wait)*
         }
 
@@ -197,6 +203,7 @@ macro_rules! long_tail_methods {
             function_name: &str,
             args: &[Value],
         ) -> Result<ExecuteTask> {
+            txn::refuse(&write_policy.base_policy, "a background query")?;
             let call = self.core().query_execute_udf(
                 write_policy, statement, package_name, function_name, args,
             );
@@ -393,29 +400,36 @@ macro_rules! long_tail_methods {
             self.core_call(self.core().set_quotas(policy, role_name, read_quota, write_quota)) $($wait)*
         }
 
-        /// Commits a transaction.
+        /// Commits a transaction: verifies that nothing it has read has changed, and makes what it has written visible.
+        ///
+        /// # Errors
+        /// `Commit`, with the step that failed. In doubt (and `Txn::state` is `CommitFailed`): only another commit can
+        /// tell what became of it. `MrtAborted` for a transaction that was aborted.
         pub $($async)* fn commit(&self, txn: &Arc<Txn>) -> Result<CommitStatus> {
-            self.core_call(self.core().commit(txn)) $($wait)*
+            self.commit_with_policies(&TxnVerifyPolicy::default(), &TxnRollPolicy::default(), txn) $($wait)*
         }
 
-        /// Commits a transaction, with policies for its steps.
+        /// Commits a transaction, with policies for its steps: their timeouts and retries.
         pub $($async)* fn commit_with_policies(
             &self,
             verify_policy: &TxnVerifyPolicy,
             roll_policy: &TxnRollPolicy,
             txn: &Arc<Txn>,
         ) -> Result<CommitStatus> {
-            self.core_call(self.core().commit_with_policies(verify_policy, roll_policy, txn)) $($wait)*
+            self.own_call(txn::commit(&self.shared, verify_policy, roll_policy, txn)) $($wait)*
         }
 
         /// Takes back what a transaction has done.
+        ///
+        /// # Errors
+        /// `MrtCommitted` for a transaction that was committed; `Client` after a commit that failed in doubt.
         pub $($async)* fn abort(&self, txn: &Arc<Txn>) -> Result<AbortStatus> {
-            self.core_call(self.core().abort(txn)) $($wait)*
+            self.abort_with_policy(&TxnRollPolicy::default(), txn) $($wait)*
         }
 
-        /// Takes back what a transaction has done, with a policy for it.
+        /// Takes back what a transaction has done, with a policy for it: its timeouts and retries.
         pub $($async)* fn abort_with_policy(&self, roll_policy: &TxnRollPolicy, txn: &Arc<Txn>) -> Result<AbortStatus> {
-            self.core_call(self.core().abort_with_policy(roll_policy, txn)) $($wait)*
+            self.own_call(txn::abort(&self.shared, roll_policy, txn)) $($wait)*
         }
     };
 }
@@ -432,6 +446,7 @@ macro_rules! stream_methods {
             partition_filter: PartitionFilter,
             statement: Statement,
         ) -> Result<Arc<Recordset>> {
+            txn::refuse(&policy.base_policy, "a query")?;
             self.core_call(self.core().query(policy, partition_filter, statement)).await
         }
 
@@ -448,6 +463,7 @@ macro_rules! stream_methods {
             F: Fn(aerospike_core::Result<Record>) -> Fut + Send + Sync + 'static,
             Fut: Future<Output = bool> + Send + 'static,
         {
+            txn::refuse(&policy.base_policy, "a query")?;
             self.core_call(self.core().query_foreach(policy, partition_filter, statement, callback)).await
         }
 

@@ -17,6 +17,7 @@ mod query;
 mod raw;
 mod stats;
 mod sync;
+mod txn;
 mod udf;
 
 pub use asynchronous::Client;
@@ -26,3 +27,4 @@ pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
 pub use stats::{ClientStats, ConnectionStats, NodeStats};
 pub use sync::{Records, SyncClient};
+pub use txn::{RecordId, namespace_of as txn_namespace};

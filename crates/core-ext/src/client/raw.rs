@@ -21,6 +21,7 @@ use super::attempts::{Attempts, Next};
 use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
 use super::execute::{on_lane, on_thread, wait};
 use super::sync::SyncClient;
+use super::txn::{self, RecordId};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
@@ -294,6 +295,35 @@ impl RawClient {
     {
         let nobody = None::<fn(usize, &RawBatch<K>) -> std::future::Ready<bool>>;
         batch::on_lane(&self.shared.cluster, way, policy, rows, nobody).await
+    }
+
+    /// A call of the transaction that its policy names; `set` and `digest` are those of its record. Gives the message of
+    /// the answer.
+    ///
+    /// The future is for any runtime, or for [`Cluster::block_on`]. When it is dropped before its end, a write is in doubt,
+    /// and the end of the transaction looks after it.
+    pub async fn call_in_txn(
+        &self,
+        policy: &BasePolicy,
+        call: RawCall<'_>,
+        record: RecordId<'_>,
+        request: &[u8],
+    ) -> Result<Vec<u8>> {
+        self.shared.check_open()?;
+        let accept = |body: &[u8], node: &NodeInfo| call.accept(body, node, <[u8]>::to_vec);
+        txn::call(&self.shared, policy, record, call.writes, request, accept).await
+    }
+
+    /// A batch of the transaction that its policy names; else as [`batch`](Self::batch).
+    ///
+    /// # Errors
+    /// The outer one: no row was sent. The inner one: as [`batch`](Self::batch).
+    pub async fn batch_in_txn<K>(&self, policy: &BatchPolicy, rows: &mut RawBatch<K>) -> Result<Result<()>>
+    where
+        K: RawKey + Send + Sync + 'static,
+    {
+        self.shared.check_open()?;
+        txn::batch(&self.shared, policy, rows).await
     }
 
     /// Where the first attempt of a call goes. `None`: something stands in the way (an unknown namespace, a node that

@@ -23,7 +23,7 @@ use crate::batch::{BatchOperation, BatchRecord};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::encode::WriteKind;
-use crate::command::{needs_core, operations_need_core};
+use crate::command::operations_need_core;
 use crate::config::ClientConfig;
 use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
@@ -90,7 +90,11 @@ impl SyncClient {
     ///
     /// For batches with writes use [`BatchPolicy::write_default`], which does not retry.
     pub fn batch(&self, policy: &BatchPolicy, rows: &mut [BatchOperation]) -> Result<()> {
-        if batch_needs_core(policy, rows) {
+        let needs_core = batch_needs_core(policy, rows)?;
+        if policy.base_policy.txn.is_some() {
+            return self.shared.cluster.block_on(txn::batch(&self.shared, policy, rows))??;
+        }
+        if needs_core {
             let mut delegated = Delegated::new(rows)?;
             let result = self.core_call(self.core().batch(policy, delegated.core_rows()));
             return delegated.finish(result);
@@ -106,7 +110,7 @@ impl SyncClient {
         rows: &mut [BatchOperation],
         mut on_row: impl FnMut(usize, &BatchRecord) -> bool,
     ) -> Result<()> {
-        if batch_needs_core(policy, rows) {
+        if batch_needs_core(policy, rows)? || policy.base_policy.txn.is_some() {
             let result = self.batch(policy, rows);
             let heard = rows.iter().enumerate().all(|(index, row)| on_row(index, row.batch_record()));
             return if heard { result } else { Ok(()) };
@@ -122,6 +126,7 @@ impl SyncClient {
         partition_filter: PartitionFilter,
         statement: Statement,
     ) -> Result<Records> {
+        txn::refuse(&policy.base_policy, "a query")?;
         let recordset = self.core_call(self.core().query(policy, partition_filter, statement))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }
@@ -192,6 +197,15 @@ impl SyncClient {
             )
             .map_err(ExchangeError::Encode)?
         })
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // as `run`
+    fn in_txn<C: Command>(&self, command: C) -> Result<C::Output> {
+        self.shared.cluster.block_on(txn::run(&self.shared, command))?
+    }
+
+    fn own_call<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        self.shared.cluster.block_on(call)?
     }
 
     pub(super) fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {

@@ -84,6 +84,25 @@ pub fn delete(body: &[u8], node: &Arc<str>) -> Result<bool> {
     exists(body, node)
 }
 
+/// The answer to a call of a UDF: what the function has returned.
+///
+/// # Errors
+/// `UdfBadResponse` with the server's message if the function has failed.
+pub fn applied(body: &[u8], node: &Arc<str>) -> Result<Option<Value>> {
+    let message = message(body, node)?;
+    let failed = message.header.result_code == u8::from(ResultCode::UdfBadResponse);
+    if !failed && message.header.result_code != OK {
+        return Err(failure(&message, node));
+    }
+    let wanted: &[u8] = if failed { b"FAILURE" } else { b"SUCCESS" };
+    let value = message.ops().find(|op| op.name == wanted).map(|op| bin_value(&op, node)).transpose()?;
+    match value {
+        Some(value) if failed => Err(Error::udf_bad_response(value.to_string()).with_node(Arc::clone(node))),
+        None if failed => Err(failure(&message, node)),
+        value => Ok(value),
+    }
+}
+
 fn message<'a>(body: &'a [u8], node: &Arc<str>) -> Result<Message<'a>> {
     Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))
 }

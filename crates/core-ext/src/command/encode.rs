@@ -13,7 +13,7 @@ use aerolane_wire::particle::particle_type;
 use aerolane_wire::{WireError, WireErrorKind, proto};
 use aerospike_core::{
     BasePolicy, Bin, Bins, CommitLevel, GenerationPolicy, Key, ReadModeAp, ReadModeSc, ReadPolicy, RecordExistsAction,
-    WritePolicy,
+    Value, WritePolicy,
 };
 
 pub use super::expression::expression;
@@ -131,6 +131,30 @@ pub fn touch(policy: &WritePolicy, key: &Key, timeout_ms: u32, out: &mut Vec<u8>
         key_fields(&mut writer, key, policy.send_key)?;
         filter_field(&mut writer, &policy.base_policy)?;
         bare_op(&mut writer, op::TOUCH, "")?;
+        finish(writer)
+    })
+}
+
+/// Calls a function of a UDF module on the record: package, function, arguments.
+pub fn apply(
+    policy: &WritePolicy,
+    key: &Key,
+    (package, function, args): (&str, &str, &[Value]),
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    check::key(key)?;
+    frame(out, &policy.base_policy, |out| {
+        let header = write_header(policy, 0, info2::WRITE, false, timeout_ms);
+        let mut writer = MessageWriter::frame(out, &header);
+        key_fields(&mut writer, key, policy.send_key)?;
+        filter_field(&mut writer, &policy.base_policy)?;
+        writer.field(field::UDF_PACKAGE, package.as_bytes());
+        writer.field(field::UDF_FUNCTION, function.as_bytes());
+        writer.field_with(field::UDF_ARGUMENTS, |out| {
+            value::encode_arguments(args, out)
+                .map_err(|e| Error::invalid_argument(format!("an argument of the UDF cannot be sent: {e}")))
+        })?;
         finish(writer)
     })
 }

@@ -17,15 +17,7 @@ mod expression;
 pub mod policy;
 pub mod value;
 
-use aerospike_core::BasePolicy;
-
 use crate::operations::Operation;
-
-/// Whether a call with this policy must be left to aerospike-core: it is part of a transaction.
-#[must_use]
-pub const fn needs_core(policy: &BasePolicy) -> bool {
-    policy.txn.is_some()
-}
 
 /// Whether an `operate` with these operations must be left to aerospike-core: one of them was made there.
 #[must_use]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aerolane_wire::WireError;
-use aerospike_core::{ClientResultCode, ResultCode, ServerErrorDetail};
+use aerospike_core::{ClientResultCode, CommitErrorType, ResultCode, ServerErrorDetail};
 
 use super::{ConnectFailure, Error, ErrorKind, Inner, Phase};
+use crate::batch::BatchRecord;
 
 impl Error {
     fn new(kind: ErrorKind, result_code: i32, message: Option<Cow<'static, str>>) -> Self {
@@ -170,6 +171,23 @@ impl Error {
         Self::of_client(ErrorKind::Client, ClientResultCode::SerializeError, Some(message.into()))
     }
 
+    /// A transaction could not be committed, because of `cause`.
+    pub(crate) fn commit_failed(
+        error_type: CommitErrorType,
+        verify_records: Vec<BatchRecord>,
+        roll_records: Vec<BatchRecord>,
+        in_doubt: bool,
+        cause: Self,
+    ) -> Self {
+        let kind = ErrorKind::Commit { error_type, verify_records, roll_records };
+        Self::of_client(kind, ClientResultCode::TxnFailed, None).with_cause(cause).force_in_doubt(in_doubt)
+    }
+
+    /// What is asked of a transaction cannot be done to it.
+    pub(crate) fn txn_failed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of_client(ErrorKind::Client, ClientResultCode::TxnFailed, Some(message.into()))
+    }
+
     /// A request larger than any record may be.
     #[must_use]
     pub fn record_too_big(size: usize, limit: usize) -> Self {
@@ -277,8 +295,8 @@ fn convert_kind(kind: &aerospike_core::ErrorKind) -> ErrorKind {
         Core::StreamTerminated => ErrorKind::StreamTerminated,
         Core::Commit { error_type, verify_records, roll_records } => ErrorKind::Commit {
             error_type: error_type.clone(),
-            verify_records: verify_records.clone(),
-            roll_records: roll_records.clone(),
+            verify_records: verify_records.iter().map(BatchRecord::from).collect(),
+            roll_records: roll_records.iter().map(BatchRecord::from).collect(),
         },
         Core::InvalidUtf8(e) => ErrorKind::InvalidUtf8(*e),
         Core::Io(e) => ErrorKind::Io(Arc::new(std::io::Error::new(e.kind(), e.to_string()))),

@@ -4,9 +4,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use aerospike_core::{BatchRecord, CommitErrorType, ResultCode, ServerErrorDetail};
+use aerospike_core::{CommitErrorType, ResultCode, ServerErrorDetail};
 
 use super::Error;
+use crate::batch::BatchRecord;
 
 /// The specific failure carried by an [`Error`].
 ///

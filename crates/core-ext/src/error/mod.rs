@@ -264,10 +264,15 @@ impl Error {
         self
     }
 
-    /// Sets "in doubt" on this error without looking at its kind.
+    /// Sets "in doubt" on this error without looking at its kind. What is not in doubt has no cause that is.
     #[must_use]
     pub fn force_in_doubt(mut self, in_doubt: bool) -> Self {
         self.0.in_doubt = in_doubt;
+        let mut link = self.0.source.as_mut().filter(|_| !in_doubt);
+        while let Some(cause) = link {
+            cause.0.in_doubt = false;
+            link = cause.0.source.as_mut();
+        }
         self
     }
 }

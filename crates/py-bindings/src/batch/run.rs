@@ -12,10 +12,10 @@ use super::record::BatchRecord;
 use super::rows::Rows;
 use crate::blocking::{Signals, gets_signals};
 use crate::client::check_open;
-use crate::client::twin::Twin;
+use crate::client::twin::{Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Make;
-use crate::{errors, host, txn};
+use crate::{errors, host};
 
 /// A batch, ready to be carried out.
 pub(crate) struct Batch<C> {
@@ -31,21 +31,33 @@ where
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         check_open(py, core)?;
-        txn::refuse(py, &self.policy.base_policy, "a batch")?;
-        let Self { policy, rows, convert } = self;
+        let Self { policy, mut rows, convert } = self;
         let client = Arc::clone(core);
         host::drive(py, core, move |handle| async move {
+            let ended = if policy.base_policy.txn.is_some() {
+                let raw = (*client.raw).clone();
+                let batch = async move {
+                    let result = raw.batch_in_txn(&policy, &mut rows).await;
+                    (rows, result)
+                };
+                client.raw.cluster().run(batch).await.map(|(rows, result)| match result {
+                    Ok(result) => (rows, result, false),
+                    Err(error) => (rows, Err(error), true),
+                })
             // Lanes do not inflate answers of several frames.
-            let ended = if let Some(handle) = handle.filter(|_| !policy.base_policy.use_compression) {
-                Ok(client.raw.batch_on(&handle, policy, rows).await)
+            } else if let Some(handle) = handle.filter(|_| !policy.base_policy.use_compression) {
+                let (rows, result) = client.raw.batch_on(&handle, policy, rows).await;
+                Ok((rows, result, false))
             } else {
                 let raw = (*client.raw).clone();
-                client.raw.cluster().run(async move { raw.batch(policy, rows).await }).await
+                let ended = client.raw.cluster().run(async move { raw.batch(policy, rows).await }).await;
+                ended.map(|(rows, result)| (rows, result, false))
             };
             // Kept open to the end.
             drop(client);
             let made: Make = Box::new(move |py| match ended {
-                Ok((rows, result)) => finish(py, rows, result, convert),
+                Ok((rows, Err(error), true)) => Err(raised(py, rows, &error)),
+                Ok((rows, result, _)) => finish(py, rows, result, convert),
                 Err(error) => Err(errors::to_py(py, &error)),
             });
             made
@@ -54,8 +66,17 @@ where
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check(py)?;
-        txn::refuse(py, &self.policy.base_policy, "a batch")?;
         let Self { policy, mut rows, convert } = self;
+        if policy.base_policy.txn.is_some() {
+            let batch = async {
+                let result = core.raw.batch_in_txn(&policy, &mut rows).await;
+                (rows, result)
+            };
+            return match block_on(py, core, batch)? {
+                (rows, Ok(result)) => finish(py, rows, result, convert),
+                (rows, Err(error)) => Err(raised(py, rows, &error)),
+            };
+        }
         if !gets_signals(py)? {
             let result = py.detach(|| core.raw.batch_blocking(&policy, &mut rows, None));
             return finish(py, rows, result, convert);
@@ -78,13 +99,17 @@ fn finish(
     convert: impl FnOnce(Python<'_>, Rows) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     match result {
-        Err(error) if !(0..rows.len()).any(|row| is_answered(&rows.outcome(row))) => {
-            let exception = errors::to_py(py, &error);
-            exception.value(py).setattr(intern!(py, "batch_records"), BatchRecord::list(py, rows)?)?;
-            Err(exception)
-        }
+        Err(error) if !(0..rows.len()).any(|row| is_answered(&rows.outcome(row))) => Err(raised(py, rows, &error)),
         _ => convert(py, rows),
     }
+}
+
+/// The exception of a batch that has failed as a whole, with its rows.
+fn raised(py: Python<'_>, rows: Rows, error: &aerolane::Error) -> PyErr {
+    let exception = errors::to_py(py, error);
+    let attached =
+        BatchRecord::list(py, rows).and_then(|rows| exception.value(py).setattr(intern!(py, "batch_records"), rows));
+    attached.err().unwrap_or(exception)
 }
 
 /// Whether a row has an outcome of its own.

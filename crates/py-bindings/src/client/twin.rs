@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use super::node::check_open;
 use crate::call::Call;
 use crate::core::ClientCore;
-use crate::txn::single::through_core;
+use crate::txn::single::in_transaction;
 use crate::{blocking, errors, host};
 
 /// A command, ready to be carried out in one of two ways.
@@ -33,7 +33,7 @@ impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         if self.call.policy.base().txn.is_some() {
             check_open(py, core)?;
-            return through_core(py, core, self.call, self.encode)?.start(py, core);
+            return in_transaction(core, self.call, self.encode)?.start(py, core);
         }
         host::submit(py, core, self.call, self.encode)
     }
@@ -42,7 +42,7 @@ impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check(py)?;
         if self.call.policy.base().txn.is_some() {
-            return through_core(py, core, self.call, self.encode)?.block(py, core);
+            return in_transaction(core, self.call, self.encode)?.block(py, core);
         }
         blocking::run(py, &core.raw, &self.call, self.encode)
     }

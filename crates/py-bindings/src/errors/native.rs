@@ -59,7 +59,7 @@ pub(crate) fn result_code(py: Python<'_>, code: i32) -> PyResult<Bound<'_, PyAny
 }
 
 /// Digest and result code of each record, as far as a failed commit came with it.
-fn outcomes<'py>(py: Python<'py>, records: &[aerospike_core::BatchRecord]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn outcomes<'py>(py: Python<'py>, records: &[aerolane::BatchRecord]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     records
         .iter()
         .map(|record| {

@@ -210,7 +210,7 @@ macro_rules! call_policy {
                 error_detail_verbosity / set_error_detail_verbosity: UpTo<3> = base_policy.error_detail_verbosity;
                 /// A `FilterExpression`: records for which it is not true are left alone (`FilteredOutError`). Default None.
                 filter_expression / set_filter_expression: Filter = base_policy.filter_expression;
-                /// The `Txn` that the call belongs to. Default None. Calls about one record can belong to one; batches and
+                /// The `Txn` that the call belongs to. Default None. Calls about one record and batches can belong to one;
                 /// queries refuse it (`InvalidArgumentError`).
                 txn / set_txn: OfTxn = base_policy.txn;
                 $($own)*

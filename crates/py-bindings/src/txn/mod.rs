@@ -1,6 +1,6 @@
 //! Transactions over several records.
 //!
-//! They are aerospike-core's: calls whose policy names one, and its end, go through aerospike-core.
+//! The object is aerospike-core's; calls whose policy names one, and its end, are ours ([`aerolane::client`]).
 //!
 //! * this module: the transaction itself, as an object and as a property of policies
 //! * [`enums`]: states and outcomes; [`commands`]: commit and abort
@@ -25,8 +25,8 @@ use crate::policy::kinds::{Kind, whole_number, wrong_type};
 /// A transaction over several records of one namespace (Enterprise Edition, namespaces in strong-consistency mode).
 ///
 /// Calls belong to it when they name it (`txn=...`, or the property `txn` of their policy); `client.commit` and
-/// `client.abort` end it. `get`, `put`, `add`, `append`, `prepend`, `delete`, `touch`, `exists`, `execute_udf` and
-/// `operate` with operations on whole bins can belong to one. Two objects are equal when they are the same transaction.
+/// `client.abort` end it. All calls about one record and all batches can belong to one; queries cannot. Two objects are
+/// equal when they are the same transaction.
 ///
 /// `timeout`: seconds that the server keeps it open. 0 (the default): as the server is configured, by default 10.
 #[pyclass(frozen, module = "aerolane.native")]
@@ -98,10 +98,10 @@ impl Txn {
         })
     }
 
-    /// The namespace of its records; `None` before the first call.
+    /// The namespace of its records; `None` before the first call and after its end.
     #[getter]
     fn namespace(&self) -> Option<String> {
-        self.shared().namespace()
+        aerolane::client::txn_namespace(&self.shared())
     }
 
     fn __hash__(&self) -> u64 {

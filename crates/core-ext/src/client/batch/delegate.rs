@@ -1,4 +1,4 @@
-//! Batches that aerospike-core carries out: with operations that were made there, or within a transaction.
+//! Batches that aerospike-core carries out: with operations that were made there.
 
 use crate::batch::BatchOperation;
 use crate::error::Result;

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 
 /// Where a row goes.
 pub(in crate::client) struct Target<'r> {
-    pub(super) namespace: &'r str,
-    pub(super) digest: &'r Digest,
-    pub(super) writes: bool,
+    pub(in crate::client) namespace: &'r str,
+    pub(in crate::client) digest: &'r Digest,
+    pub(in crate::client) writes: bool,
 }
 
 /// The rows of one call, each with its outcome. Rows are named by their places.
