@@ -2,8 +2,8 @@
 //!
 //! The modules and functions are those of [`aerospike_core::operations`], with an [`Operation`] of our own: the
 //! vendor's cannot be looked into, so its bytes could not be put on our own connections. Ours is encoded when it is
-//! made, by the [encoders of the wire crate](aerolane_wire::operation). A call goes to aerospike-core only if it is part
-//! of a transaction, or holds an operation that was made there (`Operation::from`).
+//! made, by the [encoders of the wire crate](aerolane_wire::operation). A call goes to aerospike-core only if it holds an
+//! operation that was made there (`Operation::from`).
 //!
 //! What is wrong with the arguments of an operation is told by the call that it is given to, before anything is sent.
 
