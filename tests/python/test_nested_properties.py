@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from aerolane import Key, SortedMap
 from aerolane.native import (
     CTX,
+    BatchPolicy,
     ListOperation,
     ListPolicy,
     ListReturnType,
@@ -20,10 +21,15 @@ from aerolane.native import (
     MapOperation,
     MapPolicy,
     MapReturnType,
+    ReadPolicy,
+    WritePolicy,
 )
 
 L, M, R, K = ListOperation, MapOperation, ListReturnType, MapReturnType
 LP, MP = ListPolicy(), MapPolicy()
+# For busy machines.
+READ, WRITE = ReadPolicy(total_timeout=50_000), WritePolicy(total_timeout=50_000)
+BATCH = BatchPolicy(total_timeout=50_000, max_retries=0)
 
 ints = st.integers(-(2**63), 2**63 - 1)
 small = st.integers(-40, 40)
@@ -304,10 +310,10 @@ def blocking(client):
     def run(records):
         found = []
         for key, value, operations in records:
-            client.delete_blocking(key)
-            client.put_blocking(key, {"b": value})
-            results = client.operate_blocking(key, operations).results
-            found.append((results, client.get_blocking(key).bins["b"]))
+            client.delete_blocking(key, policy=WRITE)
+            client.put_blocking(key, {"b": value}, policy=WRITE)
+            results = client.operate_blocking(key, operations, policy=WRITE).results
+            found.append((results, client.get_blocking(key, policy=READ).bins["b"]))
         return found
 
     return run
@@ -316,10 +322,10 @@ def blocking(client):
 def batches(client):
     def run(records):
         keys = [key for key, *_ in records]
-        client.batch_delete_blocking(keys)
-        rows = client.batch_write_blocking(keys, [{"b": value} for _, value, _ in records])
-        rows += client.batch_operate_blocking(keys, [operations for *_, operations in records])
-        rows += client.batch_read_blocking(keys)
+        client.batch_delete_blocking(keys, batch_policy=BATCH)
+        rows = client.batch_write_blocking(keys, [{"b": value} for _, value, _ in records], batch_policy=BATCH)
+        rows += client.batch_operate_blocking(keys, [operations for *_, operations in records], batch_policy=BATCH)
+        rows += client.batch_read_blocking(keys, batch_policy=BATCH)
         assert not [row.error for row in rows if row.error]
         count = len(records)
         pairs = zip(rows[count : 2 * count], rows[2 * count :], strict=True)
@@ -330,10 +336,10 @@ def batches(client):
 
 def on_loop(client, runner):
     async def one(key, value, operations):
-        await client.delete(key)
-        await client.put(key, {"b": value})
-        record = await client.operate(key, operations)
-        return record.results, (await client.get(key)).bins["b"]
+        await client.delete(key, policy=WRITE)
+        await client.put(key, {"b": value}, policy=WRITE)
+        record = await client.operate(key, operations, policy=WRITE)
+        return record.results, (await client.get(key, policy=READ)).bins["b"]
 
     async def all_of(records):
         async with asyncio.timeout(60):
@@ -369,10 +375,10 @@ def test_nested_values_change_as_in_python(run, all_histories):
 def test_what_was_read_and_written_back_stays(client, value):
     """With the kinds of its maps, too: those in the order of their keys come back as what they were."""
     key = Key("test", "py_nested", "back")
-    client.put_blocking(key, {"b": value})
-    once = client.get_blocking(key).bins["b"]
-    client.put_blocking(key, {"b": once})
-    again = client.get_blocking(key).bins["b"]
+    client.put_blocking(key, {"b": value}, policy=WRITE)
+    once = client.get_blocking(key, policy=READ).bins["b"]
+    client.put_blocking(key, {"b": once}, policy=WRITE)
+    again = client.get_blocking(key, policy=READ).bins["b"]
     assert same(once, value) and same(again, value)
     assert kinds(once) == kinds(again) == kinds(value)
 
