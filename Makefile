@@ -96,6 +96,7 @@ test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, a
 test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the embedded cluster and beside ours
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
+	$(PEERS)/bin/python tests/python/peers/check_transactions.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers.py tests/python/test_peers_operations.py tests/python/test_peers_surface.py
 
