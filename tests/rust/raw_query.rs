@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use aerolane::client::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
 use aerolane::expressions::{int_bin, int_val, lt};
-use aerolane::{ClientConfig, Error, ErrorKind, QueryPolicy, ResultCode, WritePolicy, as_bin};
-use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane::{ClientConfig, Error, ErrorKind, Phase, QueryPolicy, ResultCode, WritePolicy, as_bin};
+use aerolane_embedded::NodeInfo;
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind, RuleId};
 use aerolane_wire::digest::{Digest, partition_id};
 use aerolane_wire::message::{Message, field, op};
 use aerolane_wire::particle::{Particle, particle_type};
@@ -298,50 +299,112 @@ fn timeouts_closing_and_interrupts() {
     );
 }
 
-#[test]
-fn a_background_query_is_in_doubt_once_a_node_has_got_it() {
-    let target = Target::embedded(2);
-    let client = client(&target);
-    fill(&client, &target, 20);
-    let add = || {
-        let mut ops = RawOps::default();
-        let one = |out: &mut Vec<u8>| {
-            out.extend_from_slice(&1_i64.to_be_bytes());
-            Ok::<_, Error>(())
-        };
-        ops.push(op::INCR, particle_type::INTEGER, b"v", one).unwrap();
-        query(&target).ops(ops)
-    };
-    let start = |total_timeout| {
-        let mut policy = WritePolicy::default();
-        policy.base_policy.total_timeout = total_timeout;
-        client.cluster().block_on(client.query_background(Arc::new(policy), add())).unwrap()
-    };
-    start(20_000).unwrap();
-    let rule = |action| FaultRule::new(action).on(RequestKind::Query);
-    for (action, in_doubt, timeout) in [
-        (FaultAction::Stall, true, 300),
-        (FaultAction::DropAfter, true, 20_000),
-        (FaultAction::Garbage(b"HTTP/1.1 400".to_vec()), true, 20_000),
-        (FaultAction::Result(22), false, 20_000),
-    ] {
-        target.faults().set_fault(None, &rule(action.clone())).unwrap();
-        let error = start(timeout).unwrap_err();
-        assert_eq!(error.in_doubt(), in_doubt, "{action:?}: {error:?}");
-        assert!(error.node().is_some(), "{action:?}: {error:?}");
-        target.faults().clear_faults();
-    }
-    // The second node refuses what the first one has taken.
+/// How often a rule has struck, on all nodes together.
+fn struck(target: &Target, rules: &[RuleId]) -> u64 {
     let nodes = target.faults().nodes();
-    target.faults().set_fault(Some(nodes[1].id), &rule(FaultAction::Result(22))).unwrap();
-    let (error, other) = (start(20_000).unwrap_err(), nodes[1].address.to_string());
-    assert_eq!(error.server_result_code(), Some(ResultCode::FailForbidden), "{error:?}");
-    assert_eq!(error.in_doubt(), !client_asks_first(&client, &other), "{error:?}");
+    let of_node = |(node, rule): (&NodeInfo, &RuleId)| target.faults().fault_struck(node.id, *rule).unwrap().unwrap();
+    nodes.iter().zip(rules).map(of_node).sum()
 }
 
-/// Whether this node is the first that is asked.
-fn client_asks_first(client: &RawClient, address: &str) -> bool {
-    client.cluster().topology().active_nodes().next().is_some_and(|node| node.host() == address)
+#[test]
+fn a_silent_node_is_asked_once() {
+    let target = Target::embedded(1);
+    let client = client(&target);
+    fill(&client, &target, 20);
+    let mut once = QueryPolicy::default();
+    (once.base_policy.max_retries, once.base_policy.socket_timeout) = (0, 200);
+    for with_idle_connection in [false, true] {
+        if with_idle_connection {
+            run(&client, QueryPolicy::default(), query(&target));
+        }
+        let rules = target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Query));
+        let (_, error) = all(&mut client.query(once.clone(), query(&target), Cursor::all()).unwrap());
+        let error = error.unwrap();
+        assert!(error.is_client_timeout() && !error.in_doubt(), "{error:?}");
+        assert_eq!(struck(&target, &rules.unwrap()), 1, "with an idle connection: {with_idle_connection}");
+        target.faults().clear_faults();
+    }
+}
+
+#[test]
+fn an_idle_connection_that_was_closed_is_no_failure() {
+    let target = Target::embedded(1);
+    let client = client(&target);
+    fill(&client, &target, 20);
+    let mut once = QueryPolicy::default();
+    once.base_policy.max_retries = 0;
+    // Closed behind the answer to the query before, and upon the request.
+    for (before, upon) in [(FaultAction::Truncate(1 << 30), None), (FaultAction::Split, Some(FaultAction::DropBefore))]
+    {
+        let once_each = [Some(before), upon].into_iter().flatten();
+        for (skip, action) in (0..).zip(once_each) {
+            let rule = FaultRule::new(action).on(RequestKind::Query).skip(skip).times(1);
+            target.faults().set_fault(None, &rule).unwrap();
+        }
+        run(&client, QueryPolicy::default(), query(&target));
+        assert_eq!(values(&run(&client, once.clone(), query(&target))), (0..20).collect());
+        target.faults().clear_faults();
+    }
+}
+
+/// Operations that write, for the background.
+fn adding() -> RawOps {
+    let mut ops = RawOps::default();
+    ops.push(op::INCR, particle_type::INTEGER, b"v", |out: &mut Vec<u8>| {
+        out.extend_from_slice(&1_i64.to_be_bytes());
+        Ok::<_, aerolane_wire::WireError>(())
+    })
+    .unwrap();
+    ops
+}
+
+#[test]
+fn a_background_query_without_a_definite_answer_is_in_doubt() {
+    let target = Target::embedded(3);
+    let client = client(&target);
+    fill(&client, &target, 30);
+    let start = |policy: WritePolicy| {
+        let query = query(&target).ops(adding());
+        client.cluster().block_on(client.query_background(Arc::new(policy), query)).and_then(std::convert::identity)
+    };
+    let mut policy = WritePolicy::default();
+    policy.base_policy.socket_timeout = 200;
+    let code = |code: ResultCode| FaultAction::Result(u8::from(code));
+    // The first of three nodes. What it has refused it has not done, and the others were not asked.
+    let cases = [
+        (FaultAction::Stall, true, Phase::Sent),
+        (FaultAction::DropBefore, true, Phase::Sent),
+        (FaultAction::DropAfter, true, Phase::Sent),
+        (FaultAction::Truncate(20), true, Phase::Receiving),
+        (FaultAction::Garbage(vec![9; 40]), true, Phase::Receiving),
+        (code(ResultCode::Timeout), true, Phase::Receiving),
+        (code(ResultCode::ParameterError), false, Phase::Receiving),
+        (code(ResultCode::DeviceOverload), false, Phase::Receiving),
+    ];
+    for (action, in_doubt, phase) in cases {
+        let rule = FaultRule::new(action.clone()).on(RequestKind::Query);
+        let rules = target.faults().set_fault(None, &rule).unwrap();
+        let error = start(policy.clone()).unwrap_err();
+        assert_eq!((error.in_doubt(), error.phase()), (in_doubt, phase), "{action:?}: {error:?}");
+        assert!(error.node().is_some() && error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
+        assert_eq!(struck(&target, &rules), 1, "{action:?}: only the first node was asked");
+        target.faults().clear_faults();
+    }
+    // One of the later ones: the others are at work.
+    let rule = FaultRule::new(code(ResultCode::ParameterError)).on(RequestKind::Query);
+    let nodes = target.faults().nodes();
+    let outcomes = nodes.iter().map(|node| {
+        target.faults().set_fault(Some(node.id), &rule).unwrap();
+        let in_doubt = start(policy.clone()).unwrap_err().in_doubt();
+        target.faults().clear_faults();
+        in_doubt
+    });
+    assert_eq!(outcomes.filter(|in_doubt| *in_doubt).count(), 2);
+    assert!(start(policy.clone()).unwrap() > 0);
+    // One that cannot be reached has nothing.
+    target.faults().stop_nodes(&nodes.iter().map(|node| node.id).collect::<Vec<_>>()).unwrap();
+    let error = start(policy).unwrap_err();
+    assert!(!error.in_doubt() && matches!(error.phase(), Phase::Connecting | Phase::Queued), "{error:?}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub mod lane;
 pub mod operations;
 pub mod topology;
 
+pub use aerolane_wire::message::query_where;
 #[cfg(feature = "tls")]
 pub use aerospike_core::TlsPolicy;
 pub use aerospike_core::{
@@ -47,13 +48,13 @@ pub use aerospike_core::{
     ClientResultCode, ClusterMetrics, CollectionIndexType, CommandType, CommitErrorType, CommitLevel, CommitStatus,
     Concurrency, DropIndexTask, EqFilterValue, ExecuteTask, Expiration, ExpressionTrace, FloatValue, GenerationPolicy,
     Host, IndexMap, IndexTask, IndexType, Key, Labels, LatencyUnit, MapCollection, MapLike, MetricsPolicy, Node,
-    NodeMetricsSnapshot, PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle,
-    QueryPolicy, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
-    RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler, ServerErrorDetail,
-    Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
-    Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val,
-    as_values, citrusleaf_epoch, expressions, from_ael, mapping, metrics, policy, query, sampler, server_error, task,
-    txn,
+    NodeMetricsSnapshot, PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle, QueryPlan,
+    QueryPolicy, QuerySelection, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record,
+    RecordExistsAction, RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler,
+    ServerErrorDetail, Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask,
+    User, Value, Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map,
+    as_val, as_values, citrusleaf_epoch, expressions, from_ael, mapping, metrics, policy, query, sampler, server_error,
+    task, txn,
 };
 pub use batch::{BatchOperation, BatchRecord};
 pub use client::{

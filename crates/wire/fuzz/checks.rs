@@ -8,7 +8,9 @@ use aerolane_wire::admin::{AdminMessage, encode_block};
 use aerolane_wire::batch::{BatchRow, BatchRows, BatchWriter};
 use aerolane_wire::compress::{compress, decompress, plain_size};
 use aerolane_wire::info::{AnswerWriter, Answers, Command, Lines, encode_request, pairs};
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageReader, MessageWriter, Messages, pass_message};
+use aerolane_wire::message::{
+    MESSAGE_HEADER_SIZE, Message, MessageReader, MessageWriter, Messages, pass_message, pass_message_with,
+};
 use aerolane_wire::msgpack::{self, Element, MAX_DEPTH, Reader, Writer, validate};
 use aerolane_wire::operation::context;
 use aerolane_wire::particle::{GeoJson, Particle};
@@ -80,6 +82,10 @@ pub(crate) fn message(body: &[u8]) -> usize {
 /// The message at the front of `bytes`, passed over and read front to back.
 fn other_ways(bytes: &[u8], message: &Message<'_>, size: usize) {
     assert_eq!(pass_message(bytes), Ok((size, message.header.info3)));
+    let mut fields = vec![];
+    assert_eq!(pass_message_with(bytes, |kind, value| fields.push((kind, value))), pass_message(bytes));
+    let fields = fields.into_iter().map(|(kind, value)| (kind, &bytes[value]));
+    assert!(fields.eq(message.fields().map(|field| (field.kind, field.value))));
     let mut reader = MessageReader::new(bytes).expect("decoded before");
     assert_eq!(*reader.header(), message.header);
     assert_eq!(reader.clone().finish(), Ok(size));

@@ -7,7 +7,7 @@
 
 mod reader;
 
-pub use reader::{MessageReader, pass_message};
+pub use reader::{MessageReader, pass_message, pass_message_with};
 
 use crate::bytes::Cursor;
 use crate::particle::Particle;
@@ -154,6 +154,17 @@ pub mod field {
     pub const QUERY_WHERE: u8 = 44;
     /// In an answer: more about an error (msgpack map; server 8.2 and later, on request).
     pub const ERROR_DETAIL: u8 = 45;
+}
+
+/// Flags in the byte in front of the text of [`field::QUERY_WHERE`] (server 8.2 and later; checked against what
+/// aerospike-core 3.0.0 sends). Bit 0 is reserved: another byte of flags follows.
+pub mod query_where {
+    /// Only say which index serves the condition.
+    pub const EXPLAIN: u8 = 0x02;
+    /// With [`EXPLAIN`]: fail if no secondary index serves it.
+    pub const REQUIRE_INDEX: u8 = 0x04;
+    /// With [`EXPLAIN`]: fail if the index that the request names does not serve it.
+    pub const HARD_HINT: u8 = 0x08;
 }
 
 /// Types of operations.

@@ -38,9 +38,9 @@ pub(super) mod prelude {
     pub(in crate::client) use aerospike_core::operations::CdtContext;
     pub(in crate::client) use aerospike_core::{
         AbortStatus, AdminPolicy, ClusterMetrics, CollectionIndexType, CommitStatus, DropIndexTask, ExecuteTask,
-        IndexMap, IndexTask, IndexType, Key, MetricsPolicy, Node, PartitionFilter, Privilege, QueryHandle, QueryPolicy,
-        Record, Recordset, RegisterTask, Role, Statement, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang, UdfRemoveTask,
-        User, Value, WritePolicy,
+        IndexMap, IndexTask, IndexType, Key, MetricsPolicy, Node, PartitionFilter, Privilege, QueryHandle, QueryPlan,
+        QueryPolicy, Record, Recordset, RegisterTask, Role, Statement, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang,
+        UdfRemoveTask, User, Value, WritePolicy,
     };
 
     pub(in crate::client) use crate::client::commands::Apply;
@@ -182,6 +182,32 @@ macro_rules! long_tail_methods {
                 return self.in_txn(Apply { policy, key, package_name, function_name, args }) $($wait)*;
             }
             self.core_call(self.core().execute_udf(policy, key, package_name, function_name, args)) $($wait)*
+        }
+
+        /// Asks a server how it would find the records of a set (or of the namespace) for which the condition `ael`, an
+        /// expression as text, is true: by which index, or by none. Servers from 8.2 on.
+        ///
+        /// `index_name_hint`: an index to prefer. `explain_where_flags`: bits of [`query_where`](crate::query_where);
+        /// `None`: only `EXPLAIN`.
+        ///
+        /// Fails with `UnsupportedFeature` if a node is older, with `InvalidArgument` for a blank condition, for flags
+        /// without `EXPLAIN` or unknown ones, and for `HARD_HINT` without a hint; with what the server says to a condition
+        /// that it cannot read, or an index that it cannot use.
+        pub $($async)* fn query_explain(
+            &self,
+            policy: &QueryPolicy,
+            namespace: &str,
+            set_name: Option<&str>,
+            ael: &str,
+            index_name_hint: Option<&str>,
+            explain_where_flags: Option<u8>,
+        ) -> Result<QueryPlan> {
+            self.shared.check_open()?;
+            crate::client::query::plan::check_servers(&self.nodes())?;
+            let call = self.core().query_explain(
+                policy, namespace, set_name, ael, index_name_hint, explain_where_flags,
+            );
+            self.core_call(Box::pin(call)) $($wait)*
         }
 
         /// Applies operations to all records that a query finds, in the background. The task waits for its end.
@@ -448,6 +474,24 @@ macro_rules! stream_methods {
         ) -> Result<Arc<Recordset>> {
             txn::refuse(&policy.base_policy, "a query")?;
             self.core_call(self.core().query(policy, partition_filter, statement)).await
+        }
+
+        /// [`query`](Self::query) by a plan of [`query_explain`](Self::query_explain), which brings the index and the
+        /// condition; the statement says what comes of each record.
+        ///
+        /// Fails with `FilteredOut` if no record can match, with `UnsupportedFeature` if a node is older than 8.2, with
+        /// `InvalidArgument` if the statement has another namespace or set than the plan, or a filter, or the policy a
+        /// filter expression.
+        pub async fn query_with_plan(
+            &self,
+            policy: &QueryPolicy,
+            partition_filter: PartitionFilter,
+            statement: Statement,
+            plan: QueryPlan,
+        ) -> Result<Arc<Recordset>> {
+            crate::client::query::plan::check_statement(policy, &statement, &plan)?;
+            crate::client::query::plan::check_servers(&self.nodes())?;
+            self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan)).await
         }
 
         /// [`query`](Self::query) with a callback per record, called on the control thread: it must not block. `false`

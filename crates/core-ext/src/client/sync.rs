@@ -19,6 +19,7 @@ use super::front_door::single_record_methods;
 use super::long_tail::long_tail_methods;
 use super::long_tail::prelude::*;
 use super::query::IdleStreams;
+use super::query::plan::{check_servers, check_statement};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::clock;
 use crate::cluster::Cluster;
@@ -128,6 +129,21 @@ impl SyncClient {
     ) -> Result<Records> {
         txn::refuse(&policy.base_policy, "a query")?;
         let recordset = self.core_call(self.core().query(policy, partition_filter, statement))?;
+        Ok(Records { stream: recordset.into_stream(), client: self.clone() })
+    }
+
+    /// [`query`](Self::query) by a plan of [`query_explain`](Self::query_explain); see
+    /// [`Client::query_with_plan`](super::Client::query_with_plan).
+    pub fn query_with_plan(
+        &self,
+        policy: &QueryPolicy,
+        partition_filter: PartitionFilter,
+        statement: Statement,
+        plan: QueryPlan,
+    ) -> Result<Records> {
+        check_statement(policy, &statement, &plan)?;
+        check_servers(&self.nodes())?;
+        let recordset = self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }
 

@@ -60,6 +60,14 @@ impl Error {
         error
     }
 
+    /// The server of a node is too old for what was asked for, which the message tells. Nothing was sent.
+    #[must_use]
+    pub fn unsupported(message: impl Into<Cow<'static, str>>, node: &Arc<str>) -> Self {
+        let rc = ResultCode::UnsupportedFeature;
+        let kind = ErrorKind::Server { rc, detail: None };
+        Self::of_server(kind, rc, Some(message.into())).with_node(Arc::clone(node))
+    }
+
     /// The operation's deadline passed.
     #[must_use]
     pub fn timeout(message: impl Into<Cow<'static, str>>) -> Self {

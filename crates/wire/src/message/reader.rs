@@ -1,6 +1,8 @@
 //! A message read front to back, each byte once.
 
-use super::{Field, MESSAGE_HEADER_SIZE, MessageHeader, OP_OVERHEAD, Op, read_field, read_op};
+use std::ops::Range;
+
+use super::{FIELD_OVERHEAD, Field, MESSAGE_HEADER_SIZE, MessageHeader, OP_OVERHEAD, Op, read_field, read_op};
 use crate::bytes::Cursor;
 use crate::{WireError, WireErrorKind, WireResult};
 
@@ -98,6 +100,11 @@ impl<'a> MessageReader<'a> {
 /// Passes over the message at the front of some bytes; says how many bytes it has, and its [`info3`](super::info3)
 /// flags. For those who only look for the end of an answer: it costs a fraction of reading the message.
 pub fn pass_message(bytes: &[u8]) -> WireResult<(usize, u8)> {
+    pass_message_with(bytes, |_, _| {})
+}
+
+/// As [`pass_message`], and tells `field` the type of each field, and where in the message its value lies.
+pub fn pass_message_with(bytes: &[u8], mut field: impl FnMut(u8, Range<usize>)) -> WireResult<(usize, u8)> {
     let Some(header) = bytes.first_chunk::<MESSAGE_HEADER_SIZE>() else {
         return Err(WireError::truncated(MESSAGE_HEADER_SIZE - bytes.len(), bytes.len()));
     };
@@ -106,7 +113,9 @@ pub fn pass_message(bytes: &[u8]) -> WireResult<(usize, u8)> {
     let mut at = MESSAGE_HEADER_SIZE;
     for _ in 0..n_fields {
         // The size counts the type.
-        at = pass_sized(bytes, at, 1)?;
+        let end = pass_sized(bytes, at, 1)?;
+        field(bytes[at + 4], at + FIELD_OVERHEAD..end);
+        at = end;
     }
     for _ in 0..n_ops {
         let name_len = usize::from(bytes.get(at + OP_OVERHEAD - 1).copied().unwrap_or(0));

@@ -25,8 +25,8 @@ impl RawClient {
     /// The future is for the control plane's runtime, or [`Cluster::block_on`](crate::cluster::Cluster::block_on).
     ///
     /// # Errors
-    /// That of the first node that has not taken it; in doubt if others have, or if it got the request and has not
-    /// answered.
+    /// That of the first node that has not taken it. In doubt if others have, or if this one was sent it and gave no
+    /// definite answer: its records may be worked on then.
     pub fn query_background(
         &self,
         policy: Arc<WritePolicy>,
@@ -45,38 +45,42 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
     let mut request = Vec::new();
     query.encode_background(&policy, id, &mut request)?;
     let base = &policy.base_policy;
-    let deadline = policy::deadline(base, clock::now());
-    let mut started = false;
+    let begun = clock::now();
+    let deadline = policy::deadline(base, begun);
+    let mut taken_by = 0;
     for node in topology.active_nodes() {
         let by_socket = policy::socket_timeout(base).map(|timeout| clock::now() + timeout);
-        let mut sent = false;
-        let taken = ask(&shared, node, &request, &mut sent);
+        let mut phase = Phase::Connecting;
+        let taken = ask(&shared, node, &request, &mut phase);
         let taken = match [by_socket, deadline].into_iter().flatten().min() {
-            None => taken.await,
-            Some(until) => tokio::time::timeout_at(until.into(), taken).await.unwrap_or_else(|_| {
-                Err(Error::timeout("the node did not take the background query in time").with_phase(Phase::Receiving))
-            }),
+            None => Ok(taken.await),
+            Some(until) => tokio::time::timeout_at(until.into(), taken).await,
         };
+        let taken = taken.unwrap_or_else(|_| Err(Error::deadline(phase, begun.elapsed())));
         if let Err(error) = taken {
-            let unanswered = sent && error.server_result_code().is_none();
-            let error = error.with_node(Arc::clone(node.label()));
-            return Err(if started || unanswered { error.force_in_doubt(true) } else { error });
+            let was_sent = matches!(phase, Phase::Sent | Phase::Receiving);
+            let error = if was_sent { error.with_phase(phase) } else { error };
+            let error = error.with_node(Arc::clone(node.label())).with_attempts(1).with_elapsed(begun.elapsed());
+            let error = error.set_in_doubt(true, u32::from(was_sent));
+            // What others have taken is under way, whatever became of this one.
+            return Err(if taken_by > 0 { error.force_in_doubt(true) } else { error });
         }
-        started = true;
+        taken_by += 1;
     }
-    if started { Ok(id) } else { Err(Error::invalid_node("the cluster has no active node")) }
+    if taken_by > 0 { Ok(id) } else { Err(Error::invalid_node("the cluster has no active node")) }
 }
 
-/// On a connection of its own: what writes is not sent again because an idle one may have died. `sent`: the node may have
-/// all of the request.
-async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], sent: &mut bool) -> Result<()> {
+/// On a connection of its own: what writes is not sent again because an idle one may have died. `phase`: how far it has
+/// come; from [`Phase::Sent`] on the node may have the whole request.
+async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], phase: &mut Phase) -> Result<()> {
     let mut stream = shared.cluster.open(node).await?;
-    let lost = |doing: &'static str| move |e| Error::connection_io(doing, e).with_phase(Phase::Sent);
+    *phase = Phase::Queued;
     stream.write_all(request).await.map_err(lost("send a background query"))?;
-    *sent = true;
+    *phase = Phase::Sent;
     stream.flush().await.map_err(lost("send a background query"))?;
     let mut head = [0; PROTO_HEADER_SIZE];
     stream.read_exact(&mut head).await.map_err(lost("read the answer to a background query"))?;
+    *phase = Phase::Receiving;
     let header = ProtoHeader::decode(&head, MAX_BODY_SIZE)?;
     let mut body = Vec::new();
     let mut rest = (&mut stream).take(header.body_size as u64);
@@ -93,6 +97,10 @@ async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], sent: &mut b
     }
     shared.queries.keep(node.id(), stream);
     Ok(())
+}
+
+fn lost(doing: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| Error::connection_io(doing, error)
 }
 
 impl RawQuery {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aerolane_wire::digest::{Digest, partition_id};
-use aerolane_wire::message::{Message, MessageReader, field, info3};
+use aerolane_wire::digest::partition_id;
+use aerolane_wire::message::{Message, MessageHeader, info3};
 use aerospike_core::{QueryPolicy, ResultCode};
 
 use super::cursor::{Cursor, PartitionPlace};
+use super::frame::Part;
 use crate::command::decode::{bad, failure};
 use crate::command::policy::{self, RetryPauses};
 use crate::error::{Error, ErrorKind, Result};
@@ -170,50 +171,41 @@ impl Course {
         self.running
     }
 
-    /// Takes in the message at the front of `bytes`, from a node; says how many bytes it has.
+    /// Takes in the next message of a node.
     ///
     /// # Errors
     /// It cannot be understood, or has come without being asked for.
-    pub(super) fn take(&mut self, from: usize, bytes: &[u8]) -> Result<(usize, Taken)> {
+    pub(super) fn take(&mut self, from: usize, part: Part<'_>) -> Result<Taken> {
         let Asked { node, partitions, limit, came, current, unavailable, failure: failed } = &mut self.asked[from];
         let label = node.label();
         let malformed = |error| bad(format!("a message of a query's answer is malformed: {error}"), label);
-        let mut reader = MessageReader::new(bytes).map_err(malformed)?;
-        let header = *reader.header();
-        if header.info3 & info3::PARTITION_DONE != 0 {
-            let size = reader.finish().map_err(malformed)?;
-            let partition = u16::try_from(header.generation).ok();
+        if part.flags() & info3::PARTITION_DONE != 0 {
+            let number = MessageHeader::decode(part.message).map_err(malformed)?.generation;
+            let partition = u16::try_from(number).ok();
             let Some(partition) = partition.filter(|partition| partitions.binary_search(partition).is_ok()) else {
-                return Err(bad(format!("the end of partition {}, which was not asked for", header.generation), label));
+                return Err(bad(format!("the end of partition {number}, which was not asked for"), label));
             };
-            if header.result_code != 0 {
+            if part.result_code() != 0 {
                 unavailable.push(partition);
             } else if *limit == 0 {
                 // With a limit it may have ended before the partition.
                 self.cursor.close(partition);
             }
-            return Ok((size, Taken::Nothing));
+            return Ok(Taken::Nothing);
         }
-        if header.info3 & info3::LAST != 0 || header.result_code != 0 {
-            let (message, size) = Message::decode_prefix(bytes).map_err(malformed)?;
-            if !is_end(ResultCode::from(header.result_code)) {
-                *failed = Some(failure(&message, label));
+        if part.flags() & info3::LAST != 0 || part.result_code() != 0 {
+            if !is_end(ResultCode::from(part.result_code())) {
+                *failed = Some(failure(&Message::decode(part.message).map_err(malformed)?, label));
             }
-            return Ok((size, Taken::Nothing));
+            return Ok(Taken::Nothing);
         }
-        let (mut digest, mut index_value) = (None::<Digest>, 0);
-        while let Some(found) = reader.next_field().map_err(malformed)? {
-            match found.kind {
-                field::DIGEST => digest = found.value.try_into().ok(),
-                field::BVALS => index_value = found.value.try_into().map_or(0, u64::from_le_bytes),
-                _ => {}
-            }
-        }
-        let size = reader.finish().map_err(malformed)?;
-        if digest.is_none() && self.results {
-            return Ok((size, Taken::Record));
-        }
-        let digest = digest.ok_or_else(|| bad("a record of a query has no digest".to_owned(), label))?;
+        let Some(&digest) = part.digest() else {
+            return if self.results {
+                Ok(Taken::Record)
+            } else {
+                Err(bad("a record of a query has no digest".to_owned(), label))
+            };
+        };
         let partition = partition_id(&digest);
         // Records come partition by partition, or nearly so.
         let asked_for = *current == Some(partition) || partitions.binary_search(&partition).is_ok();
@@ -224,13 +216,13 @@ impl Course {
         *current = Some(partition);
         *came += 1;
         match &mut self.budget {
-            Some(0) => return Ok((size, Taken::Nothing)),
+            Some(0) => return Ok(Taken::Nothing),
             Some(budget) => *budget -= 1,
             None => {}
         }
         self.before = Some((partition, *place));
-        *place = PartitionPlace { last: Some(digest), index_value, open: true };
-        Ok((size, Taken::Record))
+        *place = PartitionPlace { last: Some(digest), index_value: part.index_value(), open: true };
+        Ok(Taken::Record)
     }
 
     /// See [`RawRecords::swap_last`](super::RawRecords::swap_last).

@@ -8,6 +8,8 @@
 mod background;
 mod course;
 mod cursor;
+mod frame;
+pub(super) mod plan;
 mod pump;
 mod request;
 #[cfg(test)]
@@ -27,6 +29,7 @@ use tokio::task::AbortHandle;
 
 use self::course::{Course, Taken, Then};
 pub use self::cursor::{Cursor, PartitionPlace};
+use self::frame::Frame;
 pub(super) use self::pump::IdleStreams;
 use self::pump::{Event, Pump, Report};
 pub use self::request::RawQuery;
@@ -46,8 +49,14 @@ impl RawClient {
     ///
     /// # Errors
     /// `ClientClosed`, `InvalidNamespace`, or that the request cannot be encoded; everything else comes with the records.
+    /// For [the query of a plan](RawQuery::of_plan) also `Server` with `UnsupportedFeature` (a node is older than 8.2), and
+    /// `InvalidArgument` (the policy has a filter expression).
     pub fn query(&self, policy: QueryPolicy, query: RawQuery, cursor: Cursor) -> Result<RawRecords> {
         self.shared.check_open()?;
+        if query.is_planned() {
+            plan::check_policy(&policy)?;
+            plan::check_servers(&self.asynchronous().nodes())?;
+        }
         RawRecords::begin(Arc::clone(&self.shared), policy, query, cursor)
     }
 }
@@ -77,8 +86,7 @@ pub struct RawRecords {
 /// A frame, as far as it was looked at.
 struct Received {
     from: usize,
-    body: Vec<u8>,
-    at: usize,
+    frame: Frame,
     _room: OwnedSemaphorePermit,
 }
 
@@ -120,15 +128,10 @@ impl RawRecords {
     /// The query has failed; after that it is over. Each failure is given once.
     pub fn next<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> Option<Result<R>> {
         let received = self.frame.as_mut()?;
-        while received.at < received.body.len() {
-            let bytes = &received.body[received.at..];
-            match self.course.take(received.from, bytes) {
-                Ok((size, taken)) => {
-                    received.at += size;
-                    if taken == Taken::Record {
-                        return Some(Ok(take(&bytes[..size])));
-                    }
-                }
+        while let Some(part) = received.frame.next() {
+            match self.course.take(received.from, part) {
+                Ok(Taken::Record) => return Some(Ok(take(part.message))),
+                Ok(Taken::Nothing) => {}
                 Err(error) => return Some(Err(self.fail(error))),
             }
         }
@@ -154,8 +157,8 @@ impl RawRecords {
             let done = match event {
                 Event::Late => Err(Error::timeout("the query took longer than its total timeout")),
                 _ if round != self.course.round() => Ok(()),
-                Event::Frame(body, room) => {
-                    self.frame = Some(Received { from, body, at: 0, _room: room });
+                Event::Frame(frame, room) => {
+                    self.frame = Some(Received { from, frame, _room: room });
                     Ok(())
                 }
                 Event::Ended(outcome) => {

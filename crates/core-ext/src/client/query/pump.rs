@@ -3,18 +3,16 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use aerolane_wire::message::{info3, pass_message};
-use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
-use aerospike_core::ResultCode;
+use aerolane_wire::proto::{self, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::frame::{Frame, Goes};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::message_body;
-use crate::command::decode::result_code;
 use crate::connect::Stream;
 use crate::error::{Error, Phase, Result};
 use crate::topology::{NodeId, NodeInfo};
@@ -28,8 +26,8 @@ const KEPT: usize = 4;
 /// What a query hears of its nodes.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The body of a frame, with the room that its records take in the queue.
-    Frame(Vec<u8>, OwnedSemaphorePermit),
+    /// A frame, with the room that its records take in the queue.
+    Frame(Frame, OwnedSemaphorePermit),
     /// The node's answer is over: it has come whole, or why not.
     Ended(Result<()>),
     /// A pause is over.
@@ -156,15 +154,15 @@ impl Pump {
                 }
             }
             let mut inflated = Vec::new();
-            let inner = message_body(&Frame { header, body: &body }, &mut inflated)?;
-            let (records, goes) = look_through(inner)?;
+            let inner = message_body(&proto::Frame { header, body: &body }, &mut inflated)?;
             if inner.as_ptr() != body.as_ptr() {
                 body = inner.to_vec();
             }
+            let (frame, records, goes) = Frame::look_through(body)?;
             // However long it takes: the consumer decides.
             let (room, all) = &self.room;
             let permit = Arc::clone(room).acquire_many_owned(records.clamp(1, *all)).await;
-            self.report.say(Event::Frame(body, permit.map_err(|_| Error::client_closed())?));
+            self.report.say(Event::Frame(frame, permit.map_err(|_| Error::client_closed())?));
             match goes {
                 Goes::On => {}
                 Goes::Last if stream.buffer().is_empty() => {
@@ -185,34 +183,4 @@ impl Pump {
         };
         done.map_err(|error| Error::connection_io(doing, error).with_phase(Phase::Receiving))
     }
-}
-
-/// How far an answer has come with a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goes {
-    On,
-    /// It says that it is the last one.
-    Last,
-    /// It says that the query has failed; a query that is refused is answered without the mark of the last one.
-    Failed,
-}
-
-/// How many records a body holds, and whether more frames follow.
-pub(super) fn look_through(body: &[u8]) -> Result<(u32, Goes)> {
-    let (mut at, mut records) = (0, 0);
-    while at < body.len() {
-        let message = &body[at..];
-        let (size, flags) = pass_message(message).map_err(|error| error.shifted(at))?;
-        at += size;
-        if flags & info3::LAST != 0 {
-            return Ok((records, Goes::Last));
-        }
-        if flags & info3::PARTITION_DONE == 0 {
-            if result_code(message) != Some(ResultCode::Ok) {
-                return Ok((records, Goes::Failed));
-            }
-            records += 1;
-        }
-    }
-    Ok((records, Goes::On))
 }

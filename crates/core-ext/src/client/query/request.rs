@@ -19,6 +19,7 @@ pub struct RawQuery {
     no_bins: bool,
     by_index: bool,
     function: bool,
+    planned: bool,
 }
 
 impl RawQuery {
@@ -34,6 +35,7 @@ impl RawQuery {
             no_bins: false,
             by_index: false,
             function: false,
+            planned: false,
         }
     }
 
@@ -47,6 +49,7 @@ impl RawQuery {
         self.field_count += 1;
         self.by_index |= kind == field::INDEX_RANGE;
         self.function |= kind == field::UDF_FUNCTION;
+        self.planned |= kind == field::QUERY_WHERE;
         self
     }
 
@@ -69,6 +72,11 @@ impl RawQuery {
     #[must_use]
     pub const fn has_function(&self) -> bool {
         self.function
+    }
+
+    /// Whether its condition is text, which servers before 8.2 do not look at.
+    pub(super) const fn is_planned(&self) -> bool {
+        self.planned
     }
 
     /// Name of the namespace.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use aerolane_wire::proto::{PROTO_HEADER_SIZE, split_frame};
 
 use self::support::damage::{Random, damage};
-use super::pump::{Goes, look_through};
+use super::frame::Goes;
 use super::*;
 use crate::topology::{Topology, TopologyBuilder, parse_replicas};
 
@@ -35,15 +35,11 @@ fn take(topology: &Topology, mut bytes: &[u8]) -> usize {
     let (mut course, mut given) = (course(topology), 0);
     while let Ok(Some((frame, size))) = split_frame(bytes, 1 << 20) {
         bytes = &bytes[size..];
-        let Ok((records, goes)) = look_through(frame.body) else { break };
-        let (mut at, mut found) = (0, 0);
-        while at < frame.body.len() {
-            match course.take(0, &frame.body[at..]) {
-                Ok((size, taken)) => {
-                    assert!(size > 0 && at + size <= frame.body.len());
-                    at += size;
-                    found += u32::from(taken == Taken::Record);
-                }
+        let Ok((mut frame, records, goes)) = Frame::look_through(frame.body.to_vec()) else { break };
+        let mut found = 0;
+        while let Some(part) = frame.next() {
+            match course.take(0, part) {
+                Ok(taken) => found += u32::from(taken == Taken::Record),
                 Err(_) => return given,
             }
         }
@@ -51,7 +47,7 @@ fn take(topology: &Topology, mut bytes: &[u8]) -> usize {
         if goes != Goes::On {
             break;
         }
-        assert_eq!(records, found, "both ways through an answer see the same records");
+        assert_eq!(records, found, "what was seen of an answer is what comes of it");
     }
     course.ended(0, Ok(()));
     let _ = course.after_round();
