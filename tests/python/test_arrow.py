@@ -170,6 +170,115 @@ async def test_queries_async(client, set_name, keys):
     assert partitions.done() and not recordset.active
 
 
+async def test_awaiting_a_stream(client, set_name, keys):
+    partitions = native.PartitionFilter()
+    recordset = await client.query(native.Statement("test", set_name), partitions)
+    stream = recordset.to_arrow(SCHEMA, batch_rows=5)
+    records = await stream
+    assert isinstance(records, native.ArrowRecords) and len(records) == 16
+    assert records.result_codes == [0] * 16
+    table = pa.table(records)
+    table.validate(full=True)
+    assert [len(chunk) for chunk in table["i"].chunks] == [5, 5, 5, 1]
+    expected = [{name: bins(n)[name] for name in SCHEMA} for n in range(20) if n % 5]
+    assert sorted(table.to_pylist(), key=lambda row: row["i"]) == expected
+    assert partitions.done() and not recordset.active
+    assert len(await stream) == 0, "nothing is left"
+    with pytest.raises(ValueError, match="once"):
+        pa.table(stream)
+    # Nobody else keeps the query.
+    assert len(await (await client.query(native.Statement("test", set_name))).to_arrow(SCHEMA)) == 16
+    taken = (await client.query(native.Statement("test", set_name))).to_arrow(SCHEMA)
+    pa.table(taken)
+    with pytest.raises(ValueError, match="once"):
+        await taken
+    with pytest.raises(ValueError, match="once"):
+        await anext(taken)
+
+
+async def test_parts_of_a_stream(client, set_name, keys):
+    for rows in (1, 3, 16, 65536):
+        recordset = await client.query(native.Statement("test", set_name))
+        parts = [part async for part in recordset.to_arrow(SCHEMA, batch_rows=rows)]
+        assert [len(part) for part in parts] == [rows] * (16 // rows) + [16 % rows] * (16 % rows > 0)
+        table = pa.concat_tables([pa.table(part) for part in parts])
+        assert sorted(table["i"].to_pylist()) == [n for n in range(20) if n % 5]
+    recordset = await client.query(native.Statement("test", set_name))
+    stream = recordset.to_arrow(SCHEMA, batch_rows=4)
+    assert len(await anext(stream)) == 4
+    assert len(await stream) == 12, "the rest"
+    assert await anext(stream, None) is None
+    assert stream.__aiter__() is stream
+
+
+async def test_the_loop_goes_on_and_a_cancelled_wait_loses_nothing(new_cluster, connect):
+    client = connect(new_cluster(nodes=1).seeds)
+    for n in range(12):
+        await client.put(native.Key("test", "s", n), {"i": n})
+    policy = native.QueryPolicy(records_per_second=20)
+    recordset = await client.query(native.Statement("test", "s"), policy=policy)
+    stream = recordset.to_arrow({"i": "int64"}, batch_rows=3)
+    waiting, turns, parts = asyncio.create_task(anext(stream)), 0, []
+    while not waiting.done():
+        turns += 1
+        await asyncio.sleep(0.001)
+    parts.append(await waiting)
+    assert turns > 2
+    cancelled = 0
+    for wait in (lambda: stream, lambda: anext(stream)):
+        try:
+            async with asyncio.timeout(0.12):
+                parts.append(await wait())
+        except TimeoutError:
+            cancelled += 1
+    assert cancelled >= 1, "the first one waits for all records"
+    parts += [part async for part in stream]
+    found = sorted(n for part in parts for n in pa.table(part)["i"].to_pylist())
+    assert found == list(range(12))
+
+
+async def test_errors_come_behind_what_came_before_them(new_cluster, connect):
+    client = connect(new_cluster(nodes=1).seeds)
+    for n in range(100):
+        await client.put(native.Key("test", "s", n), {"i": n})
+    policy = native.QueryPolicy(records_per_second=10, total_timeout=700)
+    recordset = await client.query(native.Statement("test", "s"), policy=policy)
+    stream = recordset.to_arrow({"i": "int64"}, batch_rows=2)
+    parts = 0
+    with pytest.raises(aerolane.TimeoutError):
+        async for part in stream:
+            assert 1 <= len(part) <= 2
+            parts += 1
+    assert parts >= 1
+    with pytest.raises(aerolane.TimeoutError):
+        await stream
+
+
+def test_polars_reads_streams(client, set_name, keys):
+    polars = pytest.importorskip("polars")
+    expected = [{name: bins(n)[name] for name in SCHEMA} for n in range(20) if n % 5]
+    recordset = client.query_blocking(native.Statement("test", set_name))
+    frame = polars.DataFrame(recordset.to_arrow(SCHEMA, batch_rows=7))
+    types = [polars.Int64, polars.Float64, polars.String, polars.Binary, polars.Boolean]
+    assert frame.schema == dict(zip(SCHEMA, types, strict=True))
+    assert frame.sort("i").to_dicts() == expected
+    batch = polars.DataFrame(client.batch_read_blocking(keys, as_arrow=SCHEMA))
+    assert batch.height == 20 and batch["i"].null_count() == 4
+    assert batch.filter(polars.col("t"))["i"].to_list() == [n for n in range(20) if n % 5 and n % 2 == 0]
+
+
+def test_duckdb_reads_streams(client, set_name, keys):
+    duckdb = pytest.importorskip("duckdb")
+    recordset = client.query_blocking(native.Statement("test", set_name))
+    with duckdb.connect() as database:
+        database.register("people", recordset.to_arrow(SCHEMA, batch_rows=7))
+        rows = database.execute("select i, f, s, t from people where i < 8 order by i").fetchall()
+        assert rows == [(n, n / 4, f"s{n}", n % 2 == 0) for n in range(8) if n % 5]
+        database.register("batch", client.batch_read_blocking(keys, as_arrow=SCHEMA))
+        for _ in range(2):
+            assert database.execute("select count(*), count(i), sum(i) from batch").fetchone() == (20, 16, 160)
+
+
 def test_a_stream_is_read_once_and_as_it_is_asked_for(client, set_name, keys):
     recordset = client.query_blocking(native.Statement("test", set_name))
     stream = recordset.to_arrow(SCHEMA, batch_rows=5)

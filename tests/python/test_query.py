@@ -241,6 +241,41 @@ async def test_operations_in_the_background_async(client, set_name):
     assert (await client.get(native.Key("test", set_name, 1))).bins == {"n": 2}
 
 
+@pytest.mark.parametrize("fault", ["stall", "drop-before", "drop-after"])
+def test_background_work_without_an_answer_is_in_doubt(new_cluster, connect, fault):
+    cluster = new_cluster(nodes=3)
+    client = connect(cluster.seeds)
+    statement, operations = native.Statement("test", "s"), [native.Operation.add("n", 1)]
+    policy = native.WritePolicy(socket_timeout=200)
+    with cluster.inject(fault, on="query") as faults:
+        with pytest.raises((TimeoutError, ConnectionError)) as caught:
+            client.query_operate_blocking(statement, operations, write_policy=policy)
+        assert caught.value.in_doubt
+        assert faults.struck == 1, "the first node, and no other"
+    with cluster.inject("result", 4, on="query"), pytest.raises(aerolane.AerospikeError) as caught:
+        client.query_operate_blocking(statement, operations, write_policy=policy)
+    assert caught.value.result_code == 4 and not caught.value.in_doubt, "refused by the first node"
+
+
+async def test_background_work_without_an_answer_is_in_doubt_async(new_cluster, connect):
+    cluster = new_cluster(nodes=3)
+    client, policy = connect(cluster.seeds), native.WritePolicy(total_timeout=200)
+    with cluster.inject("stall", on="query"), pytest.raises(TimeoutError) as caught:
+        await client.query_execute_udf(native.Statement("test", "s"), "m", "f", write_policy=policy)
+    assert caught.value.in_doubt
+
+
+def test_a_silent_node_is_asked_once(new_cluster, connect):
+    cluster = new_cluster(nodes=1)
+    client, statement = connect(cluster.seeds), native.Statement("test", "s")
+    assert list(client.query_blocking(statement)) == []  # Leaves a connection for the next query.
+    policy = native.QueryPolicy(socket_timeout=200, max_retries=0)
+    with cluster.inject("stall", on="query") as faults:
+        with pytest.raises(TimeoutError):
+            list(client.query_blocking(statement, policy=policy))
+        assert faults.struck == 1
+
+
 def test_arguments_are_checked_at_once(client):
     for bad in [
         lambda: native.Statement(""),
@@ -291,6 +326,97 @@ def test_a_partition_status_is_like_a_mapping():
     assert status["id"] == 9 and status == native.PartitionStatus(9)
     with pytest.raises(KeyError):
         status["nothing"]
+    key = native.Key("test", "s", 1)
+    status = native.PartitionStatus(key.partition_id)
+    status.retry, status.digest, status.bval = False, key.digest, 7
+    assert (status["retry"], status["digest"], status["bval"]) == (False, key.digest, 7)
+    assert status != native.PartitionStatus(key.partition_id)
+    status["retry"], status["digest"], status["bval"] = True, None, None
+    assert status == native.PartitionStatus(key.partition_id)
+    other = native.Key("test", "s", 2)
+    assert other.partition_id != key.partition_id
+    for digest in [other.digest, "", key.digest[:-1], key.digest + "0", "g" * 40, "\u00e9" * 20]:
+        with pytest.raises(aerolane.InvalidArgumentError):
+            status.digest = digest
+    with pytest.raises(KeyError):
+        status["id"] = 3
+    with pytest.raises(AttributeError):
+        status.id = 3
+    with pytest.raises(TypeError):
+        status.retry = "no"
+    with pytest.raises(OverflowError):
+        status.bval = -1
+    assert status == native.PartitionStatus(key.partition_id)
+
+
+def test_a_filter_can_be_set(client, filled):
+    statement = native.Statement("test", filled)
+    whole = {record.key.digest: record.bins["n"] for record in client.query_blocking(statement)}
+    partitions = native.PartitionFilter()
+    partitions.begin, partitions.count = 2048, 2048
+    assert (partitions.begin, partitions.count) == (2048, 2048)
+    high = numbers(client.query_blocking(statement, partitions))
+    assert high == numbers(client.query_blocking(statement, native.PartitionFilter.by_range(2048, 2048)))
+    assert partitions.done()
+    # Where it was read from is forgotten.
+    partitions.begin = 0
+    assert not partitions.done()
+    assert sorted(numbers(client.query_blocking(statement, partitions)) + high) == list(range(COUNT))
+
+    key = next(key for key in (native.Key("test", filled, n) for n in range(COUNT)))
+    partitions.begin, partitions.count, partitions.digest = key.partition_id, 1, key.digest
+    behind = numbers(client.query_blocking(statement, partitions))
+    assert behind == numbers(client.query_blocking(statement, native.PartitionFilter.by_key(key)))
+    assert partitions.digest == key.digest and whole[key.digest] not in behind
+    partitions.digest = None
+    assert whole[key.digest] in numbers(client.query_blocking(statement, partitions))
+
+
+def test_a_filter_can_be_set_to_where_another_stood(client, filled):
+    statement = native.Statement("test", filled)
+    partitions, page = native.PartitionFilter.by_range(1000, 2000), native.QueryPolicy(max_records=60)
+    whole = numbers(client.query_blocking(statement, native.PartitionFilter.by_range(1000, 2000)))
+    seen = numbers(client.query_blocking(statement, partitions, policy=page))
+    kept = [(p.id, p.retry, p.digest, p.bval) for p in partitions.partitions]
+
+    other, states = native.PartitionFilter(), []
+    for id, retry, digest, bval in kept:
+        state = native.PartitionStatus(id)
+        state.retry, state.digest, state.bval = retry, digest, bval
+        states.append(state)
+    other.partitions = states
+    assert (other.begin, other.count, other.partitions) == (1000, 2000, partitions.partitions)
+    while not other.done():
+        seen += numbers(client.query_blocking(statement, other, policy=page))
+    assert sorted(seen) == whole
+    other.partitions = None
+    assert numbers(client.query_blocking(statement, other)) == whole
+    for bad in [[], states[::-1], [states[0], states[2]]]:
+        with pytest.raises(aerolane.InvalidArgumentError):
+            other.partitions = bad
+    with pytest.raises(TypeError):
+        other.partitions = [1]
+
+
+def test_a_filter_that_was_set_is_checked_when_it_is_used(client, filled):
+    statement, key = native.Statement("test", filled), native.Key("test", filled, 1)
+    for begin, count, digest in [
+        (4000, 4096, None),
+        (4096, 1, None),
+        (0, 0, None),
+        (0, 4096, key.digest),
+        ((key.partition_id + 1) % 4096, 1, key.digest),
+    ]:
+        partitions = native.PartitionFilter()
+        partitions.begin, partitions.count, partitions.digest = begin, count, digest
+        assert (partitions.begin, partitions.count, partitions.digest) == (begin, count, digest)
+        assert str(begin) in repr(partitions)
+        with pytest.raises(aerolane.InvalidArgumentError):
+            client.query_blocking(statement, partitions)
+        with pytest.raises(aerolane.InvalidArgumentError):
+            partitions.done()
+    with pytest.raises(OverflowError):
+        partitions.begin = -1
 
 
 def test_memory_does_not_grow_with_the_result(new_cluster, connect):

@@ -45,6 +45,7 @@ from ._cdt import MapReturnType as MapReturnType
 from ._cdt import MapWriteFlags as MapWriteFlags
 from ._cdt import MapWriteMode as MapWriteMode
 from ._cdt import ModifyFlags as ModifyFlags
+from ._cdt import QueryWhereFlags as QueryWhereFlags
 from ._cdt import RegexFlag as RegexFlag
 from ._cdt import SelectFlags as SelectFlags
 from ._cdt import StringNumericType as StringNumericType
@@ -62,6 +63,7 @@ from ._enums import OpKind as OpKind
 from ._enums import OpShape as OpShape
 from ._enums import PrivilegeCode as PrivilegeCode
 from ._enums import QueryDuration as QueryDuration
+from ._enums import QuerySelection as QuerySelection
 from ._enums import ReadModeAP as ReadModeAP
 from ._enums import ReadModeSC as ReadModeSC
 from ._enums import RecordExistsAction as RecordExistsAction
@@ -145,6 +147,7 @@ from ._query import IndexTask as IndexTask
 from ._query import NumpyRecords as NumpyRecords
 from ._query import PartitionFilter as PartitionFilter
 from ._query import PartitionStatus as PartitionStatus
+from ._query import QueryPlan as QueryPlan
 from ._query import Recordset as Recordset
 from ._query import RegisterTask as RegisterTask
 from ._query import Statement as Statement

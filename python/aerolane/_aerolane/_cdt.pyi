@@ -137,6 +137,12 @@ class SelectFlags(IntEnum):
     MAP_KEY_VALUE = 3
     NO_FAIL = 16
 
+class QueryWhereFlags(IntEnum):
+    ENC_VARINT = 1
+    EXPLAIN = 2
+    REQUIRE_INDEX = 4
+    HARD_HINT = 8
+
 class ModifyFlags(IntEnum):
     DEFAULT = 0
     NO_FAIL = 16

@@ -118,6 +118,12 @@ class UDFLang(Enum):
     LUA = 0
     def __int__(self) -> int: ...
 
+class QuerySelection(Enum):
+    PRIMARY_INDEX = 0
+    SECONDARY_INDEX = 1
+    FILTERED_OUT = 2
+    def __int__(self) -> int: ...
+
 class TaskStatus(Enum):
     NOT_FOUND = 0
     IN_PROGRESS = 1

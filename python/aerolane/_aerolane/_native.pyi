@@ -22,6 +22,7 @@ from ._query import (
     IndexTask,
     NumpyRecords,
     PartitionFilter,
+    QueryPlan,
     Recordset,
     RegisterTask,
     Statement,
@@ -443,6 +444,42 @@ class NativeClient:
         self,
         statement: Statement,
         partition_filter: PartitionFilter | None = None,
+        *,
+        policy: QueryPolicy | None = None,
+    ) -> Recordset: ...
+    def query_explain(
+        self,
+        namespace: str,
+        ael: str,
+        *,
+        set_name: str | None = None,
+        index_name_hint: str | None = None,
+        explain_where_flags: int | None = None,
+        policy: QueryPolicy | None = None,
+    ) -> Awaitable[QueryPlan]: ...
+    def query_explain_blocking(
+        self,
+        namespace: str,
+        ael: str,
+        *,
+        set_name: str | None = None,
+        index_name_hint: str | None = None,
+        explain_where_flags: int | None = None,
+        policy: QueryPolicy | None = None,
+    ) -> QueryPlan: ...
+    def query_with_plan(
+        self,
+        statement: Statement,
+        partition_filter: PartitionFilter | None,
+        plan: QueryPlan,
+        *,
+        policy: QueryPolicy | None = None,
+    ) -> Awaitable[Recordset]: ...
+    def query_with_plan_blocking(
+        self,
+        statement: Statement,
+        partition_filter: PartitionFilter | None,
+        plan: QueryPlan,
         *,
         policy: QueryPolicy | None = None,
     ) -> Recordset: ...

@@ -85,12 +85,6 @@ impl Error {
         self.chain().any(|e| matches!(e.0.kind, ErrorKind::Timeout))
     }
 
-    /// The message that this error was made with; `None` where its kind says all.
-    #[must_use]
-    pub fn own_message(&self) -> Option<&str> {
-        self.0.message.as_deref()
-    }
-
     /// The record does not exist (server result code 2).
     #[must_use]
     pub fn is_not_found(&self) -> bool {

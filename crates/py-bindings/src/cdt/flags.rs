@@ -112,6 +112,13 @@ const TABLES: &[Table] = &[
         ],
     ),
     (
+        "QueryWhereFlags",
+        "What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later.\n\n\
+         EXPLAIN: which index serves the condition; always needed. REQUIRE_INDEX: an error if no secondary index does. \
+         HARD_HINT: an error if the index of the hint does not. ENC_VARINT: reserved, not accepted.",
+        &[("ENC_VARINT", 1), ("EXPLAIN", 2), ("REQUIRE_INDEX", 4), ("HARD_HINT", 8)],
+    ),
+    (
         "ModifyFlags",
         "How a path modifies. NO_FAIL: what has another type than the path says is left as it is. Server 8.1.1 and later.",
         &[("DEFAULT", 0), ("NO_FAIL", 16)],

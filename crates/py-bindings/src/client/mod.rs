@@ -26,13 +26,14 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::admin::{Privilege, commands as admin};
 use crate::batch::commands as batch;
+use crate::cdt::Flags;
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy, Expiration,
     QueryPolicy, ReadPolicy, TxnRollPolicy, TxnVerifyPolicy, WritePolicy,
 };
-use crate::query::{PartitionFilter, Statement, commands as query};
+use crate::query::{PartitionFilter, QueryPlan, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
 use crate::{index, udf};
 
@@ -365,6 +366,33 @@ twins! { Client {
         (statement: &Bound<'_, Statement>, partition_filter: Option<&Bound<'_, PartitionFilter>>,
             policy: Option<&Bound<'_, QueryPolicy>>)
         => query::query [statement, partition_filter, policy];
+
+    /// Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
+    /// `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+    ///
+    /// `set_name`: only the records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
+    /// `explain_where_flags`: bits of `QueryWhereFlags`; `None`: only `EXPLAIN`.
+    ///
+    /// Raises `AerospikeError` with the result code `UNSUPPORTED_FEATURE` if a node is older (nothing is sent then),
+    /// `InvalidArgumentError` (a `ValueError`) for a blank condition, unknown flags, flags without `EXPLAIN`, and `HARD_HINT`
+    /// without a hint, and what the server says to a condition that it cannot read or an index that it cannot use.
+    query_explain, query_explain_blocking
+        (namespace, ael, *, set_name=None, index_name_hint=None, explain_where_flags=None, policy=None)
+        (namespace: &str, ael: &str, set_name: Option<&str>, index_name_hint: Option<&str>,
+            explain_where_flags: Option<Flags>, policy: Option<&Bound<'_, QueryPolicy>>)
+        => query::explain [namespace, ael, set_name, index_name_hint, explain_where_flags, policy];
+
+    /// Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the condition and
+    /// the index; `statement` says which bins come, or which operations are carried out.
+    ///
+    /// Raises `InvalidArgumentError` (a `ValueError`) if the statement has another namespace or set than the plan, or a
+    /// filter, or the policy a filter expression; `FilteredOutError` if the plan says that no record can match; and what
+    /// `query` raises.
+    query_with_plan, query_with_plan_blocking
+        (statement, partition_filter, plan, *, policy=None)
+        (statement: &Bound<'_, Statement>, partition_filter: Option<&Bound<'_, PartitionFilter>>,
+            plan: &Bound<'_, QueryPlan>, policy: Option<&Bound<'_, QueryPolicy>>)
+        => query::with_plan [statement, partition_filter, plan, policy];
 
     /// Carries out operations that write on all records that a query finds, on the servers, in the background. Gives an
     /// `ExecuteTask` to wait for.

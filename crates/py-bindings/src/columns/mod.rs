@@ -13,13 +13,14 @@ mod table;
 
 use pyo3::prelude::*;
 
-pub(crate) use arrow::{ArrowRecords, ArrowStream, Builder, Chunk, Failure, Schema, Source};
+pub(crate) use arrow::{
+    ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule,
+};
 pub(crate) use dtype::Layout;
 pub(crate) use records::NumpyRecords;
 pub(crate) use table::Table;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArrowRecords>()?;
-    module.add_class::<ArrowStream>()?;
     module.add_class::<NumpyRecords>()
 }

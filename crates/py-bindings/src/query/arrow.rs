@@ -2,59 +2,258 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
-use super::recordset::Recordset;
+use super::recordset::{RECORDS_PER_PAUSE, Recordset, malformed};
 use super::stream::{Stream, Taken};
 use crate::client::twin::block_on;
-use crate::columns::{Builder, Chunk, Failure, Schema, Source};
+use crate::columns::{ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
 use crate::core::ClientCore;
-use crate::errors;
+use crate::{errors, host};
 
-/// A query on its way into columns.
-pub(super) struct Columns {
+/// Records of a query as Arrow columns, as they come: what `Recordset.to_arrow(schema)` gives.
+///
+/// `pyarrow.RecordBatchReader.from_stream(stream)`, and whatever else knows the Arrow `PyCapsule` interface, takes record
+/// batches from it without a copy, once. Each is gathered when it is asked for, on the thread that asks, without the GIL.
+/// What is null: see `ArrowRecords`. An error of the query ends the stream, behind what came before it; the reader raises it
+/// as its own kind of error (pyarrow: `OSError`) with the text of ours.
+///
+/// In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
+/// stream` gives them in parts of `batch_rows`, each an `ArrowRecords`. The event loop goes on meanwhile. The errors of the
+/// query are raised there, behind what came before them. A task that is cancelled while it waits loses nothing: who reads
+/// the stream next has what was gathered.
+#[pyclass(frozen, module = "aerolane.native")]
+pub(crate) struct ArrowStream {
     core: Arc<ClientCore>,
-    stream: Arc<Stream>,
+    schema: Arc<Schema>,
     /// Keeps the query going.
     recordset: Py<Recordset>,
-    builder: Builder,
-    /// How it has ended.
-    over: Option<Result<(), Failure>>,
+    way: Mutex<Way>,
 }
 
-impl Columns {
+/// Who reads it.
+enum Way {
+    Nobody(Gatherer),
+    /// Tasks of event loops.
+    Tasks(Arc<Shared>),
+    /// It was handed over.
+    Others,
+}
+
+impl ArrowStream {
     pub(super) fn new(recordset: &Bound<'_, Recordset>, builder: Builder) -> Self {
         let (core, stream) = recordset.get().parts();
-        Self { core, stream, recordset: recordset.clone().unbind(), builder, over: None }
+        let schema = Arc::clone(builder.schema());
+        let gatherer = Gatherer { stream, builder, over: None };
+        Self { core, schema, recordset: recordset.clone().unbind(), way: Mutex::new(Way::Nobody(gatherer)) }
     }
 
-    /// Waits for records until there are enough of them, or no more.
-    fn gather(&mut self, py: Python<'_>) -> PyResult<()> {
-        let (stream, builder) = (&self.stream, &mut self.builder);
-        let future = async move {
-            while !builder.is_full() {
-                match stream.take().1 {
-                    Taken::Record(raw) => {
-                        let malformed = |e| aerolane::Error::bad_response(format!("a record is malformed: {e}"));
-                        builder.push(&raw.body).map_err(malformed)?;
-                    }
-                    Taken::Nothing => stream.ready().await,
-                    Taken::End => return Ok(true),
-                    Taken::Failed(error) => return Err(error),
-                }
-            }
-            Ok(false)
+    /// For tasks of event loops.
+    fn shared(&self) -> PyResult<Arc<Shared>> {
+        let mut way = self.way.lock();
+        let shared = match std::mem::replace(&mut *way, Way::Others) {
+            Way::Nobody(gatherer) => Arc::new(Shared::new(gatherer)),
+            Way::Tasks(shared) => shared,
+            Way::Others => return Err(read_once()),
         };
-        let ended = block_on(py, &self.core, future)?.map_err(|e| errors::to_py(py, &e));
-        if !matches!(ended, Ok(false)) {
+        *way = Way::Tasks(Arc::clone(&shared));
+        Ok(shared)
+    }
+
+    /// The operation of the next part.
+    fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let next = async move {
+            let mut parts = OnTheWay::new(shared);
+            parts.next().await?;
+            Ok(parts)
+        };
+        let slf = slf.clone().unbind();
+        host::spawn(py, &this.core, next, move |py, parts: OnTheWay| slf.get().arrived(py, parts, false))
+    }
+
+    /// What has come, as Python sees it.
+    fn arrived(&self, py: Python<'_>, mut parts: OnTheWay, all: bool) -> PyResult<Py<PyAny>> {
+        if all || parts.chunks.is_empty() {
             self.recordset.get().settle();
         }
-        if ended? {
-            self.over = Some(Ok(()));
+        if !all && parts.chunks.is_empty() {
+            return Err(PyStopAsyncIteration::new_err(()));
         }
-        Ok(())
+        let records = ArrowRecords::of_query(&self.schema, std::mem::take(&mut parts.chunks));
+        Ok(Py::new(py, records)?.into_any())
     }
+}
+
+fn read_once() -> PyErr {
+    PyValueError::new_err("the stream of a query can be read once")
+}
+
+#[pymethods]
+impl ArrowStream {
+    /// The columns' names and types, of the Arrow `PyCapsule` interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    /// The stream, of the Arrow `PyCapsule` interface. Columns keep their types, whatever `requested_schema` is. Raises
+    /// `ValueError` the second time.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let gatherer = {
+            let mut way = self.way.lock();
+            match std::mem::replace(&mut *way, Way::Others) {
+                Way::Nobody(gatherer) => gatherer,
+                other => {
+                    *way = other;
+                    return Err(read_once());
+                }
+            }
+        };
+        let (core, recordset) = (Arc::clone(&self.core), self.recordset.clone_ref(py));
+        stream_capsule(py, Box::new(Columns { core, recordset, gatherer, failed: None }))
+    }
+
+    fn __aiter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::anext(slf).or_else(|error| host::failed(slf.py(), error))
+    }
+
+    fn __await__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let all = async move {
+            let mut parts = OnTheWay::new(shared);
+            while parts.next().await? {}
+            Ok(parts)
+        };
+        let slf = slf.clone().unbind();
+        let all = host::spawn(py, &this.core, all, move |py, parts: OnTheWay| slf.get().arrived(py, parts, true))?;
+        all.call_method0(py, "__await__")
+    }
+
+    fn __repr__(&self) -> String {
+        let state = match &*self.way.lock() {
+            Way::Nobody(_) => "not read yet",
+            Way::Tasks(_) => "being read",
+            Way::Others => "handed over",
+        };
+        format!("<ArrowStream of {} columns, {state}>", self.schema.len())
+    }
+}
+
+/// Makes chunks of records.
+struct Gatherer {
+    stream: Arc<Stream>,
+    builder: Builder,
+    /// How the query has ended.
+    over: Option<Result<(), aerolane::Error>>,
+}
+
+impl Gatherer {
+    /// The next chunk, whole or the last one; `None`: there is none. Dropping it loses nothing.
+    ///
+    /// # Errors
+    /// That of the query, behind what came before it; each time.
+    async fn next(&mut self) -> Result<Option<Arc<Chunk>>, aerolane::Error> {
+        let mut since_pause = 0;
+        while self.over.is_none() && !self.builder.is_full() {
+            let builder = &mut self.builder;
+            match self.stream.pass(|message| builder.push(message).map_err(malformed)) {
+                Taken::Record(()) => {
+                    since_pause += 1;
+                    if since_pause == RECORDS_PER_PAUSE {
+                        since_pause = 0;
+                        // The control plane has other work to do.
+                        tokio::task::yield_now().await;
+                    }
+                }
+                Taken::Nothing => self.stream.ready().await,
+                Taken::End => self.over = Some(Ok(())),
+                Taken::Failed(error) => self.over = Some(Err(error)),
+            }
+        }
+        match (self.builder.take(), &self.over) {
+            (Some(chunk), _) => Ok(Some(chunk)),
+            (None, Some(Err(error))) => Err(error.clone()),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+/// What the tasks that read a stream share.
+struct Shared {
+    gatherer: tokio::sync::Mutex<Gatherer>,
+    /// Chunks that have come to nobody: their tasks were cancelled.
+    returned: Mutex<Vec<Arc<Chunk>>>,
+}
+
+impl Shared {
+    fn new(gatherer: Gatherer) -> Self {
+        Self { gatherer: tokio::sync::Mutex::new(gatherer), returned: Mutex::default() }
+    }
+
+    fn returned(&self) -> Option<Arc<Chunk>> {
+        self.returned.lock().pop()
+    }
+
+    async fn next(&self) -> Result<Option<Arc<Chunk>>, aerolane::Error> {
+        if let Some(chunk) = self.returned() {
+            return Ok(Some(chunk));
+        }
+        let mut gatherer = self.gatherer.lock().await;
+        match gatherer.next().await? {
+            None => Ok(self.returned()),
+            chunk => Ok(chunk),
+        }
+    }
+}
+
+/// Chunks on their way to a task. If they do not get there, the stream has them back.
+struct OnTheWay {
+    shared: Arc<Shared>,
+    chunks: Vec<Arc<Chunk>>,
+}
+
+impl OnTheWay {
+    fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, chunks: Vec::new() }
+    }
+
+    /// Takes one more; false: there is none.
+    async fn next(&mut self) -> Result<bool, aerolane::Error> {
+        let chunk = self.shared.next().await?;
+        let more = chunk.is_some();
+        self.chunks.extend(chunk);
+        Ok(more)
+    }
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        if !self.chunks.is_empty() {
+            self.shared.returned.lock().append(&mut self.chunks);
+        }
+    }
+}
+
+/// A query on its way into columns, for readers that know the Arrow interface.
+struct Columns {
+    core: Arc<ClientCore>,
+    /// Keeps the query going.
+    recordset: Py<Recordset>,
+    gatherer: Gatherer,
+    failed: Option<Failure>,
 }
 
 /// An exception, for those who know no Python.
@@ -65,22 +264,24 @@ fn failure(py: Python<'_>, error: &PyErr) -> Failure {
 
 impl Source for Columns {
     fn schema(&self) -> &Arc<Schema> {
-        self.builder.schema()
+        self.gatherer.builder.schema()
     }
 
     fn next(&mut self) -> Result<Option<Arc<Chunk>>, Failure> {
-        if self.over.is_none() {
-            let gathered = Python::try_attach(|py| self.gather(py).map_err(|error| failure(py, &error)));
-            let shut_down = || Failure { code: libc::EIO, text: "Python is shutting down".to_owned() };
-            if let Err(failure) = gathered.unwrap_or_else(|| Err(shut_down())) {
-                self.over = Some(Err(failure));
+        let Self { core, recordset, gatherer, failed } = self;
+        if let Some(failure) = failed {
+            return Err(failure.clone());
+        }
+        let gathered = attached(|py| {
+            let chunk = block_on(py, core, gatherer.next()).and_then(|next| next.map_err(|e| errors::to_py(py, &e)));
+            if !matches!(chunk, Ok(Some(_))) {
+                recordset.get().settle();
             }
-        }
-        match (self.builder.take(), &self.over) {
-            // What came before an error counts.
-            (Some(chunk), _) => Ok(Some(chunk)),
-            (None, Some(Err(failure))) => Err(failure.clone()),
-            (None, _) => Ok(None),
-        }
+            chunk.map_err(|error| failure(py, &error))
+        });
+        let shut_down = || Failure { code: libc::EIO, text: "Python is shutting down".to_owned() };
+        let gathered = gathered.unwrap_or_else(|| Err(shut_down()));
+        *failed = gathered.as_ref().err().cloned();
+        gathered
     }
 }

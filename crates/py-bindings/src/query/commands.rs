@@ -3,17 +3,72 @@
 use std::sync::Arc;
 
 use aerolane::client::{RawClient, RawQuery};
+use aerolane::query_where;
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
+use super::plan::QueryPlan;
 use super::recordset::Recordset;
 use super::statement::{self, Asked, Runs, Statement};
 use super::tasks::ExecuteTask;
 use crate::batch::shape;
+use crate::cdt::Flags;
 use crate::client::twin::{Control, Twin};
 use crate::core::ClientCore;
 use crate::policy::{QueryPolicy, WritePolicy};
 use crate::{errors, txn};
+
+/// The longest name of an index.
+const MAX_INDEX_NAME: usize = 255;
+
+/// Asks which index the servers would choose for a condition.
+#[allow(clippy::too_many_arguments)] // the arguments of the Python method
+pub(crate) fn explain(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    namespace: &str,
+    ael: &str,
+    set_name: Option<&str>,
+    index_name_hint: Option<&str>,
+    explain_where_flags: Option<Flags>,
+    policy: Option<&Bound<'_, QueryPolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    statement::check_namespace(py, namespace)?;
+    statement::check_set(py, set_name.unwrap_or_default())?;
+    if let Some(size) = index_name_hint.map(str::len).filter(|size| *size > MAX_INDEX_NAME) {
+        let text = format!("an index name has at most {MAX_INDEX_NAME} bytes, not {size}");
+        return Err(errors::invalid_argument(py, text));
+    }
+    let where_flags = match explain_where_flags {
+        None => query_where::EXPLAIN,
+        Some(Flags(flags)) => u8::try_from(flags)
+            .map_err(|_| errors::invalid_argument(py, format!("explain_where_flags has unknown flags: {flags:#x}")))?,
+    };
+    let policy = QueryPolicy::in_force(policy);
+    txn::refuse(py, &policy.base_policy, "a query")?;
+    let owned = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+    let (set_name, index_name_hint) = (owned(set_name), owned(index_name_hint));
+    let (client, namespace, ael) = (core.raw.asynchronous(), namespace.to_owned(), ael.to_owned());
+    Ok(Control {
+        future: async move {
+            let (set, hint) = (set_name.as_deref(), index_name_hint.as_deref());
+            client.query_explain(&policy, &namespace, set, &ael, hint, Some(where_flags)).await
+        },
+        convert: move |py: Python<'_>, plan| Ok(Py::new(py, QueryPlan { plan, where_flags })?.into_any()),
+    })
+}
+
+/// Starts a query of the records that a plan finds.
+pub(crate) fn with_plan(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    statement: &Bound<'_, Statement>,
+    partition_filter: Option<&Bound<'_, PartitionFilter>>,
+    plan: &Bound<'_, QueryPlan>,
+    policy: Option<&Bound<'_, QueryPolicy>>,
+) -> PyResult<impl Twin + use<>> {
+    read(py, core, statement.get().reads_by(py, &plan.get().plan)?, partition_filter, policy)
+}
 
 /// Starts a query of records.
 pub(crate) fn query(
@@ -23,19 +78,30 @@ pub(crate) fn query(
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
     policy: Option<&Bound<'_, QueryPolicy>>,
 ) -> PyResult<impl Twin + use<>> {
+    read(py, core, statement.get().reads(py)?, partition_filter, policy)
+}
+
+fn read(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    asked: Asked,
+    partition_filter: Option<&Bound<'_, PartitionFilter>>,
+    policy: Option<&Bound<'_, QueryPolicy>>,
+) -> PyResult<impl Twin + use<>> {
     let policy = QueryPolicy::in_force(policy);
     txn::refuse(py, &policy.base_policy, "a query")?;
     let filter = match partition_filter {
         Some(filter) => filter.clone().unbind(),
         None => Py::new(py, PartitionFilter::all())?,
     };
-    let Asked { query, operate, names } = statement.get().reads(py)?;
-    let cursor = filter.get().cursor();
+    let Asked { query, operate, names } = asked;
+    let cursor = filter.get().cursor(py)?;
+    let of = (operate, query.has_function());
     let (raw, core) = (RawClient::clone(&core.raw), Arc::clone(core));
     Ok(Control {
         future: async move { raw.query(Arc::unwrap_or_clone(policy), query, cursor) },
         convert: move |py: Python<'_>, records| {
-            Ok(Py::new(py, Recordset::new(core, records, names, operate, filter))?.into_any())
+            Ok(Py::new(py, Recordset::new(core, records, names, of, filter))?.into_any())
         },
     })
 }

@@ -48,6 +48,16 @@ impl From<Indexed> for core::IndexType {
     }
 }
 
+python_enum! {
+    /// How the servers find the records for a condition (`Client.query_explain`).
+    ///
+    /// PRIMARY_INDEX: they look at all records. SECONDARY_INDEX: at a range of an index. FILTERED_OUT: no record can match.
+    "QuerySelection": core::QuerySelection {
+        PRIMARY_INDEX = 0 => Self::PrimaryIndex, SECONDARY_INDEX = 1 => Self::SecondaryIndex,
+        FILTERED_OUT = 2 => Self::FilteredOut,
+    }
+}
+
 /// The language of a UDF module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -74,6 +84,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     add::<core::CollectionIndexType>(module)?;
     add::<Indexed>(module)?;
+    add::<core::QuerySelection>(module)?;
     add::<Language>(module)?;
     add::<core::task::Status>(module)
 }

@@ -73,6 +73,31 @@ impl Filter {
         let others = others.into_iter().filter(|(_, bytes)| !bytes.is_empty());
         others.fold(query, |query, (kind, bytes)| query.field(kind, bytes))
     }
+
+    /// Of an index's name and a range as it is on the wire, whatever bin that names; `None`: it has another form.
+    pub(super) fn of_range(collection: CollectionIndexType, index_name: &str, range: &[u8]) -> Option<Self> {
+        let [1, length, rest @ ..] = range else { return None };
+        let (particle_type, mut rest) = rest.get(usize::from(*length)..)?.split_first()?;
+        let (begin, end) = (sized(&mut rest)?, sized(&mut rest)?);
+        rest.is_empty().then(|| {
+            Self(IndexFilter {
+                collection: collection as u8,
+                particle_type: *particle_type,
+                begin: begin.to_vec(),
+                end: end.to_vec(),
+                index_name: index_name.into(),
+                ..IndexFilter::default()
+            })
+        })
+    }
+}
+
+/// Takes the length and the bytes behind it off the front.
+fn sized<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (taken, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    *bytes = rest;
+    Some(taken)
 }
 
 /// Whether the first argument of a constructor names a bin or an index.

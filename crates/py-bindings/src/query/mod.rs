@@ -4,6 +4,7 @@
 //! * [`partitions`]: which partitions, and how far they have been read
 //! * [`recordset`]: the records, as they come
 //! * [`arrow`]: the same, as Arrow columns
+//! * [`plan`]: which index the servers choose
 //! * [`commands`]: the calls
 //! * [`tasks`]: work that the servers do in the background
 
@@ -12,6 +13,7 @@ pub(crate) mod commands;
 pub(crate) mod enums;
 pub(crate) mod filter;
 pub(crate) mod partitions;
+pub(crate) mod plan;
 pub(crate) mod recordset;
 pub(crate) mod statement;
 pub(crate) mod stream;
@@ -20,6 +22,7 @@ pub(crate) mod tasks;
 use pyo3::prelude::*;
 
 pub(crate) use partitions::PartitionFilter;
+pub(crate) use plan::QueryPlan;
 pub(crate) use statement::Statement;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -29,5 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<partitions::PartitionFilter>()?;
     module.add_class::<partitions::PartitionStatus>()?;
     module.add_class::<recordset::Recordset>()?;
+    module.add_class::<plan::QueryPlan>()?;
+    module.add_class::<arrow::ArrowStream>()?;
     tasks::register(module)
 }

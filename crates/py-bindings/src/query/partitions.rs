@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aerolane::client::{Cursor, PartitionPlace};
-use aerolane_wire::digest::{DIGEST_SIZE, Digest};
+use aerolane_wire::digest::{DIGEST_SIZE, Digest, partition_id};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -19,55 +19,106 @@ use crate::key::Key;
 /// A query moves its filter on with each record that is taken from it. Handed to another query, the filter goes on behind
 /// the last record: so results are read in pages (`QueryPolicy.max_records`), until `done()`. It can be pickled, to go on in
 /// another process. A filter that is handed to two queries at once follows the second one.
+///
+/// Other partitions can be set (`begin`, `count`, `digest`, or `partitions`), which are then read from the place that was
+/// set. That they exist is checked when the filter is used: `InvalidArgumentError` (a `ValueError`).
 #[pyclass(frozen, module = "aerolane.native")]
-pub(crate) struct PartitionFilter {
+pub(crate) struct PartitionFilter(Mutex<State>);
+
+struct State {
     /// The digest that it began behind.
     digest: Option<Digest>,
-    place: Mutex<Place>,
+    place: Place,
 }
 
 enum Place {
     Here(Cursor),
     /// As far as this query has been read.
     There(Arc<Stream>),
+    /// At the beginning of these partitions (the first, and how many), or behind the digest. Not checked yet.
+    Begin(usize, usize),
 }
 
 impl PartitionFilter {
-    fn of(cursors: Cursor) -> Self {
-        Self { digest: None, place: Mutex::new(Place::Here(cursors)) }
+    fn of(digest: Option<Digest>, cursor: Cursor) -> Self {
+        Self(Mutex::new(State { digest, place: Place::Here(cursor) }))
     }
 
-    pub(crate) fn cursor(&self) -> Cursor {
-        let stream = match &*self.place.lock() {
-            Place::Here(cursor) => return cursor.clone(),
+    /// # Errors
+    /// The partitions that were set do not exist, or do not go with the digest.
+    pub(crate) fn cursor(&self, py: Python<'_>) -> PyResult<Cursor> {
+        let (place, digest) = {
+            let state = self.0.lock();
+            match &state.place {
+                Place::Here(cursor) => return Ok(cursor.clone()),
+                Place::There(stream) => (Ok(Arc::clone(stream)), None),
+                Place::Begin(begin, count) => (Err((*begin, *count)), state.digest),
+            }
+        };
+        let (begin, count) = match place {
+            Ok(stream) => return Ok(stream.cursor()),
+            Err(range) => range,
+        };
+        let cursor = match digest {
+            None => Cursor::range(begin, count),
+            Some(digest) if (begin, count) == (partition_id(&digest).into(), 1) => return Ok(Cursor::behind(digest)),
+            Some(digest) => Err(aerolane::Error::invalid_argument(format!(
+                "the digest is one of partition {}, the filter reads {count} from partition {begin} on",
+                partition_id(&digest)
+            ))),
+        };
+        cursor.map_err(|e| errors::to_py(py, &e))
+    }
+
+    /// The first partition, and how many.
+    fn extent(&self) -> (usize, usize) {
+        let stream = match &self.0.lock().place {
+            Place::Here(cursor) => return (cursor.begin().into(), cursor.places().len()),
+            Place::Begin(begin, count) => return (*begin, *count),
             Place::There(stream) => Arc::clone(stream),
         };
-        stream.cursor()
+        let cursor = stream.cursor();
+        (cursor.begin().into(), cursor.places().len())
+    }
+
+    /// Sets where it stands. What that was before is given back, to be dropped without the lock.
+    fn put(&self, place: Place) -> Place {
+        std::mem::replace(&mut self.0.lock().place, place)
     }
 
     /// From now on it stands where the query stands.
     pub(crate) fn follow(&self, stream: &Arc<Stream>) {
-        let place = Place::There(Arc::clone(stream));
-        let before = std::mem::replace(&mut *self.place.lock(), place);
-        drop(before);
+        drop(self.put(Place::There(Arc::clone(stream))));
     }
 
     /// The query is over, or nobody reads it any more.
     pub(crate) fn settle(&self, stream: &Arc<Stream>) {
-        let mut place = self.place.lock();
-        let before = match &*place {
+        let mut state = self.0.lock();
+        let before = match &state.place {
             Place::There(mine) if Arc::ptr_eq(mine, stream) => {
-                std::mem::replace(&mut *place, Place::Here(stream.cursor()))
+                std::mem::replace(&mut state.place, Place::Here(stream.cursor()))
             }
             _ => return,
         };
-        drop(place);
+        drop(state);
         drop(before);
     }
 
     fn range(py: Python<'_>, begin: usize, count: usize) -> PyResult<Self> {
-        Cursor::range(begin, count).map(Self::of).map_err(|e| errors::to_py(py, &e))
+        Cursor::range(begin, count).map(|cursor| Self::of(None, cursor)).map_err(|e| errors::to_py(py, &e))
     }
+}
+
+/// A digest from 40 hex digits.
+fn digest_of(py: Python<'_>, text: &str) -> PyResult<Digest> {
+    let digits = text.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| {
+        let digit = |at: usize| char::from(pair[at]).to_digit(16);
+        Some((digit(0)? << 4 | digit(1)?) as u8)
+    };
+    let bytes: Option<Vec<u8>> = digits.0.iter().map(byte).collect();
+    let digest = bytes.filter(|_| digits.1.is_empty()).and_then(|bytes| bytes.try_into().ok());
+    digest.ok_or_else(|| errors::invalid_argument(py, format!("a digest is {} hex digits", 2 * DIGEST_SIZE)))
 }
 
 fn hex(digest: &Digest) -> String {
@@ -77,22 +128,11 @@ fn hex(digest: &Digest) -> String {
     })
 }
 
-fn from_hex(text: &str) -> Option<Digest> {
-    let mut digest = Digest::default();
-    if text.len() != 2 * DIGEST_SIZE || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..][..2], 16).ok()?;
-    }
-    Some(digest)
-}
-
 #[pymethods]
 impl PartitionFilter {
     #[new]
     fn new() -> Self {
-        Self::of(Cursor::all())
+        Self::of(None, Cursor::all())
     }
 
     /// All partitions.
@@ -110,8 +150,8 @@ impl PartitionFilter {
     /// The partition of a key, from behind this key on.
     #[staticmethod]
     fn by_key(key: &Bound<'_, Key>) -> Self {
-        let digest = key.get().digest();
-        Self { digest: Some(*digest), place: Mutex::new(Place::Here(Cursor::behind(*digest))) }
+        let digest = *key.get().digest();
+        Self::of(Some(digest), Cursor::behind(digest))
     }
 
     /// The partitions from `begin` on, `count` of them. Raises `InvalidArgumentError` (a `ValueError`) for none, or one
@@ -121,63 +161,87 @@ impl PartitionFilter {
         Self::range(py, begin, count)
     }
 
-    /// The first partition.
+    /// The first partition. Set, the filter stands at the beginning of its partitions again.
     #[getter]
-    fn begin(&self) -> u16 {
-        self.cursor().begin()
+    fn begin(&self) -> usize {
+        self.extent().0
     }
 
-    /// How many partitions.
+    #[setter]
+    fn set_begin(&self, begin: usize) {
+        let (_, count) = self.extent();
+        drop(self.put(Place::Begin(begin, count)));
+    }
+
+    /// How many partitions. Set, the filter stands at the beginning of its partitions again.
     #[getter]
     fn count(&self) -> usize {
-        self.cursor().places().len()
+        self.extent().1
     }
 
-    /// The digest of the key of `by_key`, as 40 hex digits; else `None`.
+    #[setter]
+    fn set_count(&self, count: usize) {
+        let (begin, _) = self.extent();
+        drop(self.put(Place::Begin(begin, count)));
+    }
+
+    /// The digest of the key of `by_key`, as 40 hex digits; else `None`. Set, the filter stands behind this digest, of
+    /// whose partition alone it then is (`begin` and `count` have to be set, too); set to `None`, at the beginning.
     #[getter]
     fn digest(&self) -> Option<String> {
-        self.digest.as_ref().map(hex)
+        self.0.lock().digest.as_ref().map(hex)
     }
 
-    /// How far each partition has been read: a list of `PartitionStatus`, which are copies. Set to such a list, of
-    /// partitions that follow each other, the filter goes on from there; set to None, it begins anew.
-    ///
-    /// Raises `InvalidArgumentError` (a `ValueError`) for no partitions, and for some that do not follow each other.
-    #[getter]
-    fn partitions(&self) -> Vec<PartitionStatus> {
-        let cursor = self.cursor();
-        let ids = cursor.begin()..;
-        ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: Mutex::new(*place) }).collect()
-    }
-
-    #[setter(partitions)]
-    fn set_partitions(&self, py: Python<'_>, partitions: Option<Vec<PyRef<'_, PartitionStatus>>>) -> PyResult<()> {
-        let cursor = if let Some(partitions) = partitions {
-            let begin = partitions.first().map_or(0, |first| usize::from(first.id));
-            if partitions.iter().zip(begin..).any(|(status, id)| usize::from(status.id) != id) {
-                return Err(errors::invalid_argument(py, "the partitions of a filter follow each other"));
-            }
-            let places = partitions.iter().map(|status| *status.place.lock()).collect();
-            Cursor::with_places(begin, places)
-        } else {
-            let cursor = self.cursor();
-            Cursor::range(usize::from(cursor.begin()), cursor.places().len())
-        };
-        let place = Place::Here(cursor.map_err(|e| errors::to_py(py, &e))?);
-        let before = std::mem::replace(&mut *self.place.lock(), place);
+    #[setter]
+    fn set_digest(&self, py: Python<'_>, digest: Option<&str>) -> PyResult<()> {
+        let digest = digest.map(|text| digest_of(py, text)).transpose()?;
+        let (begin, count) = self.extent();
+        let mut state = self.0.lock();
+        let before = std::mem::replace(&mut *state, State { digest, place: Place::Begin(begin, count) });
+        drop(state);
         drop(before);
         Ok(())
     }
 
-    /// Whether nothing is left in any of the partitions.
-    fn done(&self) -> bool {
-        self.cursor().is_done()
+    /// How far each partition has been read: a list of `PartitionStatus`, copies. Set to such a list (of partitions that
+    /// follow each other, `begin` and `count` are then theirs), the filter stands where these say; set to `None`, at the
+    /// beginning of its partitions.
+    #[getter]
+    fn partitions(&self, py: Python<'_>) -> PyResult<Vec<PartitionStatus>> {
+        let cursor = self.cursor(py)?;
+        let ids = cursor.begin()..;
+        Ok(ids.zip(cursor.places()).map(|(id, place)| PartitionStatus { id, place: Mutex::new(*place) }).collect())
     }
 
-    fn __repr__(&self) -> String {
-        let cursor = self.cursor();
-        let (begin, count) = (cursor.begin(), cursor.places().len());
-        let done = cursor.places().iter().filter(|place| !place.open).count();
+    #[setter]
+    fn set_partitions(&self, py: Python<'_>, partitions: Option<Vec<PyRef<'_, PartitionStatus>>>) -> PyResult<()> {
+        let place = match partitions {
+            None => {
+                let (begin, count) = self.extent();
+                Place::Begin(begin, count)
+            }
+            Some(partitions) => {
+                let begin = partitions.first().map_or(0, |first| usize::from(first.id));
+                if !partitions.iter().zip(begin..).all(|(partition, id)| usize::from(partition.id) == id) {
+                    let text = "the partitions of a filter follow each other by their ids";
+                    return Err(errors::invalid_argument(py, text));
+                }
+                let places = partitions.iter().map(|partition| partition.place()).collect();
+                Place::Here(Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?)
+            }
+        };
+        drop(self.put(place));
+        Ok(())
+    }
+
+    /// Whether nothing is left in any of the partitions.
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.cursor(py)?.is_done())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (begin, count) = self.extent();
+        let done = self.cursor(py).map_or(0, |cursor| cursor.places().iter().filter(|place| !place.open).count());
         format!("<PartitionFilter of {count} partitions from {begin} on, {done} done>")
     }
 
@@ -199,21 +263,20 @@ impl PartitionFilter {
             })
         });
         let places: Vec<_> = places.collect::<Option<_>>().ok_or_else(bad)?;
-        let mut filter = Self::of(Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?);
-        filter.digest = digest.map(|digest| digest.try_into().map_err(|_| bad())).transpose()?;
-        Ok(filter)
+        let digest = digest.map(|digest| digest.try_into().map_err(|_| bad())).transpose()?;
+        Ok(Self::of(digest, Cursor::with_places(begin, places).map_err(|e| errors::to_py(py, &e))?))
     }
 
     #[allow(clippy::type_complexity)] // What pickle wants.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let cursor = self.cursor();
+        let cursor = self.cursor(py)?;
         let mut states = Vec::with_capacity(cursor.places().len() * STATE);
         for place in cursor.places() {
             states.push(u8::from(!place.open) | u8::from(place.last.is_some()) << 1);
             states.extend_from_slice(&place.last.unwrap_or_default());
             states.extend_from_slice(&place.index_value.to_le_bytes());
         }
-        let digest = self.digest.map(|digest| PyBytes::new(py, &digest));
+        let digest = self.0.lock().digest.map(|digest| PyBytes::new(py, &digest));
         let args = ("_restore", cursor.begin(), PyBytes::new(py, &states), digest);
         let call = py.import("operator")?.getattr("methodcaller")?.call1(args)?;
         Ok((call, (py.get_type::<Self>(),).into_pyobject(py)?.into_any()))
@@ -223,10 +286,9 @@ impl PartitionFilter {
 /// Flags, digest, bval.
 const STATE: usize = 1 + DIGEST_SIZE + 8;
 
-/// How far one partition has been read: `PartitionStatus(id)` is one that has not been begun.
-///
-/// Its properties can be set, to tell a filter from where to go on (`PartitionFilter.partitions`).
-#[pyclass(frozen, module = "aerolane.native")]
+/// How far one partition has been read: `PartitionStatus(id)` is one that has not been begun. For
+/// `PartitionFilter.partitions`.
+#[pyclass(frozen, module = "aerolane.native", eq)]
 pub(crate) struct PartitionStatus {
     id: u16,
     place: Mutex<PartitionPlace>,
@@ -238,16 +300,20 @@ impl PartitionStatus {
     }
 }
 
-fn name_of<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-    key.extract().map_err(|_| PyTypeError::new_err("the name of a property is a str"))
+impl PartialEq for PartitionStatus {
+    fn eq(&self, other: &Self) -> bool {
+        // One lock at a time: it may be the same.
+        let (mine, others) = (self.place(), other.place());
+        self.id == other.id && mine == others
+    }
 }
 
 #[pymethods]
 impl PartitionStatus {
     #[new]
     fn new(py: Python<'_>, id: usize) -> PyResult<Self> {
-        Cursor::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
-        Ok(Self { id: id as u16, place: Mutex::new(PartitionPlace { last: None, index_value: 0, open: true }) })
+        let cursor = Cursor::range(id, 1).map_err(|e| errors::to_py(py, &e))?;
+        Ok(Self { id: cursor.begin(), place: Mutex::new(cursor.places()[0]) })
     }
 
     /// The partition, 0 to 4095.
@@ -262,25 +328,26 @@ impl PartitionStatus {
         self.place().open
     }
 
-    #[setter(retry)]
+    #[setter]
     fn set_retry(&self, retry: bool) {
         self.place.lock().open = retry;
     }
 
-    /// The digest of the last record that was read, as 40 hex digits; `None`: none yet.
+    /// The digest of the last record that was read, as 40 hex digits; `None`: none yet. Raises `InvalidArgumentError` (a
+    /// `ValueError`) when it is set to one of another partition, or to no digest.
     #[getter]
     fn digest(&self) -> Option<String> {
         self.place().last.as_ref().map(hex)
     }
 
-    #[setter(digest)]
+    #[setter]
     fn set_digest(&self, py: Python<'_>, digest: Option<&str>) -> PyResult<()> {
-        let digest = digest.map(|text| {
-            from_hex(text).ok_or_else(|| {
-                errors::invalid_argument(py, format!("a digest has 40 hex digits; this is none: {text:?}"))
-            })
-        });
-        self.place.lock().last = digest.transpose()?;
+        let digest = digest.map(|text| digest_of(py, text)).transpose()?;
+        if let Some(other) = digest.as_ref().map(partition_id).filter(|other| *other != self.id) {
+            let text = format!("the digest is one of partition {other}, not of {}", self.id);
+            return Err(errors::invalid_argument(py, text));
+        }
+        self.place.lock().last = digest;
         Ok(())
     }
 
@@ -290,14 +357,14 @@ impl PartitionStatus {
         Some(self.place().index_value).filter(|bval| *bval != 0)
     }
 
-    #[setter(bval)]
+    #[setter]
     fn set_bval(&self, bval: Option<u64>) {
         self.place.lock().index_value = bval.unwrap_or(0);
     }
 
     /// The property of this name: `"id"`, `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match name_of(key)? {
+        Ok(match property(key)?.as_str() {
             "id" => self.id.into_pyobject(py)?.into_any(),
             "retry" => self.retry().into_pyobject(py)?.to_owned().into_any(),
             "digest" => self.digest().into_pyobject(py)?.into_any(),
@@ -308,7 +375,7 @@ impl PartitionStatus {
 
     /// Sets the property of this name: `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        match name_of(key)? {
+        match property(key)?.as_str() {
             "retry" => self.set_retry(value.extract()?),
             "digest" => self.set_digest(py, value.extract()?)?,
             "bval" => self.set_bval(value.extract()?),
@@ -317,13 +384,13 @@ impl PartitionStatus {
         Ok(())
     }
 
-    fn __eq__(&self, other: &Self) -> bool {
-        self.id == other.id && self.place() == other.place()
-    }
-
     fn __repr__(&self) -> String {
         let digest = self.digest().map_or_else(|| "None".to_owned(), |digest| format!("'{digest}'"));
         let retry = if self.retry() { "True" } else { "False" };
         format!("<PartitionStatus {}: retry={retry}, digest={digest}>", self.id)
     }
+}
+
+fn property(key: &Bound<'_, PyAny>) -> PyResult<String> {
+    key.extract().map_err(|_| PyTypeError::new_err("the name of a property is a str"))
 }

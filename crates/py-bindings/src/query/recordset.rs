@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aerolane::client::RawRecords;
+use aerolane_wire::WireError;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
 
-use super::arrow::Columns;
+use super::arrow::ArrowStream;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
 use crate::client::twin::{Control, Twin, block_on};
-use crate::columns::{ArrowStream, Builder, Layout, NumpyRecords, Schema, Table};
+use crate::columns::{Builder, Layout, NumpyRecords, Schema, Table};
 use crate::core::ClientCore;
 use crate::record::Record;
 use crate::{errors, host};
@@ -19,7 +20,7 @@ use crate::{errors, host};
 /// After so many records without a pause, other tasks of the event loop have a turn.
 const RECORDS_PER_TURN: usize = 256;
 /// The same for the control plane, while it makes arrays.
-const RECORDS_PER_PAUSE: usize = 4096;
+pub(super) const RECORDS_PER_PAUSE: usize = 4096;
 
 /// Rows of a record batch, at most.
 const MAX_BATCH_ROWS: i64 = 1 << 24;
@@ -42,6 +43,11 @@ pub(crate) struct Recordset {
     turn: AtomicUsize,
 }
 
+/// A record that cannot be read.
+pub(super) fn malformed(error: WireError) -> aerolane::Error {
+    aerolane::Error::bad_response(format!("a record is malformed: {error}"))
+}
+
 /// What was taken, on its way to the loop's thread. If it does not get there (the task was cancelled), the stream has it
 /// back.
 struct OnTheWay {
@@ -58,14 +64,15 @@ impl Drop for OnTheWay {
 }
 
 impl Recordset {
+    /// The records are results of operations, or of a function.
     pub(crate) fn new(
         core: Arc<ClientCore>,
         records: RawRecords,
         names: (String, String),
-        operate: bool,
+        (operate, results): (bool, bool),
         filter: Py<PartitionFilter>,
     ) -> Self {
-        let stream = Arc::new(Stream::new(records, names));
+        let stream = Arc::new(Stream::new(records, names, results));
         filter.get().follow(&stream);
         Self { core, stream, operate, filter, turn: AtomicUsize::new(0) }
     }
@@ -129,10 +136,8 @@ impl Recordset {
         let future = async move {
             let mut table = Table::new(layout);
             loop {
-                match stream.take().1 {
-                    Taken::Record(raw) => {
-                        let malformed = |e| aerolane::Error::bad_response(format!("a record is malformed: {e}"));
-                        table.push(&raw.body).map_err(malformed)?;
+                match stream.pass(|message| table.push(message).map_err(malformed)) {
+                    Taken::Record(()) => {
                         if table.len().is_multiple_of(RECORDS_PER_PAUSE) {
                             // The control plane has other work to do.
                             tokio::task::yield_now().await;
@@ -223,8 +228,8 @@ impl Recordset {
     /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`, `int64`,
     /// `float64`, `utf8`, `large_utf8`, `binary`, `large_binary`.
     ///
-    /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits: in asyncio,
-    /// read in another thread (`asyncio.to_thread(pyarrow.table, stream)`). A batch has at most `batch_rows` records (1 to
+    /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In asyncio
+    /// await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most `batch_rows` records (1 to
     /// 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of another type, and
     /// `InvalidArgumentError` for names that no bin can have.
     #[pyo3(signature = (schema, *, batch_rows=65536))]
@@ -235,7 +240,7 @@ impl Recordset {
             let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
             errors::invalid_argument(slf.py(), text)
         })?;
-        Ok(ArrowStream::new(Box::new(Columns::new(slf, Builder::new(schema, rows as usize)))))
+        Ok(ArrowStream::new(slf, Builder::new(schema, rows as usize)))
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {

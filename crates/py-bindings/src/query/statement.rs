@@ -97,6 +97,27 @@ impl Statement {
     /// The query for records.
     pub(crate) fn reads(&self, py: Python<'_>) -> PyResult<Asked> {
         let state = self.changing.lock();
+        self.asks(py, &state, Self::selects(&self.namespace, &state))
+    }
+
+    /// The query for the records that a plan finds.
+    pub(crate) fn reads_by(&self, py: Python<'_>, plan: &aerolane::QueryPlan) -> PyResult<Asked> {
+        let state = self.changing.lock();
+        let (of_plan, mine) =
+            ((plan.namespace(), plan.set_name().unwrap_or_default()), (&*self.namespace, &*state.set_name));
+        if of_plan != mine {
+            let text = format!("the plan is for {of_plan:?} (namespace and set), the statement for {mine:?}");
+            return Err(errors::invalid_argument(py, text));
+        }
+        if state.filter.is_some() {
+            return Err(errors::invalid_argument(py, "a query with a plan takes no filter: the plan has the index"));
+        }
+        let query = RawQuery::of_plan(plan).map_err(|error| errors::to_py(py, &error))?;
+        self.asks(py, &state, query)
+    }
+
+    /// What `query` selects, with what is to come of it.
+    fn asks(&self, py: Python<'_>, state: &Changing, query: RawQuery) -> PyResult<Asked> {
         let (operate, (what, ops)) = match &state.operations {
             Some((reads, false)) => (true, reads.clone()),
             Some((_, true)) => {
@@ -105,7 +126,7 @@ impl Statement {
             }
             None => (false, self.bins.clone()),
         };
-        let mut query = Self::selects(&self.namespace, &state).ops(ops);
+        let mut query = query.ops(ops);
         if what & info1::NO_BIN_DATA != 0 {
             query = query.without_bins();
         }

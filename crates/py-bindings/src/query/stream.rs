@@ -16,6 +16,8 @@ use crate::record::Body;
 pub(crate) struct Stream {
     namespace: String,
     set: String,
+    /// What comes are results of a function.
+    results: bool,
     state: Mutex<State>,
     /// Held by the one who waits for frames; the others wait in line.
     turn: tokio::sync::Mutex<()>,
@@ -33,8 +35,8 @@ struct State {
 
 /// What a stream has just now.
 #[allow(clippy::large_enum_variant)] // Most are records: a box for each would cost more than it saves.
-pub(crate) enum Taken {
-    Record(Raw),
+pub(crate) enum Taken<R = Raw> {
+    Record(R),
     /// Nothing yet: [wait](Stream::ready).
     Nothing,
     /// No more.
@@ -51,10 +53,11 @@ pub(crate) struct Raw {
 }
 
 impl Stream {
-    pub(crate) fn new(records: RawRecords, (namespace, set): (String, String)) -> Self {
+    /// `results`: what comes are results of a function.
+    pub(crate) fn new(records: RawRecords, (namespace, set): (String, String), results: bool) -> Self {
         let state = State { records, returned: Vec::new(), takes: 0, closed: false };
         let (turn, changed) = (tokio::sync::Mutex::default(), Notify::new());
-        Self { namespace, set, state: Mutex::new(state), turn, changed }
+        Self { namespace, set, results, state: Mutex::new(state), turn, changed }
     }
 
     /// The next record, if it is there, and the number of this take. The cursor moves on with it.
@@ -66,25 +69,46 @@ impl Stream {
             }
             return (number, taken);
         }
+        let taken = self.next(&mut state, &mut |message| self.raw(message));
+        (state.takes, taken)
+    }
+
+    /// Gives the next record to `look`, as a message, if it is there. The cursor moves on with it. For those who have no
+    /// use for its key, and copy for themselves.
+    pub(crate) fn pass<R>(&self, mut look: impl FnMut(&[u8]) -> Result<R, Error>) -> Taken<R> {
+        let mut state = self.state.lock();
+        if self.results || !state.returned.is_empty() {
+            drop(state);
+            return match self.take().1 {
+                Taken::Record(raw) => look(&raw.body).map_or_else(Taken::Failed, Taken::Record),
+                Taken::Nothing => Taken::Nothing,
+                Taken::End => Taken::End,
+                Taken::Failed(error) => Taken::Failed(error),
+            };
+        }
+        self.next(&mut state, &mut look)
+    }
+
+    fn next<R>(&self, state: &mut State, look: &mut impl FnMut(&[u8]) -> Result<R, Error>) -> Taken<R> {
         loop {
             if state.closed {
-                return (state.takes, Taken::End);
+                return Taken::End;
             }
-            match state.records.next(|message| self.raw(message)) {
-                Some(Ok(Ok(raw))) => {
+            match state.records.next(&mut *look) {
+                Some(Ok(Ok(record))) => {
                     state.takes += 1;
-                    return (state.takes, Taken::Record(raw));
+                    return Taken::Record(record);
                 }
-                Some(Ok(Err(error)) | Err(error)) => return (state.takes, Taken::Failed(error)),
+                Some(Ok(Err(error)) | Err(error)) => return Taken::Failed(error),
                 None => {}
             }
             // Whoever waits has registered its waker, which must stay.
-            let Ok(_turn) = self.turn.try_lock() else { return (state.takes, Taken::Nothing) };
+            let Ok(_turn) = self.turn.try_lock() else { return Taken::Nothing };
             match state.records.poll_more(&mut std::task::Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(true)) => {}
-                Poll::Ready(Ok(false)) => return (state.takes, Taken::End),
-                Poll::Ready(Err(error)) => return (state.takes, Taken::Failed(error)),
-                Poll::Pending => return (state.takes, Taken::Nothing),
+                Poll::Ready(Ok(false)) => return Taken::End,
+                Poll::Ready(Err(error)) => return Taken::Failed(error),
+                Poll::Pending => return Taken::Nothing,
             }
         }
     }

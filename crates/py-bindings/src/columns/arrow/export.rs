@@ -1,10 +1,11 @@
 //! Chunks, schemas and streams in the form of Arrow's C interfaces.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -213,16 +214,33 @@ unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
         Box::from_raw((*stream).private_data.cast::<Exported>())
     };
     // With Python at hand a query ends at once, not when a thread next looks at what is to be dropped.
-    let _ = catch_unwind(AssertUnwindSafe(|| Python::try_attach(|_| drop(exported))));
+    let _ = catch_unwind(AssertUnwindSafe(|| attached(|_| drop(exported))));
+}
+
+/// Runs `f` with Python, called by a reader that may or may not have given up the GIL; `None`: Python is shutting down.
+///
+/// A reader that runs in a task which our event-loop driver steps has frames of ours below it. `PyO3` counts these, and
+/// so takes a thread for attached whose reader has given up the GIL meanwhile.
+pub(crate) fn attached<R>(f: impl FnOnce(Python<'_>) -> R) -> Option<R> {
+    // SAFETY: may be called at any time; null on threads that Python does not know.
+    let known = unsafe { !ffi::PyGILState_GetThisThreadState().is_null() };
+    // SAFETY: the thread is Python's, so Python is initialized. It changes nothing where the thread is attached.
+    let state = known.then(|| unsafe { ffi::PyGILState_Ensure() });
+    let result = catch_unwind(AssertUnwindSafe(|| Python::try_attach(f)));
+    if let Some(state) = state {
+        // SAFETY: undoes the call above, on the same thread, with the same thread attached.
+        unsafe { ffi::PyGILState_Release(state) };
+    }
+    result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// A schema for `__arrow_c_schema__`.
-pub(super) fn schema_capsule<'py>(py: Python<'py>, schema: &Arc<Schema>) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn schema_capsule<'py>(py: Python<'py>, schema: &Arc<Schema>) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, ArrowSchema::of(schema), c"arrow_schema")
 }
 
 /// A stream for `__arrow_c_stream__`.
-pub(super) fn stream_capsule(py: Python<'_>, source: Box<dyn Source>) -> PyResult<Bound<'_, PyCapsule>> {
+pub(crate) fn stream_capsule(py: Python<'_>, source: Box<dyn Source>) -> PyResult<Bound<'_, PyCapsule>> {
     let stream = ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),

@@ -13,6 +13,6 @@ mod records;
 mod schema;
 
 pub(crate) use chunk::{Builder, Chunk};
-pub(crate) use export::{Failure, Source};
-pub(crate) use records::{ArrowRecords, ArrowStream};
+pub(crate) use export::{Failure, Source, attached, schema_capsule, stream_capsule};
+pub(crate) use records::ArrowRecords;
 pub(crate) use schema::Schema;

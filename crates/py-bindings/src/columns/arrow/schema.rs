@@ -153,6 +153,11 @@ impl Schema {
         Ok(fields)
     }
 
+    /// How many columns.
+    pub(crate) fn len(&self) -> usize {
+        self.fields.len()
+    }
+
     /// The names of the bins.
     pub(crate) fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let names: Vec<_> = self.fields.iter().map(|field| field.name.to_string_lossy()).collect();
