@@ -25,7 +25,6 @@ STUB = ast.parse((pathlib.Path(peer.__file__).parent / "_native.pyi").read_text(
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 METRICS = "metrics: on their way"
-PLANS = "queries planned by the server: on their way"
 BUILDERS = "the builders of the session, and what they give"
 PRIVATE = "the peer's own, for its SDK"
 HASHED = "the object is a value that can be a key of a dict: it does not change"
@@ -39,9 +38,6 @@ MISSING = {
     **dict.fromkeys([f"Client.{name}" for name in ("enable_metrics", "disable_metrics", "metrics_enabled")], METRICS),
     **dict.fromkeys([f"_LocalClient.{name}" for name in ("enable_metrics", "disable_metrics")], METRICS),
     **dict.fromkeys(["Client.metrics", "_LocalClient.metrics", "_LocalClient.metrics_enabled"], METRICS),
-    **dict.fromkeys(["QueryPlan", "QuerySelection", "QueryWhereFlags"], PLANS),
-    **dict.fromkeys([f"Client.query_{name}" for name in ("explain", "explain_blocking")], PLANS),
-    **dict.fromkeys([f"Client.query_{name}" for name in ("with_plan", "with_plan_blocking")], PLANS),
     "refresh_log_levels": "no log records go from Rust to Python, so no levels of them are kept",
     "Client.__new__": "a client that is not connected; new_client makes those that are",
     "Operation.__new__": "an operation that does nothing; its constructors have names",
@@ -60,10 +56,6 @@ READ_ONLY = {
     "HLL.value": HASHED,
     "TlsConfig.for_login_only": "a configuration is made once, with what stands in files read: it does not change",
     "Txn.state": "the client's to set",
-    **dict.fromkeys(
-        [f"PartitionFilter.{name}" for name in ("begin", "count", "digest")],
-        "half a change would name partitions that do not exist: by_range, by_id and by_key make the others",
-    ),
 }
 # Defaults that are others here.
 DEFAULTS = {
@@ -428,7 +420,7 @@ def test_no_exception_is_stale():
     stale = []
     for name, reason in MISSING.items():
         kind, _, member = name.partition(".")
-        if reason in (METRICS, PLANS) or member == "__new__":
+        if reason == METRICS or member == "__new__":
             continue
         if hasattr(getattr(native, kind, None), member) if member else hasattr(native, kind):
             stale.append(name)
