@@ -86,6 +86,6 @@ fn one_reading_per_call_of_many_threads() {
     let milliseconds = begun.elapsed().as_millis() as u64;
     let (calls, beside) = (THREADS * CALLS, total - THREADS * CALLS);
     println!("{beside} readings beside those of {calls} calls in {milliseconds} ms");
-    // On each of the two shared connections, and for threads that open connections of their own at the start.
+    // On the shared connections (one, or two at the start), and for threads that open connections of their own.
     assert!(beside <= 2 * milliseconds + calls / 100, "{beside} readings beside those of {calls} calls");
 }

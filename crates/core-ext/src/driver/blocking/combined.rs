@@ -26,7 +26,7 @@ use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
 
 /// Most requests on the connection at a time: what stands in line behind a slow one waits for it.
-pub(super) const DEPTH: usize = 16;
+pub(super) const DEPTH: usize = 32;
 /// Larger requests go on connections of their own.
 const LARGEST_REQUEST: usize = 8 * 1024;
 /// A leader looks around after this time at the latest, when nothing comes. A fixed value: setting another timeout costs

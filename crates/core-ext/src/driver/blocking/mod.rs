@@ -38,11 +38,14 @@ use crate::topology::{NodeId, NodeInfo};
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// A thread's request buffer that grew beyond this is given back.
 const KEEP_REQUEST: usize = 64 * 1024;
-/// From so many single-record calls under way to a node on, callers share connections. Below it, a connection per
-/// thread costs less.
-const COMBINE_FROM: usize = 8;
+/// From so many single-record calls under way to a node on, callers share connections, until there are fewer than
+/// `SHARE_UNTIL`. Below that, a connection per thread costs less; a mixture of both costs most (decision 0012).
+const SHARE_FROM: usize = 20;
+const SHARE_UNTIL: usize = 8;
 /// Most shared connections per node.
 const MOST_COMBINERS: usize = 8;
+/// For so many connections that a pool may have, one may be shared: the calls that find no room on it need the others.
+const PER_COMBINER: usize = 32;
 /// Nodes per table of the second level.
 const CHUNK: usize = 256;
 
@@ -85,21 +88,35 @@ struct NodePools {
 /// How many single-record calls are under way. On a cache line of its own: every call changes it twice.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Calls(AtomicUsize);
+struct Calls {
+    under_way: AtomicUsize,
+    /// They share connections. Rarely written.
+    share: AtomicBool,
+}
 
 /// One call under way.
 struct Call<'a>(&'a Calls);
 
 impl Calls {
     fn enter(&self) -> (Call<'_>, usize) {
-        let others = self.0.fetch_add(1, Ordering::Relaxed);
+        let others = self.under_way.fetch_add(1, Ordering::Relaxed);
         (Call(self), others + 1)
+    }
+
+    /// Whether a call shares a connection, with so many under way.
+    fn share(&self, calls: usize) -> bool {
+        let shared = self.share.load(Ordering::Relaxed);
+        let share = calls >= if shared { SHARE_UNTIL } else { SHARE_FROM };
+        if share != shared {
+            self.share.store(share, Ordering::Relaxed);
+        }
+        share
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -145,12 +162,12 @@ impl Pools {
     ) -> Result<R, ExchangeError> {
         let gone = || ExchangeError::Failed(Failure::new(FailureKind::NodeGone, false));
         let NodePools { pools: [pool, _], combiners, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
-        let (_call, calls) = calls.enter();
-        if calls < COMBINE_FROM || combiners.is_empty() {
+        let (_call, under_way) = calls.enter();
+        if combiners.is_empty() || !calls.share(under_way) {
             let sent = self.send(node, Class::Single, job)?;
             return sent.receive_for(None, job.interrupt, decode).map_err(ExchangeError::Failed);
         }
-        let active = calls.div_ceil(combined::DEPTH).min(combiners.len());
+        let active = under_way.div_ceil(combined::DEPTH).min(combiners.len());
         let combiner = &combiners[THREAD.with(|thread| thread % active)];
         if let Some(joined) = combiner.join(pool, job.request, job.now) {
             let mut answer = ANSWER.take();
@@ -381,7 +398,7 @@ impl NodePools {
         };
         let batch = Limits { min: 0, max: sizing.batch_max as usize, ..single };
         // Never so many that they leave too few connections for the calls that they do not take.
-        let combiners = (single.max / (2 * combined::DEPTH)).min(MOST_COMBINERS);
+        let combiners = (single.max / PER_COMBINER).min(MOST_COMBINERS);
         Self {
             pools: [Pool::new(single), Pool::new(batch)],
             combiners: (0..combiners).map(|_| Combiner::default()).collect(),
