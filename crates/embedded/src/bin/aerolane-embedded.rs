@@ -34,6 +34,9 @@ struct Arguments {
     /// Puts the namespaces into strong-consistency mode, in which there are transactions.
     #[arg(long)]
     strong_consistency: bool,
+    /// Seconds between two sweeps that remove expired records. 0: none.
+    #[arg(long, default_value_t = 1)]
+    nsup_period: u32,
     /// The cluster's name.
     #[arg(long)]
     cluster_name: Option<String>,
@@ -103,7 +106,7 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
         .port(arguments.port)
         .replication_factor(arguments.replication_factor);
     for name in &arguments.namespaces {
-        let options = NamespaceOptions::new(name).default_ttl(arguments.default_ttl);
+        let options = NamespaceOptions::new(name).default_ttl(arguments.default_ttl).nsup_period(arguments.nsup_period);
         builder = builder.namespace_with(options.strong_consistency(arguments.strong_consistency));
     }
     if let Some(name) = &arguments.cluster_name {

@@ -49,13 +49,13 @@ pub struct NamespaceOptions {
     replication_factor: Option<usize>,
     default_ttl: u32,
     max_record_size: u32,
-    reap_period: u32,
+    nsup_period: u32,
     strong_consistency: bool,
 }
 
 impl NamespaceOptions {
     /// A namespace with default settings: the cluster's replication factor, records that never expire, records of at
-    /// most 1 MiB, expired ones reaped every second.
+    /// most 1 MiB, a sweep for expired ones every second.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         Self {
@@ -63,7 +63,7 @@ impl NamespaceOptions {
             replication_factor: None,
             default_ttl: 0,
             max_record_size: 1024 * 1024,
-            reap_period: 1,
+            nsup_period: 1,
             strong_consistency: false,
         }
     }
@@ -87,10 +87,11 @@ impl NamespaceOptions {
         self
     }
 
-    /// Seconds between two searches for expired records. Default 1; 0 = never, and then only records that are asked for
-    /// turn out to have expired.
-    pub fn reap_period(mut self, seconds: u32) -> Self {
-        self.reap_period = seconds;
+    /// Seconds between two sweeps that remove expired records (the server's `nsup-period`). Default 1. With 0 there are
+    /// none but those of [`EmbeddedCluster::sweep`]; expired records are not shown meanwhile. (On a server with period 0
+    /// nothing can be written that expires, unless `allow-ttl-without-nsup` is set, as it is here then.)
+    pub fn nsup_period(mut self, seconds: u32) -> Self {
+        self.nsup_period = seconds;
         self
     }
 
@@ -125,7 +126,8 @@ impl NamespaceOptions {
         namespace.strong_consistency = self.strong_consistency;
         namespace.config.default_ttl.store(self.default_ttl, Ordering::Relaxed);
         namespace.config.max_record_size.store(self.max_record_size, Ordering::Relaxed);
-        namespace.config.nsup_period.store(self.reap_period, Ordering::Relaxed);
+        namespace.config.nsup_period.store(self.nsup_period, Ordering::Relaxed);
+        namespace.config.allow_ttl_without_nsup.store(self.nsup_period == 0, Ordering::Relaxed);
         namespace
     }
 }
@@ -190,6 +192,17 @@ impl Builder {
         }
         for namespace in &mut self.namespaces {
             namespace.default_ttl = seconds;
+        }
+        self
+    }
+
+    /// Sets the period of sweeps of all namespaces added so far; see [`NamespaceOptions::nsup_period`].
+    pub fn nsup_period(mut self, seconds: u32) -> Self {
+        if self.namespaces.is_empty() {
+            self = self.namespace("test");
+        }
+        for namespace in &mut self.namespaces {
+            namespace.nsup_period = seconds;
         }
         self
     }

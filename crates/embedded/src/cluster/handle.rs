@@ -1,16 +1,17 @@
 //! The running cluster: its nodes, and what can be done to them.
 
 use super::builder::{Builder, MAX_NODES};
+use super::nsup::Supervisor;
 use super::{ClusterError, ClusterState, Node, NodeId};
 use crate::faults::{FaultRule, RuleId};
 use crate::service::{ListenerId, Service, TransportFactory, default_threads};
-use crate::store::Reaper;
 use parking_lot::Mutex;
 use socket2::{Domain, Socket, Type};
 use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// A running cluster. Dropping it stops all nodes; their records are gone then.
 ///
@@ -22,7 +23,7 @@ pub struct EmbeddedCluster {
     settings: Builder,
     nodes: Mutex<Vec<Entry>>,
     /// Removes expired records until the cluster goes.
-    _reaper: Reaper,
+    _supervisor: Supervisor,
     #[cfg(feature = "tls")]
     certificate: Option<String>,
 }
@@ -97,14 +98,14 @@ impl EmbeddedCluster {
         let transport = None;
         let service = Service::start(settings.threads.unwrap_or_else(default_threads))?;
         let ids = settings.ids();
-        let reaper = Reaper::start(state.namespaces.clone())?;
+        let supervisor = Supervisor::start(Arc::clone(&state))?;
         let cluster = Self {
             state,
             service,
             transport,
             settings,
             nodes: Mutex::default(),
-            _reaper: reaper,
+            _supervisor: supervisor,
             #[cfg(feature = "tls")]
             certificate,
         };
@@ -332,6 +333,34 @@ impl EmbeddedCluster {
     #[must_use]
     pub fn record_count(&self, namespace: &str) -> Option<u64> {
         self.state.namespace(namespace.as_bytes()).map(|ns| ns.record_count())
+    }
+
+    /// Puts the cluster's clock forward, so that tests of TTLs need not wait: records expire, and what is written from now
+    /// on has the new time. Sessions of users and timeouts of queries are not touched by it. There is no way back, and
+    /// the cluster cannot be ahead by more than ten years.
+    ///
+    /// Clients tell how many seconds a record has left by the void time that a node answers and their own clock: they
+    /// show records that are written later as living longer by as much as the clock is ahead.
+    ///
+    /// # Errors
+    /// [`ClusterError::Setting`] for more than ten years.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let cluster = aerolane_embedded::EmbeddedCluster::builder().start()?;
+    /// cluster.advance_clock(Duration::from_secs(3600))?;
+    /// let expired = cluster.sweep();
+    /// # assert_eq!(expired, 0);
+    /// # Ok::<(), aerolane_embedded::ClusterError>(())
+    /// ```
+    pub fn advance_clock(&self, by: Duration) -> Result<(), ClusterError> {
+        let text = || ClusterError::Setting("a clock can be put forward by ten years at most".to_owned());
+        self.state.clock.advance(by).then_some(()).ok_or_else(text)
+    }
+
+    /// Removes all records that have expired, now, whatever the periods of the namespaces; says how many those were.
+    pub fn sweep(&self) -> u64 {
+        self.state.namespaces.iter().map(|namespace| self.state.sweep(namespace)).sum()
     }
 
     /// Stops all nodes and threads. Dropping the cluster does the same.

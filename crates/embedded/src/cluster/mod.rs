@@ -4,6 +4,7 @@ mod builder;
 mod error;
 mod handle;
 mod node;
+mod nsup;
 mod ownership;
 mod state;
 

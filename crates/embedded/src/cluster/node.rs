@@ -1,6 +1,7 @@
 //! One node.
 
 use super::ClusterState;
+use super::nsup::SweepCounts;
 use crate::faults::Faults;
 use std::fmt;
 use std::net::SocketAddr;
@@ -46,6 +47,8 @@ pub(crate) struct Node {
     pub(crate) generations: Generations,
     /// Counts of what the node has done.
     pub(crate) counters: Counters,
+    /// What sweeps for expired records have found, by namespace.
+    pub(super) sweeps: Box<[SweepCounts]>,
     live: AtomicBool,
     /// Milliseconds between `born` and the last start.
     started_ms: AtomicU64,
@@ -60,6 +63,7 @@ impl Node {
         address: SocketAddr,
         tls_address: Option<SocketAddr>,
     ) -> Self {
+        let sweeps = cluster.namespaces.iter().map(|_| SweepCounts::default()).collect();
         Self {
             cluster,
             id,
@@ -69,6 +73,7 @@ impl Node {
             faults: Faults::default(),
             generations: Generations::default(),
             counters: Counters::default(),
+            sweeps,
             live: AtomicBool::new(false),
             started_ms: AtomicU64::new(0),
             born: Instant::now(),

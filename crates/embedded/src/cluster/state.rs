@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::ownership::{Ownership, PARTITIONS};
 use super::{Node, NodeId};
 use crate::admin::Security;
+use crate::clock::Clock;
 use crate::info::SecondaryIndexes;
 use crate::scan::Queries;
 use crate::store::Namespace;
@@ -33,6 +34,8 @@ pub(crate) struct ClusterState {
     pub(crate) queries: Queries,
     /// The name that TLS certificates are for.
     pub(crate) tls_name: Option<String>,
+    /// What time it is.
+    pub(crate) clock: Clock,
     view: RwLock<Arc<View>>,
     /// Serialises changes.
     forced: Mutex<BTreeMap<u16, NodeId>>,
@@ -101,6 +104,7 @@ impl ClusterState {
             modules,
             queries: Queries::default(),
             tls_name: parts.tls_name,
+            clock: Clock::default(),
             view: RwLock::new(Arc::new(view)),
             forced: Mutex::default(),
         }

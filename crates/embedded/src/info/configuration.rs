@@ -7,7 +7,7 @@ use crate::cluster::Node;
 use crate::store::Namespace;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// All names of a namespace's configuration, with their defaults.
 const NAMESPACE: &str = include_str!("namespace_config.txt");
@@ -30,6 +30,7 @@ pub(super) fn of_namespace(node: &Node, namespace: &Namespace) -> String {
     let values = HashMap::from([
         ("default-ttl", get(&config.default_ttl)),
         ("nsup-period", get(&config.nsup_period)),
+        ("allow-ttl-without-nsup", config.allow_ttl_without_nsup.load(Ordering::Relaxed).to_string()),
         ("default-read-touch-ttl-pct", get(&config.default_read_touch_ttl_pct)),
         ("max-record-size", get(&config.max_record_size)),
         ("strong-consistency", namespace.strong_consistency.to_string()),
@@ -73,8 +74,11 @@ fn set(node: &Node, command: &CommandLine<'_>) -> String {
     match changes {
         // Nothing is changed unless everything can be.
         Some(changes) if !changes.is_empty() => {
-            for (setting, value) in changes {
-                setting.store(value, Ordering::Relaxed);
+            for change in changes {
+                match change {
+                    Change::Number(setting, value) => setting.store(value, Ordering::Relaxed),
+                    Change::Flag(setting, value) => setting.store(value, Ordering::Relaxed),
+                }
             }
             "ok".to_owned()
         }
@@ -82,16 +86,29 @@ fn set(node: &Node, command: &CommandLine<'_>) -> String {
     }
 }
 
-/// Which setting becomes what; `None` if there is no such setting, or it cannot be changed to this.
-fn change<'a>(namespace: &'a Namespace, name: &str, value: &str) -> Option<(&'a AtomicU32, u32)> {
+/// Which setting becomes what.
+enum Change<'a> {
+    Number(&'a AtomicU32, u32),
+    Flag(&'a AtomicBool, bool),
+}
+
+/// The change to a setting; `None` if there is no such setting, or it cannot be changed to this.
+fn change<'a>(namespace: &'a Namespace, name: &str, value: &str) -> Option<Change<'a>> {
     let config = &namespace.config;
     let (setting, max) = match name {
         "default-ttl" => (&config.default_ttl, MAX_TTL),
-        "nsup-period" => (&config.nsup_period, 86_400 * 365),
+        "nsup-period" => (&config.nsup_period, u64::from(u32::MAX)),
         "default-read-touch-ttl-pct" => (&config.default_read_touch_ttl_pct, 100),
         "max-record-size" => (&config.max_record_size, 8 * 1024 * 1024),
+        "allow-ttl-without-nsup" => {
+            return value.parse().ok().map(|value| Change::Flag(&config.allow_ttl_without_nsup, value));
+        }
         _ => return None,
     };
     let value = params::seconds(value).filter(|value| *value <= max)?;
-    Some((setting, value as u32))
+    // Records would expire, and nothing would remove them.
+    if name == "default-ttl" && value != 0 && config.refuses_ttls() {
+        return None;
+    }
+    Some(Change::Number(setting, value as u32))
 }

@@ -32,7 +32,7 @@ pub(super) fn answer(node: &Node, command: &CommandLine<'_>) -> Option<String> {
         "edition" => EDITION,
         "compatibility-id" => "15",
         "partitions" => "4096",
-        "status" | "eviction-reset" | "recluster" | "jem-stats" | "udf-clear-cache" => "ok",
+        "status" | "recluster" | "jem-stats" | "udf-clear-cache" => "ok",
         "digests" => "RIPEMD160",
         "connection" => "admin=false",
         "best-practices" => "failed_best_practices=none",

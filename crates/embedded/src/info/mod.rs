@@ -4,6 +4,7 @@
 //! Community Edition, unknown ones with "unrecognized command".
 
 mod configuration;
+mod expiry;
 mod fixed;
 mod members;
 mod params;
@@ -128,6 +129,9 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         "truncate-namespace" => truncate::namespace(node, &command),
         "truncate-undo" | "truncate-namespace-undo" => truncate::undo(&command),
         "query-show" | "query-abort" | "query-abort-all" => crate::scan::command(node, &command),
+        "eviction-reset" => expiry::evict(node, &command),
+        "aerolane-clock" => expiry::clock(node, &command),
+        "aerolane-sweep" => expiry::sweep(node),
         "user-agent-set" => user_agent(session, &command),
         "aerolane-fault" => faults::handle_command(node, text.split_once(':').map_or("", |(_, rest)| rest)),
         _ => members::answer(node, &command)
@@ -146,7 +150,8 @@ fn permit(node: &Node, session: &mut Session, command: &CommandLine<'_>) -> Resu
         "udf-put" | "udf-remove" => Permission::UdfAdmin,
         "truncate" | "truncate-namespace" | "truncate-undo" | "truncate-namespace-undo" => Permission::Truncate,
         "query-abort" | "query-abort-all" => Permission::QueryAdmin,
-        "set-config" | "log-set" | "recluster" | "aerolane-fault" => Permission::SysAdmin,
+        "set-config" | "log-set" | "recluster" | "eviction-reset" | "aerolane-fault" | "aerolane-clock"
+        | "aerolane-sweep" => Permission::SysAdmin,
         _ => return Ok(()),
     };
     let namespace = command.namespace().unwrap_or_default();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MAX_INDEX_NAME: usize = 63;
 const MAX_SET_NAME: usize = 63;
 const MAX_BIN_NAME: usize = 15;
-/// More definitions than a real namespace takes; a bound for what a client can make us keep.
+/// Most indexes of a namespace, as in the server.
 const MAX_INDEXES: usize = 256;
 const MAX_EXPRESSION: usize = 16 * 1024;
 /// Up to this many records an index is built before the answer.
@@ -119,15 +119,15 @@ impl SecondaryIndexes {
             Some(_) => return error(200, "'indexname' already exists with different definition"),
             None => {}
         }
-        if list.len() >= MAX_INDEXES {
-            return error(205, "too many indexes");
-        }
         // The same definition under another name renames the index.
         let same =
             |d: &&mut Row| d.namespace == definition.namespace && d.set == definition.set && d.on == definition.on;
         if let Some(old) = list.iter_mut().find(same) {
             old.definition.name = definition.name;
             return "ok".to_owned();
+        }
+        if list.iter().filter(|d| d.namespace == definition.namespace).count() >= MAX_INDEXES {
+            return error(206, "already at sindex definition limit");
         }
         let index = definition.index().map(|index| Arc::new(Index::new(index)));
         list.push(Row { definition, index: index.clone() });
@@ -445,6 +445,6 @@ mod tests {
         for i in 0..MAX_INDEXES {
             assert_eq!(create(&indexes, &format!("ns=test;indexname=i{i};bin=b{i};type=numeric")), "ok");
         }
-        assert!(create(&indexes, "ns=test;indexname=z;bin=z;type=numeric").starts_with("ERROR:205:"));
+        assert!(create(&indexes, "ns=test;indexname=z;bin=z;type=numeric").starts_with("ERROR:206:"));
     }
 }

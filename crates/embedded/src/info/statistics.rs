@@ -12,7 +12,7 @@ use crate::store::{Namespace, SetId};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// All names of `statistics`, with what an idle node shows.
 const NODE: &str = include_str!("node_stats.txt");
@@ -116,20 +116,34 @@ fn of_namespace(node: &Node, namespace: &Namespace) -> String {
     let view = node.cluster.view();
     let held = Held::count(node, &view, namespace);
     let factor = node.cluster.replication_factor(namespace, view.size());
-    let values = HashMap::from([
+    let mut values = HashMap::from([
         ("ns_cluster_size", view.size().to_string()),
         ("effective_replication_factor", factor.to_string()),
         ("objects", held.records().to_string()),
         ("master_objects", held.masters.to_string()),
         ("prole_objects", held.replicas.to_string()),
-        ("current_time", clock::seconds(clock::now_ms()).to_string()),
+        ("current_time", clock::seconds(node.cluster.clock.now_ms()).to_string()),
         ("index_used_bytes", (held.records() * INDEX_ENTRY).to_string()),
         ("data_used_bytes", held.bytes.to_string()),
         ("migrate_fresh_partitions", PARTITIONS.to_string()),
         ("mrt_provisionals", namespace.provisional_count().to_string()),
         ("mrt_monitors", namespace.monitors.len().to_string()),
         ("mrt_monitors_active", "0".to_owned()),
+        ("evict_ttl", namespace.eviction.ttl.load(Ordering::Relaxed).to_string()),
+        ("evict_void_time", namespace.eviction.done.load(Ordering::Relaxed).to_string()),
+        ("smd_evict_void_time", namespace.eviction.wanted.load(Ordering::Relaxed).to_string()),
     ]);
+    if let Some(counts) = node.sweep_counts(namespace) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let share = get(&counts.removed_share);
+        values.extend([
+            ("non_expirable_objects", get(&counts.lasting).to_string()),
+            ("expired_objects", get(&counts.expired).to_string()),
+            ("evicted_objects", get(&counts.evicted).to_string()),
+            ("nsup_cycle_duration", get(&counts.seconds).to_string()),
+            ("nsup_cycle_deleted_pct", format!("{}.{:02}", share / 100, share % 100)),
+        ]);
+    }
     let stats = overlay(NAMESPACE, &values);
     format!("{stats};{}", super::configuration::of_namespace(node, namespace))
 }

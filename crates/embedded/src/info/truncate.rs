@@ -17,7 +17,7 @@ pub(super) fn set(node: &Node, command: &CommandLine<'_>) -> String {
         Ok(set) => set,
         Err(e) => return e.answer("set"),
     };
-    let before_ms = match bound(command) {
+    let before_ms = match bound(node, command) {
         Ok(before_ms) => before_ms,
         Err(answer) => return answer,
     };
@@ -36,7 +36,7 @@ pub(super) fn namespace(node: &Node, command: &CommandLine<'_>) -> String {
         Ok(namespace) => namespace,
         Err(e) => return error(20, &e.text("namespace")),
     };
-    match bound(command) {
+    match bound(node, command) {
         Err(answer) => answer,
         Ok(before_ms) => {
             if let Some(namespace) = node.cluster.namespace(namespace.as_bytes()) {
@@ -57,10 +57,10 @@ pub(super) fn undo(command: &CommandLine<'_>) -> String {
 
 /// Records last updated before this time go, in milliseconds since 2010. `lut` is in nanoseconds since 1970; without it,
 /// everything that is there now goes.
-fn bound(command: &CommandLine<'_>) -> Result<u64, String> {
+fn bound(node: &Node, command: &CommandLine<'_>) -> Result<u64, String> {
     let text = match command.get("lut") {
         // This millisecond's writes are there, too.
-        Err(ParameterError::Missing) => return Ok(clock::now_ms() + 1),
+        Err(ParameterError::Missing) => return Ok(node.cluster.clock.now_ms() + 1),
         Err(e) => return Err(e.answer("lut")),
         Ok(text) => text,
     };
@@ -73,7 +73,7 @@ fn bound(command: &CommandLine<'_>) -> Result<u64, String> {
     if before_ms == 0 {
         return Err(error(4, "would truncate to 0"));
     }
-    if before_ms > clock::now_ms() {
+    if before_ms > node.cluster.clock.now_ms() {
         return Err(error(4, "would truncate in the future"));
     }
     Ok(before_ms)

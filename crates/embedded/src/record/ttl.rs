@@ -11,9 +11,16 @@ const NEVER: u32 = u32::MAX;
 /// Keep the void time as it is.
 const KEEP: u32 = u32::MAX - 1;
 
-/// Whether a TTL word of a write can be taken.
-pub(super) fn check(word: u32) -> Result<(), u8> {
-    if word > MAX_TTL && word != NEVER && word != KEEP { Err(code::PARAMETER) } else { Ok(()) }
+/// Whether a TTL word of a write can be taken; `is_new`: there is no record yet.
+pub(super) fn check(config: &NamespaceConfig, word: u32, is_new: bool) -> Result<(), u8> {
+    let word = if word == KEEP && is_new { 0 } else { word };
+    let expires = match word {
+        0 => config.default_ttl.load(Ordering::Relaxed) != 0,
+        NEVER | KEEP => false,
+        1..=MAX_TTL => true,
+        _ => return Err(code::PARAMETER),
+    };
+    if expires && config.refuses_ttls() { Err(code::FORBIDDEN) } else { Ok(()) }
 }
 
 /// The void time after a write at `now` (seconds since 2010); `old` is the void time of the record that is there.

@@ -124,7 +124,7 @@ impl Walk<'_> {
             if self.entry.is_aborted() {
                 return None;
             }
-            let now_ms = clock::now_ms();
+            let now_ms = self.node.cluster.clock.now_ms();
             let now = clock::seconds(now_ms);
             let Some(picked) = self.picked.pop() else {
                 let wanted = self.query.partitions.get(self.next)?;

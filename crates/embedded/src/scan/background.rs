@@ -73,7 +73,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         if node.cluster.view().ownership.master(pid) != Some(node.id) {
             continue;
         }
-        let now = clock::seconds(clock::now_ms());
+        let now = clock::seconds(node.cluster.clock.now_ms());
         for Picked { digest, .. } in selector.pick(pid, None, now).0.iter().rev() {
             let here = namespace.partition(pid).find(digest).is_some_and(|record| selector.takes(record, now));
             if !here || entry.is_aborted() {
@@ -95,7 +95,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 txn: TxnPart::default(),
             };
             scratch.clear();
-            let outcome = record::execute(namespace, &request, clock::now_ms(), &mut scratch);
+            let outcome = record::execute(namespace, &request, node.cluster.clock.now_ms(), &mut scratch);
             if outcome.code == code::OK { entry.answered(1) } else { entry.failed(1) }
         }
         entry.progress(usize::from(pid) + 1);

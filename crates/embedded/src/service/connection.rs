@@ -148,9 +148,10 @@ impl Connection {
         self.queue()
     }
 
-    /// Does what can be done now.
+    /// Does what can be done now, by the system's clock.
     pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
         self.queued = false;
+        let now_ms = now_ms + self.node.cluster.clock.ahead_ms();
         let turn = self.advance(now_ms, buffer).unwrap_or(Turn::Close);
         // Once per turn, as all threads share the counter.
         if self.session.records > 0 {

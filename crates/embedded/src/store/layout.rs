@@ -158,7 +158,7 @@ impl Record {
         self.bins().find(|bin| bin.name == name)
     }
 
-    /// Whether the record has expired and only waits to be reaped.
+    /// Whether the record has expired and only waits to be swept away.
     #[inline]
     pub(crate) fn is_expired(&self, now_seconds: u32) -> bool {
         let void_time = self.void_time();

@@ -5,17 +5,17 @@
 //! [`Namespace::drop_partition`].
 
 mod config;
-mod expiry;
 mod layout;
 mod partition;
 mod provisional;
 mod sets;
+mod sweep;
 
 pub(crate) use config::NamespaceConfig;
-pub(crate) use expiry::Reaper;
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
 pub(crate) use partition::Partition;
 pub(crate) use sets::{Set, SetId, Sets};
+pub(crate) use sweep::{Eviction, Limits, Swept};
 
 use crate::index::Index;
 use crate::transaction::Monitors;
@@ -38,6 +38,8 @@ pub(crate) struct Namespace {
     pub(crate) strong_consistency: bool,
     /// Open transactions.
     pub(crate) monitors: Monitors,
+    /// What is to be evicted before it expires.
+    pub(crate) eviction: Eviction,
     /// Lua modules, shared by all namespaces of the cluster.
     pub(crate) modules: Arc<Registry>,
     partitions: Box<[Mutex<Partition>]>,
@@ -52,6 +54,7 @@ impl Namespace {
             sets: Sets::default(),
             strong_consistency: false,
             monitors: Monitors::default(),
+            eviction: Eviction::default(),
             modules: Arc::default(),
             partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
         }
@@ -92,7 +95,7 @@ impl Namespace {
         }
     }
 
-    /// Number of records, expired ones that were not reaped yet included.
+    /// Number of records, expired ones that no sweep has removed yet included.
     pub(crate) fn record_count(&self) -> u64 {
         self.partitions.iter().map(|p| p.lock().len() as u64).sum()
     }
@@ -116,10 +119,5 @@ impl Namespace {
         if self.strong_consistency {
             self.monitors.expire(self, now);
         }
-    }
-
-    /// Removes the records that have expired by `now` (seconds since 2010); says how many.
-    pub(crate) fn reap(&self, now: u32) -> u64 {
-        self.partitions.iter().map(|partition| partition.lock().reap(&self.sets, now)).sum()
     }
 }

@@ -1,6 +1,7 @@
 //! One partition: a compact hash table of records, keyed by digest.
 
 use super::provisional::Provisional;
+use super::sweep::Limits;
 use super::{Record, Sets};
 use crate::index::{Entries, Index};
 use hashbrown::HashTable;
@@ -15,6 +16,8 @@ pub(crate) struct Partition {
     earliest_void: u32,
     /// What open transactions have written.
     pub(super) provisional: Provisional,
+    /// Records that never expire.
+    lasting: u64,
     /// What secondary indexes have of the records.
     pub(crate) entries: Entries,
 }
@@ -38,6 +41,11 @@ impl Partition {
         self.bytes
     }
 
+    /// How many records never expire.
+    pub(crate) fn lasting(&self) -> u64 {
+        self.lasting
+    }
+
     /// The record with this digest.
     #[inline]
     pub(crate) fn find(&self, digest: &[u8; 20]) -> Option<&Record> {
@@ -47,9 +55,12 @@ impl Partition {
     /// Puts a record in (the bytes of [`Record::encode`] and the bins), in place of the one with the same digest.
     pub(crate) fn put(&mut self, sets: &Sets, digest: &[u8; 20], bytes: &[u8]) {
         let hashed = hash(digest);
-        self.note_void_time(Record::void_time_of(bytes));
+        let void_time = Record::void_time_of(bytes);
+        self.note_void_time(void_time);
+        self.lasting += u64::from(void_time == 0);
         if let Some(record) = self.table.find_mut(hashed, |r| r.digest() == digest) {
             let (old_set, old_size) = (record.set_id(), record.size());
+            self.lasting -= u64::from(record.void_time() == 0);
             if !self.entries.is_empty() {
                 self.entries.changed(sets, Some(record), Some(&Record::from_bytes(bytes)));
             }
@@ -78,6 +89,8 @@ impl Partition {
     pub(crate) fn touch(&mut self, digest: &[u8; 20], void_time: u32, now_ms: u64) {
         self.note_void_time(void_time);
         if let Some(record) = self.table.find_mut(hash(digest), |r| r.digest() == digest) {
+            self.lasting -= u64::from(record.void_time() == 0);
+            self.lasting += u64::from(void_time == 0);
             record.touch(void_time, now_ms);
         }
     }
@@ -88,13 +101,21 @@ impl Partition {
         }
     }
 
-    /// Removes the records that have expired by `now`; says how many.
-    pub(crate) fn reap(&mut self, sets: &Sets, now: u32) -> u64 {
-        if self.earliest_void == 0 || self.earliest_void >= now {
+    /// Removes records that are struck by the limits, at most so many; says how many.
+    pub(crate) fn sweep(&mut self, sets: &Sets, limits: Limits, most: u64) -> u64 {
+        if self.earliest_void == 0 || self.earliest_void >= limits.end() {
             return 0;
         }
-        let removed = self.retain(sets, |record| !record.is_expired(now));
-        self.earliest_void = self.table.iter().map(Record::void_time).filter(|at| *at != 0).min().unwrap_or(0);
+        let (mut earliest, mut removed) = (u32::MAX, 0);
+        self.retain(sets, |record| {
+            let kept = removed == most || !limits.strike(record);
+            removed += u64::from(!kept);
+            if kept && record.void_time() != 0 {
+                earliest = earliest.min(record.void_time());
+            }
+            kept
+        });
+        self.earliest_void = if earliest == u32::MAX { 0 } else { earliest };
         removed
     }
 
@@ -106,6 +127,7 @@ impl Partition {
             self.entries.changed(sets, Some(&record), None);
         }
         self.bytes -= record.size() as u64;
+        self.lasting -= u64::from(record.void_time() == 0);
         sets.count(record.set_id(), -1, -(record.size() as i64));
         Some(record)
     }
@@ -121,28 +143,25 @@ impl Partition {
         self.table.iter()
     }
 
-    /// Keeps the records for which `keep` says so; answers how many went.
-    pub(crate) fn retain(&mut self, sets: &Sets, keep: impl Fn(&Record) -> bool) -> u64 {
-        let mut removed = 0;
-        let mut bytes = self.bytes;
-        let entries = &mut self.entries;
-        self.table.retain(|r| {
+    /// Keeps the records for which `keep` says so.
+    pub(crate) fn retain(&mut self, sets: &Sets, mut keep: impl FnMut(&Record) -> bool) {
+        let before = self.table.len();
+        let Self { table, bytes, lasting, entries, .. } = self;
+        table.retain(|r| {
             let kept = keep(r);
             if !kept {
                 if !entries.is_empty() {
                     entries.changed(sets, Some(r), None);
                 }
-                removed += 1;
-                bytes -= r.size() as u64;
+                *bytes -= r.size() as u64;
+                *lasting -= u64::from(r.void_time() == 0);
                 sets.count(r.set_id(), -1, -(r.size() as i64));
             }
             kept
         });
-        self.bytes = bytes;
-        if removed > 0 && self.table.len() * 4 < self.table.capacity() {
-            self.table.shrink_to_fit(|r| hash(r.digest()));
+        if table.len() < before && table.len() * 4 < table.capacity() {
+            table.shrink_to_fit(|r| hash(r.digest()));
         }
-        removed
     }
 
     /// Removes everything.

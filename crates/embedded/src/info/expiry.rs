@@ -1,0 +1,63 @@
+//! Commands about records that expire: the server's, and two that only embedded clusters know.
+
+use super::params::{CommandLine, ParameterError};
+use super::{error, params};
+use crate::clock;
+use crate::cluster::Node;
+use std::time::Duration;
+
+/// Longest TTL, in seconds.
+const MAX_TTL: u64 = 315_360_000;
+
+/// `eviction-reset:namespace=..[;ttl=..]`: records that have no more than this TTL left go with the next sweep; without it
+/// no more records go. An unknown namespace is "ok", as in the server, which hands the command to its metadata service.
+pub(super) fn evict(node: &Node, command: &CommandLine<'_>) -> String {
+    let namespace = match command.namespace() {
+        Ok(name) => node.cluster.namespace(name.as_bytes()),
+        Err(e) => return error(20, &e.text("namespace")),
+    };
+    let void_time = match command.get_bounded("ttl", 11) {
+        Err(ParameterError::Missing) => 0,
+        Err(e) => return e.answer("ttl"),
+        Ok(ttl) => match number(ttl) {
+            ttl if ttl > MAX_TTL => return error(4, "ttl too big"),
+            ttl => clock::seconds(node.cluster.clock.now_ms() + ttl * 1000),
+        },
+    };
+    if let Some(namespace) = namespace {
+        namespace.eviction.set(void_time);
+    }
+    "ok".to_owned()
+}
+
+/// A number as C reads it: decimal, hexadecimal or octal; no digits are 0.
+fn number(text: &str) -> u64 {
+    let (digits, radix) = match text.strip_prefix('0') {
+        Some(rest) => match rest.strip_prefix(['x', 'X']) {
+            Some(hex) => (hex, 16),
+            None => (rest, 8),
+        },
+        None => (text, 10),
+    };
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    u64::from_str_radix(&digits[..end], radix).unwrap_or(0)
+}
+
+/// `aerolane-clock[:advance=<time>]`: puts the cluster's clock forward; answers how many seconds it is ahead.
+pub(super) fn clock(node: &Node, command: &CommandLine<'_>) -> String {
+    match command.get("advance") {
+        Err(ParameterError::Missing) => {}
+        Err(e) => return e.answer("advance"),
+        Ok(time) => match params::seconds(time) {
+            Some(seconds) if node.cluster.clock.advance(Duration::from_secs(seconds)) => {}
+            _ => return error(4, "bad 'advance' - seconds, with a unit if need be, up to ten years in all"),
+        },
+    }
+    format!("ahead={}", node.cluster.clock.ahead_ms() / 1000)
+}
+
+/// `aerolane-sweep`: removes what has expired from all namespaces; answers how many records those were.
+pub(super) fn sweep(node: &Node) -> String {
+    let removed: u64 = node.cluster.namespaces.iter().map(|namespace| node.cluster.sweep(namespace)).sum();
+    format!("removed={removed}")
+}

@@ -1,0 +1,181 @@
+//! Removing records that have expired, and those that are evicted before.
+
+use super::{Namespace, Record};
+use parking_lot::MutexGuard;
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+/// Records that go while a partition stays locked.
+const RECORDS_PER_TURN: u64 = 1000;
+
+/// Which records have to go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Those with a void time before this one (seconds since 2010).
+    pub(crate) now: u32,
+    /// Those with a void time before this one, too; 0 = no others.
+    pub(crate) evict: u32,
+}
+
+impl Limits {
+    /// Records with void times before this one go.
+    pub(super) fn end(self) -> u32 {
+        self.now.max(self.evict)
+    }
+
+    /// Whether the record has to go.
+    pub(super) fn strike(self, record: &Record) -> bool {
+        record.void_time() != 0 && record.void_time() < self.end()
+    }
+}
+
+/// What is to be evicted from a namespace. Times are void times, seconds since 2010; 0 = none.
+#[derive(Debug, Default)]
+pub(crate) struct Eviction {
+    /// The void time before which records have to go.
+    pub(crate) wanted: AtomicU32,
+    /// The one before which they have gone.
+    pub(crate) done: AtomicU32,
+    /// How far ahead the last one lay when it was carried out, in seconds.
+    pub(crate) ttl: AtomicI64,
+}
+
+impl Eviction {
+    /// Records that expire before this time go with the next sweep; 0 ends that.
+    pub(crate) fn set(&self, void_time: u32) {
+        self.wanted.store(void_time, Ordering::Relaxed);
+        if void_time == 0 {
+            self.done.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something is to be evicted.
+    pub(crate) fn is_due(&self) -> bool {
+        self.done.load(Ordering::Relaxed) < self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// The time for a sweep that begins now; 0 if there is nothing to be evicted.
+    pub(crate) fn take(&self, now: u32) -> u32 {
+        if !self.is_due() {
+            return 0;
+        }
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        self.done.store(wanted, Ordering::Relaxed);
+        self.ttl.store(i64::from(wanted) - i64::from(now), Ordering::Relaxed);
+        // A time in the past is not carried out.
+        if now > wanted { 0 } else { wanted }
+    }
+}
+
+/// What a sweep has found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Swept {
+    /// Records that have gone.
+    pub(crate) removed: u64,
+    /// Records that are left.
+    pub(crate) left: u64,
+    /// Those of them that never expire.
+    pub(crate) lasting: u64,
+}
+
+impl AddAssign for Swept {
+    fn add_assign(&mut self, other: Self) {
+        self.removed += other.removed;
+        self.left += other.left;
+        self.lasting += other.lasting;
+    }
+}
+
+impl Namespace {
+    /// Sweeps one partition, with a pause for others after every thousand records.
+    pub(crate) fn sweep(&self, partition: u16, limits: Limits) -> Swept {
+        let mut removed = 0;
+        loop {
+            let mut partition = self.partition(partition);
+            let turn = partition.sweep(&self.sets, limits, RECORDS_PER_TURN);
+            removed += turn;
+            if turn < RECORDS_PER_TURN {
+                return Swept { removed, left: partition.len() as u64, lasting: partition.lasting() };
+            }
+            // Whoever waits goes first.
+            MutexGuard::unlock_fair(partition);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Definition, Index, Origin, Part, ValueKind};
+    use crate::store::{RecordParts, SetId};
+    use std::sync::Arc;
+
+    fn put(namespace: &Namespace, n: u32, set: SetId, void_time: u32) -> [u8; 20] {
+        let mut digest = [7; 20];
+        digest[4..8].copy_from_slice(&n.to_be_bytes());
+        let parts = RecordParts {
+            digest: &digest,
+            generation: 1,
+            set_id: set,
+            void_time,
+            last_update_ms: 0,
+            key: &[],
+            n_bins: 1,
+        };
+        let mut bytes = Vec::new();
+        Record::encode(&parts, &mut bytes);
+        crate::record::append_bin(b"n", 1, &i64::from(n).to_be_bytes(), &mut bytes);
+        namespace.partition(0x707).put(&namespace.sets, &digest, &bytes);
+        digest
+    }
+
+    const AT: fn(u32) -> Limits = |now| Limits { now, evict: 0 };
+
+    #[test]
+    fn what_has_expired_goes_with_its_counts_and_index_entries() {
+        let namespace = Namespace::new("test");
+        let set = namespace.sets.find_or_add(b"s").unwrap();
+        let index = Arc::new(Index::new(Definition {
+            set: None,
+            origin: Origin::Bin { name: b"n".to_vec(), context: None },
+            part: Part::Whole,
+            kind: ValueKind::Numeric,
+        }));
+        namespace.build_index(&index);
+        // More than are removed at a time, and some that stay.
+        for n in 0..3500 {
+            put(&namespace, n, set, if n < 2600 { 100 + n % 10 } else { 0 });
+        }
+        put(&namespace, 9999, set, 500);
+        let objects = || namespace.sets.get(set).unwrap().objects();
+        assert_eq!((objects(), index.entries(), namespace.partition(0x707).lasting()), (3501, 3501, 900));
+
+        // A record lives through the second of its void time.
+        assert_eq!(namespace.sweep(0x707, AT(100)), Swept { removed: 0, left: 3501, lasting: 900 });
+        assert_eq!(namespace.sweep(0x707, AT(105)), Swept { removed: 1300, left: 2201, lasting: 900 });
+        assert_eq!((objects(), index.entries()), (2201, 2201));
+        assert_eq!(namespace.sweep(0x707, AT(400)), Swept { removed: 1300, left: 901, lasting: 900 });
+        assert_eq!((objects(), index.entries()), (901, 901));
+        assert_eq!(namespace.partition(0x707).bytes(), namespace.sets.get(set).unwrap().bytes());
+        assert_eq!(namespace.sweep(0x707, Limits { now: 400, evict: 501 }).removed, 1);
+        assert_eq!((objects(), index.entries(), namespace.sweep(3, AT(u32::MAX))), (900, 900, Swept::default()));
+    }
+
+    #[test]
+    fn a_record_that_is_written_or_touched_again_counts_as_what_it_is_now() {
+        let namespace = Namespace::new("test");
+        put(&namespace, 1, SetId::NONE, 100);
+        let digest = put(&namespace, 2, SetId::NONE, 100);
+        put(&namespace, 1, SetId::NONE, 0);
+        assert_eq!(namespace.partition(0x707).lasting(), 1);
+        namespace.partition(0x707).touch(&digest, 200, 0);
+        assert_eq!(namespace.sweep(0x707, AT(150)), Swept { removed: 0, left: 2, lasting: 1 });
+        assert_eq!(namespace.sweep(0x707, AT(201)), Swept { removed: 1, left: 1, lasting: 1 });
+        put(&namespace, 1, SetId::NONE, 300);
+        assert_eq!(namespace.partition(0x707).lasting(), 0);
+        assert_eq!(namespace.sweep(0x707, AT(301)), Swept { removed: 1, left: 0, lasting: 0 });
+        put(&namespace, 3, SetId::NONE, 0);
+        namespace.partition(0x707).clear(&namespace.sets);
+        assert_eq!(namespace.partition(0x707).lasting(), 0);
+    }
+}
