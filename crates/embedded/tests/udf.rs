@@ -25,6 +25,57 @@ function stubborn(rec) while true do pcall(function() while true do end end) end
 function in_coroutine(rec)
   while true do coroutine.resume(coroutine.create(function() while true do end end)) end
 end
+function bad_pattern(rec) local s = ("abc"):gsub("[", "x") return s end
+function pattern_find(rec) return (("a"):rep(5000) .. "b"):find((".-"):rep(60) .. "c") end
+function pattern_gsub(rec) return (("a"):rep(5000)):gsub((".-"):rep(60) .. "c", "x") end
+function plain_find(rec) return (("a"):rep(2e7)):find(("a"):rep(1e7) .. "b", 1, true) or 1 end
+function rep_nothing(rec) return #(("")):rep(2^62) end
+function move_nothing(rec) return #table.move({}, 1, 2^53, 2) end
+function insert_endless(rec) return table.insert(setmetatable({}, { __len = function() return 2^53 end }), 1, 5) end
+function remove_endless(rec) return table.remove(setmetatable({}, { __len = function() return 2^53 end }), 1) end
+function concat_endless(rec) return table.concat(setmetatable({}, { __index = tostring }), "", 1, 2^53) end
+function sort_much(rec)
+  local t = {}
+  for i = 1, 1e6 do t[i] = (i * 7919) % 1000003 end
+  while true do table.sort(t, function(a, b) return a < b end) end
+end
+function chain(rec)
+  local l = list()
+  for i = 1, 100000 do local outer = list() list.append(outer, l) l = outer end
+  return 1
+end
+function map_chain(rec)
+  local m = map()
+  for i = 1, 100000 do local outer = map() outer[1] = m m = outer end
+  return 1
+end
+function long_texts(rec)
+  local s, l = ("x"):rep(1e7), list()
+  for i = 1, 1e4 do list.append(l, s) end
+end
+function text_keys(rec)
+  local s, m = ("x"):rep(1e6), map()
+  for i = 1, 1e5 do m[s .. i] = i end
+end
+function many_lists(rec)
+  local all = list()
+  while true do list.append(all, list()) end
+end
+function wide_cycle(rec)
+  local l = list()
+  for i = 1, 30000 do list.append(l, l) end
+  return #tostring(l) > 0 and 1
+end
+function garbage(rec)
+  for i = 1, 2000 do local l = list() list.append(l, "some text that is not short") end
+  return 1
+end
+function same_value_in_many_bins(rec)
+  local l = list()
+  for i = 1, 20000 do list.append(l, 123456789) end
+  for i = 1, 1000 do rec["b" .. i] = l end
+  return aerospike:create(rec)
+end
 function deep(rec) return deep(rec) + 1 end
 function memory(rec) local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e5) .. i end end
 function list_memory(rec) local l = list { 1 } while true do list.concat(l, l) end end
@@ -139,11 +190,63 @@ fn memory_depth_and_finalizers_are_bounded() {
     }
     assert_eq!(
         raw.failure("broken").rsplit_once('/').unwrap().1,
-        "m.lua:44: attempt to perform arithmetic on a nil value"
+        "m.lua:95: attempt to perform arithmetic on a nil value"
     );
     assert_eq!(int(&raw.call(digest(7, 1), "sandbox", &[0x90])), 0);
     assert_eq!(int(&raw.call(digest(7, 1), "logs", &[0x90])), 1);
     assert_eq!(cluster.udf_log(), ["info: n is 5", "warn: beware"]);
+}
+
+/// What runs in C or in Rust has no instructions to be counted.
+#[test]
+fn what_lua_cannot_interrupt_has_an_end() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for (function, expected) in [
+        ("pattern_find", "takes too long"),
+        ("pattern_gsub", "takes too long"),
+        ("move_nothing", "too many elements"),
+        ("insert_endless", "too many elements"),
+        ("remove_endless", "too many elements"),
+        ("concat_endless", "too many elements"),
+        ("sort_much", "takes too long"),
+    ] {
+        let started = Instant::now();
+        let failure = raw.failure(function);
+        assert!(failure.contains(expected), "{function}: {failure}");
+        assert!(started.elapsed() < Duration::from_secs(6), "{function}: {:?}", started.elapsed());
+    }
+    for (function, expected) in [("plain_find", 1), ("rep_nothing", 0)] {
+        assert_eq!(int(&raw.call(digest(7, 1), function, &[0x90])), expected, "{function}");
+    }
+    // Errors of what stands in for Lua's own functions are those of the script's line.
+    let failure = raw.failure("bad_pattern");
+    assert!(failure.contains("m.lua:") && failure.ends_with("malformed pattern (missing ']')"), "{failure}");
+}
+
+/// What scripts keep outside of Lua is limited, however it is nested, and garbage does not count.
+#[test]
+fn lists_maps_and_texts_have_a_limit_too() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for function in ["long_texts", "text_keys", "many_lists"] {
+        let failure = raw.failure(function);
+        assert!(failure.contains("not enough memory") || failure.contains("takes too long"), "{function}: {failure}");
+        assert_eq!(int(&raw.call(digest(9, 1), "garbage", &[0x90])), 1, "after {function}");
+    }
+    // Chains are dropped one link after another.
+    for function in ["chain", "map_chain", "wide_cycle"] {
+        let answer = raw.call(digest(7, 1), function, &[0x90]);
+        let ended = answer.code == 0 || text(&answer).contains("takes too long");
+        assert!(ended, "{function}: {}", text(&answer));
+    }
+    for _ in 0..30 {
+        assert_eq!(int(&raw.call(digest(7, 1), "garbage", &[0x90])), 1);
+    }
+    assert_eq!(raw.call(digest(7, 1), "same_value_in_many_bins", &[0x90]).code, 13);
+    assert_eq!(raw.info("status"), "ok");
 }
 
 #[test]

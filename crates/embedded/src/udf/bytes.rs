@@ -1,8 +1,9 @@
 //! Byte arrays of scripts, and the table `bytes` of their functions. Positions count from 1.
 
-use super::value::{bad_argument, charge};
+use super::budget::Charge;
+use super::value::bad_argument;
 use aerolane_wire::particle::particle_type;
-use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value};
+use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value, Variadic};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -14,8 +15,11 @@ const MAX_SIZE: usize = 8 * 1024 * 1024;
 struct Content {
     kind: u8,
     data: Vec<u8>,
+    /// What was written behind the end: only numbers of variable size can be, and they are all that is read there.
+    behind: Vec<u8>,
     /// What `set_size` can give without growing.
     capacity: usize,
+    charge: Charge,
 }
 
 /// A byte array, shared by all who hold it.
@@ -24,11 +28,18 @@ pub(super) struct Bytes(Rc<RefCell<Content>>);
 
 impl Bytes {
     pub(super) fn new(kind: u8, data: &[u8]) -> Self {
-        Self(Rc::new(RefCell::new(Content { kind, data: data.to_vec(), capacity: data.len() })))
+        Self::charged(kind, data.to_vec(), Charge::default())
+    }
+
+    fn charged(kind: u8, data: Vec<u8>, charge: Charge) -> Self {
+        let capacity = data.len();
+        Self(Rc::new(RefCell::new(Content { kind, data, behind: Vec::new(), capacity, charge })))
     }
 
     fn with_capacity(capacity: usize) -> Self {
-        Self(Rc::new(RefCell::new(Content { kind: particle_type::BLOB, data: Vec::new(), capacity })))
+        let charge = Charge::default();
+        let (data, behind) = (Vec::new(), Vec::new());
+        Self(Rc::new(RefCell::new(Content { kind: particle_type::BLOB, data, behind, capacity, charge })))
     }
 
     /// Particle type and bytes. A type that bins cannot have counts as a blob.
@@ -64,11 +75,37 @@ impl Bytes {
         }
         let mut content = self.0.borrow_mut();
         if end > content.data.len() {
-            charge(end - content.data.len())?;
+            let more = end - content.data.len();
+            content.charge.grow(more)?;
+            let overwritten = more.min(content.behind.len());
+            content.behind.drain(..overwritten);
             content.data.resize(end, 0);
         }
         content.data[at..end].copy_from_slice(bytes);
         Ok(true)
+    }
+
+    /// The byte at a position, also behind the end.
+    fn peek(&self, position: i64) -> Option<u8> {
+        let at = usize::try_from(position).ok()?.checked_sub(1)?;
+        let content = self.0.borrow();
+        content.data.get(at).or_else(|| content.behind.get(at - content.data.len())).copied()
+    }
+
+    /// Writes a number of variable size, without growing; gives the size that it has.
+    fn put_variable(&self, position: i64, value: i64) -> mlua::Result<usize> {
+        if position < 1 || !fits(value, 4) {
+            return Ok(0);
+        }
+        let encoded = variable(value);
+        let room = usize::try_from(self.end() - position).unwrap_or(0).min(encoded.len());
+        self.set(position, &encoded[..room])?;
+        // Right behind the end, a number can be read again; farther away nobody looks for it.
+        let from = position + room as i64 - self.end();
+        if from == 0 {
+            self.0.borrow_mut().behind = encoded[room..].to_vec();
+        }
+        Ok(encoded.len())
     }
 
     fn end(&self) -> i64 {
@@ -118,6 +155,12 @@ fn encode(value: i64, size: usize, order: Order) -> Vec<u8> {
     }
 }
 
+/// Whether a signed integer of so many bytes can be that.
+fn fits(value: i64, size: usize) -> bool {
+    let unused = 64 - 8 * size as u32;
+    (value << unused) >> unused == value
+}
+
 /// The number in up to eight bytes, with its sign.
 fn decode(bytes: &[u8], order: Order) -> i64 {
     let add = |number: u64, byte: &u8| (number << 8) | u64::from(*byte);
@@ -141,7 +184,8 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
         if size > MAX_SIZE || (size > inner.capacity.max(inner.data.len()) && !grow.unwrap_or(false)) {
             return Ok(false);
         }
-        charge(size.saturating_sub(inner.data.len()))?;
+        let more = size.saturating_sub(inner.data.len());
+        inner.charge.grow(more)?;
         inner.data.resize(size, 0);
         Ok(true)
     };
@@ -174,41 +218,39 @@ fn raw_functions(lua: &Lua, table: &Table) -> mlua::Result<()> {
     table.set("get_string", lua.create_function(get_string)?)?;
     let get_bytes = |_: &Lua, (bytes, position, len): (Value, i64, i64)| {
         let found = check("get_bytes", 1, &bytes)?.get(position, usize::try_from(len).unwrap_or(usize::MAX));
-        charge(found.as_ref().map_or(0, Vec::len))?;
-        Ok(found.map(|found| Bytes::new(particle_type::BLOB, &found)))
+        let charge = Charge::of(found.as_ref().map_or(0, Vec::len))?;
+        Ok(found.map(|found| Bytes::charged(particle_type::BLOB, found, charge)))
     };
     table.set("get_bytes", lua.create_function(get_bytes)?)?;
     let get_byte =
         |_: &Lua, (bytes, position): (Value, i64)| Ok(check("get_byte", 1, &bytes)?.get(position, 1).map(|b| b[0]));
     table.set("get_byte", lua.create_function(get_byte)?)?;
-    for name in ["set_string", "set_bytes"] {
-        let set = move |_: &Lua, (bytes, position, value, len): (Value, i64, Value, Option<i64>)| {
-            let mut value = content(name, 3, &value)?;
-            if let Some(len) = len {
-                value.truncate(usize::try_from(len).unwrap_or(0));
+    // Texts come without a length, byte arrays with one; else nothing is done.
+    for (name, arguments) in [("set_string", 3), ("set_bytes", 4), ("append_string", 2), ("append_bytes", 3)] {
+        let is_text = name.ends_with("string");
+        let put = move |_: &Lua, given: Variadic<Value>| {
+            if given.len() != arguments {
+                return Ok(false);
             }
-            check(name, 1, &bytes)?.set(position, &value)
-        };
-        table.set(name, lua.create_function(set)?)?;
-    }
-    for name in ["append_string", "append_bytes"] {
-        let append = move |_: &Lua, (bytes, value, len): (Value, Value, Option<i64>)| {
-            let mut value = content(name, 2, &value)?;
-            if let Some(len) = len {
-                value.truncate(usize::try_from(len).unwrap_or(0));
+            let bytes = check(name, 1, &given[0])?;
+            let at = if is_text { arguments } else { arguments - 1 };
+            let mut value = content(name, at, &given[at - 1])?;
+            if !is_text {
+                value.truncate(given[at].as_i64().and_then(|len| usize::try_from(len).ok()).unwrap_or(0));
             }
-            let bytes = check(name, 1, &bytes)?;
-            bytes.set(bytes.end(), &value)
+            let position = if name.starts_with("set") { given[1].as_i64().unwrap_or(0) } else { bytes.end() };
+            Ok(!(is_text && value.is_empty()) && bytes.set(position, &value)?)
         };
-        table.set(name, lua.create_function(append)?)?;
+        table.set(name, lua.create_function(put)?)?;
     }
     let set_byte = |_: &Lua, (bytes, position, value): (Value, i64, i64)| {
-        check("set_byte", 1, &bytes)?.set(position, &[value as u8])
+        let bytes = check("set_byte", 1, &bytes)?;
+        u8::try_from(value).map_or(Ok(false), |value| bytes.set(position, &[value]))
     };
     table.set("set_byte", lua.create_function(set_byte)?)?;
     let append_byte = |_: &Lua, (bytes, value): (Value, i64)| {
         let bytes = check("append_byte", 1, &bytes)?;
-        bytes.set(bytes.end(), &[value as u8])
+        u8::try_from(value).map_or(Ok(false), |value| bytes.set(bytes.end(), &[value]))
     };
     table.set("append_byte", lua.create_function(append_byte)?)
 }
@@ -222,12 +264,13 @@ fn number_functions(lua: &Lua, table: &Table) -> mlua::Result<()> {
             };
             table.set(format!("get_{bits}{suffix}"), lua.create_function(get)?)?;
             let set = move |_: &Lua, (bytes, position, value): (Value, i64, i64)| {
-                check("set", 1, &bytes)?.set(position, &encode(value, size, order))
+                let bytes = check("set", 1, &bytes)?;
+                Ok(fits(value, size) && bytes.set(position, &encode(value, size, order))?)
             };
             table.set(format!("set_{bits}{suffix}"), lua.create_function(set)?)?;
             let append = move |_: &Lua, (bytes, value): (Value, i64)| {
                 let bytes = check("append", 1, &bytes)?;
-                bytes.set(bytes.end(), &encode(value, size, order))
+                Ok(fits(value, size) && bytes.set(bytes.end(), &encode(value, size, order))?)
             };
             table.set(format!("append_{bits}{suffix}"), lua.create_function(append)?)?;
         }
@@ -247,15 +290,16 @@ fn variable(value: i64) -> Vec<u8> {
     out
 }
 
-/// Integers of variable size. Setting answers how many bytes were written, getting the value and that number.
+/// Integers of variable size. Setting answers how many bytes were written, getting the value and that number. As in the
+/// server, an array does not grow by them: what is written behind its end cannot be read.
 fn variable_functions(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let get = |_: &Lua, (bytes, position): (Value, i64)| {
         let bytes = check("get_var_int", 1, &bytes)?;
         let mut value = 0_u32;
         for n in 0..5_i64 {
-            let Some(found) = bytes.get(position.saturating_add(n), 1) else { break };
-            value |= u32::from(found[0] & 0x7f) << (7 * n);
-            if found[0] & 0x80 == 0 {
+            let Some(found) = bytes.peek(position.saturating_add(n)) else { break };
+            value |= u32::from(found & 0x7f) << (7 * n);
+            if found & 0x80 == 0 {
                 return Ok((i64::from(value), n + 1));
             }
         }
@@ -263,15 +307,12 @@ fn variable_functions(lua: &Lua, table: &Table) -> mlua::Result<()> {
     };
     table.set("get_var_int", lua.create_function(get)?)?;
     let set = |_: &Lua, (bytes, position, value): (Value, i64, i64)| {
-        let encoded = variable(value);
-        let done = check("set_var_int", 1, &bytes)?.set(position, &encoded)?;
-        Ok(if done { encoded.len() } else { 0 })
+        check("set_var_int", 1, &bytes)?.put_variable(position, value)
     };
     table.set("set_var_int", lua.create_function(set)?)?;
     let append = |_: &Lua, (bytes, value): (Value, i64)| {
         let bytes = check("append_var_int", 1, &bytes)?;
-        let encoded = variable(value);
-        Ok(if bytes.set(bytes.end(), &encoded)? { encoded.len() } else { 0 })
+        bytes.put_variable(bytes.end(), value)
     };
     table.set("append_var_int", lua.create_function(append)?)
 }

@@ -1,16 +1,18 @@
 //! `GeoJSON` values of scripts, and the table `geojson`.
 
+use super::budget::Text;
 use super::value::bad_argument;
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value};
-use std::rc::Rc;
 
 /// The text of a `GeoJSON` value.
 #[derive(Debug, Clone)]
-pub(super) struct GeoJson(pub(super) Rc<[u8]>);
+pub(super) struct GeoJson(pub(super) Text);
 
 impl UserData for GeoJson {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_meta_method(MetaMethod::ToString, |lua, geo, ()| lua.create_string(&*geo.0));
+        methods.add_meta_method(MetaMethod::ToString, |lua, geo, ()| {
+            lua.create_string([b"\"", &geo.0[..], b"\""].concat())
+        });
     }
 }
 
@@ -19,7 +21,7 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     let metatable = lua.create_table()?;
     let construct = |_: &Lua, (_, text): (Value, Value)| match &text {
-        Value::String(text) => Ok(GeoJson(Rc::from(&*text.as_bytes()))),
+        Value::String(text) => Text::copy(&text.as_bytes()).map(GeoJson),
         other => Err(bad_argument("geojson", 1, "string", other)),
     };
     metatable.set("__call", lua.create_function(construct)?)?;

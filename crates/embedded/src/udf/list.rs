@@ -1,6 +1,7 @@
 //! Lists of scripts, and the table `list` of their functions. Positions count from 1.
 
-use super::value::{Val, bad_argument, charge};
+use super::budget::{Charge, ELEMENT};
+use super::value::{Val, bad_argument, bury};
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value, Variadic};
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -8,19 +9,31 @@ use std::rc::Rc;
 
 /// What a list holds.
 #[derive(Debug, Default)]
-pub(super) struct Items {
+pub(super) struct Content {
     /// Order flags of the bin it came from.
     pub(super) flags: u8,
     items: Vec<Val>,
+    charge: Charge,
 }
 
-impl Items {
-    pub(super) fn into_items(self) -> Vec<Val> {
-        self.items
+impl Content {
+    pub(super) fn into_items(mut self) -> Vec<Val> {
+        std::mem::take(&mut self.items)
+    }
+
+    /// Makes room for more elements.
+    fn grow(&mut self, more: usize) -> mlua::Result<()> {
+        self.charge.grow(more.saturating_mul(ELEMENT))
     }
 }
 
-impl Deref for Items {
+impl Drop for Content {
+    fn drop(&mut self) {
+        bury(self.items.drain(..));
+    }
+}
+
+impl Deref for Content {
     type Target = Vec<Val>;
 
     fn deref(&self) -> &Vec<Val> {
@@ -28,7 +41,7 @@ impl Deref for Items {
     }
 }
 
-impl DerefMut for Items {
+impl DerefMut for Content {
     fn deref_mut(&mut self) -> &mut Vec<Val> {
         &mut self.items
     }
@@ -36,15 +49,17 @@ impl DerefMut for Items {
 
 /// A list, shared by all who hold it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct List(pub(super) Rc<RefCell<Items>>);
+pub(super) struct List(pub(super) Rc<RefCell<Content>>);
 
 impl List {
-    pub(super) fn of(items: Vec<Val>) -> Self {
-        Self(Rc::new(RefCell::new(Items { flags: 0, items })))
+    /// A list that a script makes; one element more is charged than it has.
+    fn of(items: Vec<Val>) -> mlua::Result<Self> {
+        let charge = Charge::of((items.len() + 1) * ELEMENT)?;
+        Ok(Self(Rc::new(RefCell::new(Content { flags: 0, items, charge }))))
     }
 
     pub(super) fn with_flags(flags: u8) -> Self {
-        Self(Rc::new(RefCell::new(Items { flags, items: Vec::new() })))
+        Self(Rc::new(RefCell::new(Content { flags, items: Vec::new(), charge: Charge::default() })))
     }
 
     fn get(&self, position: i64) -> Option<Val> {
@@ -54,12 +69,10 @@ impl List {
     /// Puts an element in, or at a place behind the end, which fills what is between with nil.
     fn set(&self, position: i64, value: Val) -> mlua::Result<()> {
         let Some(at) = index(position) else { return Ok(()) };
-        let len = self.0.borrow().len();
-        if at >= len {
-            charge(at - len + 1)?;
-        }
         let mut items = self.0.borrow_mut();
+        let len = items.len();
         if at >= len {
+            items.grow(at - len + 1)?;
             items.resize(at + 1, Val::Nil);
         }
         items[at] = value;
@@ -78,7 +91,7 @@ impl UserData for List {
             None => Ok(Value::Nil),
         });
         methods.add_meta_method(MetaMethod::NewIndex, |_, list, (position, value): (Value, Value)| {
-            match (position.as_i64(), Val::from_lua(&value)) {
+            match (position.as_i64(), Val::from_lua(&value)?) {
                 (Some(position), Some(value)) => list.set(position, value),
                 _ => Ok(()),
             }
@@ -95,12 +108,12 @@ fn check(function: &str, position: usize, value: &Value) -> mlua::Result<List> {
 
 /// Takes away the elements of a table at whole numbers, in the order that the table has them.
 fn from_table(table: &Table) -> mlua::Result<Vec<Val>> {
-    let mut items = Vec::new();
+    let (mut items, mut charge) = (Vec::new(), Charge::default());
     for pair in table.pairs::<Value, Value>() {
         let (key, value) = pair?;
         if key.is_number() || key.is_integer() {
-            charge(1)?;
-            items.push(Val::from_lua(&value).unwrap_or(Val::Nil));
+            charge.grow(ELEMENT)?;
+            items.push(Val::from_lua(&value)?.unwrap_or(Val::Nil));
         }
     }
     Ok(items)
@@ -110,35 +123,38 @@ fn from_table(table: &Table) -> mlua::Result<Vec<Val>> {
 pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     for name in ["new", "create"] {
-        table.set(name, lua.create_function(|_, _: Variadic<Value>| Ok(List::default()))?)?;
+        table.set(name, lua.create_function(|_, _: Variadic<Value>| List::of(Vec::new()))?)?;
     }
     let append = |(list, value): (Value, Value)| {
         let list = check("append", 1, &list)?;
-        if let Some(value) = Val::from_lua(&value) {
-            charge(1)?;
-            list.0.borrow_mut().push(value);
+        if let Some(value) = Val::from_lua(&value)? {
+            let mut items = list.0.borrow_mut();
+            items.grow(1)?;
+            items.push(value);
         }
         Ok(())
     };
     table.set("append", lua.create_function(move |_, arguments| append(arguments))?)?;
     let prepend = |(list, value): (Value, Value)| {
         let list = check("prepend", 1, &list)?;
-        if let Some(value) = Val::from_lua(&value) {
-            charge(1)?;
-            list.0.borrow_mut().insert(0, value);
+        if let Some(value) = Val::from_lua(&value)? {
+            let mut items = list.0.borrow_mut();
+            items.grow(1)?;
+            items.insert(0, value);
         }
         Ok(())
     };
     table.set("prepend", lua.create_function(move |_, arguments| prepend(arguments))?)?;
     let insert = |(list, position, value): (Value, i64, Value)| {
         let list = check("insert", 1, &list)?;
-        let (Some(at), Some(value)) = (index(position), Val::from_lua(&value)) else { return Ok(()) };
+        let (Some(at), Some(value)) = (index(position), Val::from_lua(&value)?) else { return Ok(()) };
         let len = list.0.borrow().len();
         if at >= len {
             return list.set(position, value);
         }
-        charge(1)?;
-        list.0.borrow_mut().insert(at, value);
+        let mut items = list.0.borrow_mut();
+        items.grow(1)?;
+        items.insert(at, value);
         Ok(())
     };
     table.set("insert", lua.create_function(move |_, arguments| insert(arguments))?)?;
@@ -153,8 +169,9 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     table.set("remove", lua.create_function(move |_, arguments| remove(arguments))?)?;
     let concat = |(list, other): (Value, Value)| {
         let (list, other) = (check("concat", 1, &list)?, check("concat", 2, &other)?);
+        let more = other.0.borrow().len();
+        list.0.borrow_mut().grow(more)?;
         let items = other.0.borrow().items.clone();
-        charge(items.len())?;
         list.0.borrow_mut().extend(items);
         Ok(())
     };
@@ -170,7 +187,7 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     parts(lua, &table)?;
     let metatable = lua.create_table()?;
     let construct = |_: &Lua, (_, values): (Value, Option<Table>)| {
-        values.map_or_else(|| Ok(List::default()), |values| from_table(&values).map(List::of))
+        List::of(values.map_or_else(|| Ok(Vec::new()), |values| from_table(&values))?)
     };
     metatable.set("__call", lua.create_function(construct)?)?;
     table.set_metatable(Some(metatable))?;
@@ -192,29 +209,28 @@ fn parts(lua: &Lua, table: &Table) -> mlua::Result<()> {
         let list = check("take", 1, &list)?;
         let n = usize::try_from(n.unwrap_or(0)).unwrap_or(0);
         let taken: Vec<Val> = list.0.borrow().iter().take(n).cloned().collect();
-        charge(taken.len())?;
-        Ok((n > 0).then(|| List::of(taken)))
+        (n > 0).then(|| List::of(taken)).transpose()
     };
     table.set("take", lua.create_function(take)?)?;
     let drop = |_: &Lua, (list, n): (Value, Option<i64>)| {
         let list = check("drop", 1, &list)?;
         let n = usize::try_from(n.unwrap_or(0)).unwrap_or(0);
         let left: Vec<Val> = list.0.borrow().iter().skip(n).cloned().collect();
-        charge(left.len())?;
-        Ok((n > 0).then(|| List::of(left)))
+        (n > 0).then(|| List::of(left)).transpose()
     };
     table.set("drop", lua.create_function(drop)?)?;
     let clone = |_: &Lua, list: Value| {
         let items = check("clone", 1, &list)?.0.borrow().items.clone();
-        charge(items.len())?;
-        Ok(List::of(items))
+        List::of(items)
     };
     table.set("clone", lua.create_function(clone)?)?;
     let merge = |_: &Lua, (first, second): (Value, Value)| {
-        let mut items = check("merge", 1, &first)?.0.borrow().items.clone();
-        items.extend(check("merge", 2, &second)?.0.borrow().iter().cloned());
-        charge(items.len())?;
-        Ok(List::of(items))
+        // As with every walk through a list, nil is the end.
+        let mut items = Vec::new();
+        for list in [check("merge", 1, &first)?, check("merge", 2, &second)?] {
+            items.extend(list.0.borrow().iter().take_while(|item| !matches!(item, Val::Nil)).cloned());
+        }
+        List::of(items)
     };
     table.set("merge", lua.create_function(merge)?)?;
     let iterator = |lua: &Lua, list: Value| {

@@ -4,7 +4,8 @@
 //! system or compiled code; time and memory of a call are limited.
 
 use super::registry::{Module, Registry};
-use super::{bytes, geojson, list, map, record, stream, value};
+use super::value::class_of;
+use super::{budget, bytes, geojson, list, map, pattern, record, stream};
 use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
 use std::cell::{Cell, RefCell};
@@ -15,6 +16,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// Memory of one state.
 const MEMORY_LIMIT: usize = 64 * 1024 * 1024;
+/// What an error says when that is over.
+pub(super) const TOO_LATE: &str = "the script takes too long";
+/// Memory with which a state is kept for the next call.
+const KEEP_MEMORY: usize = 8 * 1024 * 1024;
 /// How many instructions pass between two looks at the clock.
 const INSTRUCTIONS: u32 = 10_000;
 /// States that a thread keeps; the one not used for longest goes first.
@@ -50,7 +55,7 @@ pub(super) fn start_clock() {
     DEADLINE.set(Some(Instant::now() + TIME_LIMIT));
 }
 
-fn is_late() -> bool {
+pub(super) fn is_late() -> bool {
     DEADLINE.get().is_some_and(|deadline| Instant::now() > deadline)
 }
 
@@ -85,7 +90,6 @@ pub(super) fn with_function<R>(
     function: &[u8],
     run: impl FnOnce(&Lua, Function) -> mlua::Result<R>,
 ) -> Result<R, Failure> {
-    value::reset_budget();
     start_clock();
     let version = registry.version();
     let state = if let Some(state) = take_state(registry, version, package) {
@@ -95,23 +99,37 @@ pub(super) fn with_function<R>(
         let lua = load_module(registry, &module).map_err(|_| Failure::NoModule)?;
         State { registry: registry.id, version, package: package.to_vec(), lua }
     };
+    budget::set_running(Some(&state.lua));
     let name = state.lua.create_string(function).map_err(|e| Failure::Script(message(&e)))?;
     let outcome = match state.lua.globals().get::<Value>(name) {
         Ok(Value::Function(function)) => run(&state.lua, function).map_err(|e| Failure::Script(message(&e))),
         _ => Err(Failure::NoFunction),
     };
+    budget::set_running(None);
     // A state that ran out of time or memory may be in any condition.
     if !is_late() && outcome.as_ref().err() != Some(&Failure::Script("not enough memory".to_owned())) {
-        let _ = state.lua.gc_step();
-        STATES.with_borrow_mut(|states| {
-            if states.len() >= KEEP_STATES {
-                states.remove(0);
-            }
-            states.push(state);
-        });
+        keep(state);
     }
     DEADLINE.set(None);
     outcome
+}
+
+/// Keeps a state for the next call, unless it holds much: a script may have put what it likes into globals.
+fn keep(state: State) {
+    let is_large = || state.lua.used_memory() > KEEP_MEMORY || budget::used() > KEEP_MEMORY;
+    if is_large() {
+        let collected = state.lua.gc_collect();
+        if collected.is_err() || is_large() {
+            return;
+        }
+    }
+    let _ = state.lua.gc_step();
+    STATES.with_borrow_mut(|states| {
+        if states.len() >= KEEP_STATES {
+            states.remove(0);
+        }
+        states.push(state);
+    });
 }
 
 /// The state of this thread for a module, taken out so that nobody else uses it. States of modules that have changed go.
@@ -128,11 +146,7 @@ fn load_module(registry: &Arc<Registry>, module: &Module) -> mlua::Result<Lua> {
     let lua = new_lua()?;
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS);
     lua.set_global_hook(triggers, |_, _| {
-        if is_late() {
-            Err(mlua::Error::RuntimeError("the script takes too long".to_owned()))
-        } else {
-            Ok(VmState::Continue)
-        }
+        if is_late() { Err(mlua::Error::RuntimeError(TOO_LATE.to_owned())) } else { Ok(VmState::Continue) }
     })?;
     let globals = lua.globals();
     globals.set("list", list::api(&lua)?)?;
@@ -152,7 +166,8 @@ fn load_module(registry: &Arc<Registry>, module: &Module) -> mlua::Result<Lua> {
         Ok(())
     })?;
     let late = lua.create_function(|_, ()| Ok(is_late()))?;
-    lua.load(include_str!("prelude.lua")).set_name("=prelude.lua").call::<()>((late, log))?;
+    globals.set("aerolane_class", lua.create_function(|_, value: Value| Ok(class_of(&value)))?)?;
+    lua.load(include_str!("prelude.lua")).set_name("=prelude.lua").call::<()>((late, log, pattern::api(&lua)?))?;
     stream::install(&lua)?;
     run_module(&lua, module)?;
     Ok(lua)

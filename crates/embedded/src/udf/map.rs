@@ -1,6 +1,7 @@
 //! Maps of scripts, and the table `map` of their functions.
 
-use super::value::{Val, bad_argument, charge};
+use super::budget::{Charge, ELEMENT, Text};
+use super::value::{Val, bad_argument, bury};
 use aerolane_wire::particle::particle_type;
 use mlua::{Function, Lua, MetaMethod, Table, UserData, UserDataMethods, Value, Variadic};
 use std::cell::RefCell;
@@ -11,8 +12,8 @@ use std::rc::Rc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Int(i64),
-    Str(Rc<[u8]>),
-    Blob(Rc<[u8]>),
+    Str(Text),
+    Blob(Text),
 }
 
 impl Key {
@@ -20,8 +21,8 @@ impl Key {
     pub(super) fn of(value: &Val) -> Option<Self> {
         match value {
             Val::Int(v) => Some(Self::Int(*v)),
-            Val::Str(v) => Some(Self::Str(Rc::clone(v))),
-            Val::Bytes(v) => Some(Self::Blob(v.to_particle().1.into())),
+            Val::Str(v) => Some(Self::Str(v.clone())),
+            Val::Bytes(v) => Some(Self::Blob(Text::given(&v.to_particle().1))),
             _ => None,
         }
     }
@@ -29,31 +30,46 @@ impl Key {
     pub(super) fn to_val(&self) -> Val {
         match self {
             Self::Int(v) => Val::Int(*v),
-            Self::Str(v) => Val::Str(Rc::clone(v)),
+            Self::Str(v) => Val::Str(v.clone()),
             Self::Blob(v) => Val::Bytes(super::bytes::Bytes::new(particle_type::BLOB, v)),
         }
     }
 
-    fn from_lua(value: &Value) -> Option<Self> {
-        Val::from_lua(value).as_ref().and_then(Self::of)
+    fn from_lua(value: &Value) -> mlua::Result<Option<Self>> {
+        Ok(Val::from_lua(value)?.as_ref().and_then(Self::of))
     }
 }
 
 /// What a map holds.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(super) struct Content {
     /// Order flags of the bin it came from.
     pub(super) flags: u8,
     pub(super) entries: BTreeMap<Key, Val>,
+    charge: Charge,
+}
+
+impl Content {
+    /// Makes room for more pairs; keys count for themselves as bytes, as a blob is copied.
+    fn grow(&mut self, pairs: usize, keys: usize) -> mlua::Result<()> {
+        self.charge.grow(pairs.saturating_mul(2 * ELEMENT).saturating_add(keys))
+    }
+}
+
+impl Drop for Content {
+    fn drop(&mut self) {
+        bury(std::mem::take(&mut self.entries).into_values());
+    }
 }
 
 /// A map, shared by all who hold it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Map(pub(super) Rc<RefCell<Entries>>);
+pub(super) struct Map(pub(super) Rc<RefCell<Content>>);
 
 impl Map {
     pub(super) fn with_flags(flags: u8) -> Self {
-        Self(Rc::new(RefCell::new(Entries { flags, entries: BTreeMap::new() })))
+        let charge = Charge::default();
+        Self(Rc::new(RefCell::new(Content { flags, entries: BTreeMap::new(), charge })))
     }
 
     pub(super) fn insert(&self, key: Key, value: Val) {
@@ -62,27 +78,32 @@ impl Map {
 
     fn set(&self, key: &Value, value: &Value) -> mlua::Result<()> {
         // What can be no key or no value is passed over, as the server does it; nil is a value.
-        if let (Some(key), Some(value)) = (Key::from_lua(key), Val::from_lua(value)) {
-            charge(1)?;
+        if let (Some(key), Some(value)) = (Key::from_lua(key)?, Val::from_lua(value)?) {
+            let blob = if let Key::Blob(blob) = &key { blob.len() } else { 0 };
+            self.0.borrow_mut().grow(1, blob)?;
             self.insert(key, value);
         }
         Ok(())
     }
 
-    fn get(&self, key: &Value) -> Option<Val> {
-        let key = Key::from_lua(key)?;
-        self.0.borrow().entries.get(&key).cloned()
+    fn get(&self, key: &Value) -> mlua::Result<Option<Val>> {
+        let Some(key) = Key::from_lua(key)? else { return Ok(None) };
+        Ok(self.0.borrow().entries.get(&key).cloned())
     }
 
-    fn pairs(&self) -> Vec<(Key, Val)> {
-        self.0.borrow().entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    /// A copy of the pairs, and what it counts for.
+    fn pairs(&self) -> mlua::Result<(Vec<(Key, Val)>, Charge)> {
+        let entries = &self.0.borrow().entries;
+        let charge = Charge::of(entries.len() * 2 * ELEMENT)?;
+        Ok((entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect(), charge))
     }
 }
 
 impl UserData for Map {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods
-            .add_meta_method(MetaMethod::Index, |lua, map, key: Value| map.get(&key).unwrap_or(Val::Nil).into_lua(lua));
+        methods.add_meta_method(MetaMethod::Index, |lua, map, key: Value| {
+            map.get(&key)?.unwrap_or(Val::Nil).into_lua(lua)
+        });
         methods.add_meta_method(MetaMethod::NewIndex, |_, map, (key, value): (Value, Value)| map.set(&key, &value));
         methods.add_meta_method(MetaMethod::Len, |_, map, ()| Ok(map.0.borrow().entries.len()));
         methods.add_meta_method(MetaMethod::ToString, |_, map, ()| Ok(Val::Map(map.clone()).shown()));
@@ -111,7 +132,7 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
     table.set("tostring", lua.create_function(tostring)?)?;
     let remove = |_: &Lua, (map, key): (Value, Value)| {
         let map = check("remove", 1, &map)?;
-        if let Some(key) = Key::from_lua(&key) {
+        if let Some(key) = Key::from_lua(&key)? {
             map.0.borrow_mut().entries.remove(&key);
         }
         Ok(())
@@ -139,10 +160,10 @@ pub(super) fn api(lua: &Lua) -> mlua::Result<Table> {
 fn walks(lua: &Lua, table: &Table) -> mlua::Result<()> {
     for name in ["pairs", "iterator"] {
         let walk = move |lua: &Lua, map: Value| {
-            let pairs = check(name, 1, &map)?.pairs();
-            charge(pairs.len())?;
+            let (pairs, charge) = check(name, 1, &map)?.pairs()?;
             let mut pairs = pairs.into_iter();
             lua.create_function_mut(move |lua, _: Variadic<Value>| {
+                let _charge = &charge;
                 let (key, value) = pairs.next().map_or((Val::Nil, Val::Nil), |(key, value)| (key.to_val(), value));
                 Ok((key.into_lua(lua)?, value.into_lua(lua)?))
             })
@@ -151,10 +172,10 @@ fn walks(lua: &Lua, table: &Table) -> mlua::Result<()> {
     }
     for (name, of_keys) in [("keys", true), ("values", false)] {
         let walk = move |lua: &Lua, map: Value| {
-            let pairs = check(name, 1, &map)?.pairs();
-            charge(pairs.len())?;
+            let (pairs, charge) = check(name, 1, &map)?.pairs()?;
             let mut pairs = pairs.into_iter();
             lua.create_function_mut(move |lua, _: Variadic<Value>| {
+                let _charge = &charge;
                 let value = pairs.next().map(|(key, value)| if of_keys { key.to_val() } else { value });
                 value.unwrap_or(Val::Nil).into_lua(lua)
             })
@@ -164,12 +185,18 @@ fn walks(lua: &Lua, table: &Table) -> mlua::Result<()> {
     Ok(())
 }
 
+/// Pairs with a value of nil are left out of combinations.
+fn has_value((_, value): &(Key, Val)) -> bool {
+    !matches!(value, Val::Nil)
+}
+
 fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let clone = |_: &Lua, map: Value| {
         let map = check("clone", 1, &map)?;
         let copy = Map::with_flags(map.0.borrow().flags);
-        charge(map.0.borrow().entries.len())?;
-        copy.0.borrow_mut().entries.clone_from(&map.0.borrow().entries);
+        copy.0.borrow_mut().grow(map.0.borrow().entries.len(), 0)?;
+        let (pairs, _charge) = map.pairs()?;
+        copy.0.borrow_mut().entries.extend(pairs.into_iter().filter(has_value));
         Ok(copy)
     };
     table.set("clone", lua.create_function(clone)?)?;
@@ -177,17 +204,17 @@ fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let merge = |lua: &Lua, (first, second, join): (Value, Value, Option<Function>)| {
         let (first, second) = (check("merge", 1, &first)?, check("merge", 2, &second)?);
         let merged = Map::default();
-        let (first, second) = (first.pairs(), second.pairs());
-        charge(first.len() + second.len())?;
-        for (key, value) in first {
+        let ((first, _first), (second, _second)) = (first.pairs()?, second.pairs()?);
+        merged.0.borrow_mut().grow(first.len() + second.len(), 0)?;
+        for (key, value) in first.into_iter().filter(has_value) {
             merged.insert(key, value);
         }
-        for (key, value) in second {
+        for (key, value) in second.into_iter().filter(has_value) {
             let old = merged.0.borrow().entries.get(&key).cloned();
             let value = match (old, &join) {
                 (Some(old), Some(join)) => {
                     let joined = join.call::<Value>((old.into_lua(lua)?, value.into_lua(lua)?))?;
-                    Val::from_lua(&joined).unwrap_or(Val::Nil)
+                    Val::from_lua(&joined)?.unwrap_or(Val::Nil)
                 }
                 _ => value,
             };
@@ -201,9 +228,10 @@ fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
         let (first, second) = (check("diff", 1, &first)?, check("diff", 2, &second)?);
         let different = Map::default();
         for (one, other) in [(&first, &second), (&second, &first)] {
-            for (key, value) in one.pairs() {
+            let (pairs, _charge) = one.pairs()?;
+            for (key, value) in pairs.into_iter().filter(has_value) {
                 if !other.0.borrow().entries.contains_key(&key) {
-                    charge(1)?;
+                    different.0.borrow_mut().grow(1, 0)?;
                     different.insert(key, value);
                 }
             }

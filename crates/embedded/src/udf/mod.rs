@@ -2,17 +2,21 @@
 //!
 //! * `registry`: the modules of a cluster, and the info commands about them
 //! * `lua`: states, their limits, and how errors read
+//! * `budget`: the limit of what scripts keep outside of Lua
+//! * `pattern`: Lua's patterns, with an end
 //! * `value`, `list`, `map`, `bytes`, `geojson`, `record`: what scripts work with
 //! * `stream`: aggregations
 //!
 //! What scripts find and what comes back follows the golden group `udf`. A script that takes longer than a second for one
 //! record, or more than 64 MiB, ends with an error.
 
+mod budget;
 mod bytes;
 mod geojson;
 mod list;
 mod lua;
 mod map;
+mod pattern;
 mod record;
 pub(crate) mod registry;
 mod stream;
@@ -52,7 +56,7 @@ pub(crate) fn call(
             all.push_back(argument.into_lua(lua)?);
         }
         let value: Value = function.call(all)?;
-        Ok(Val::from_lua(&value).unwrap_or(Val::Nil))
+        Ok(Val::from_lua(&value)?.unwrap_or(Val::Nil))
     });
     let answer = match outcome {
         Ok(value) => value.to_particle().map_err(|_| "result too large".to_owned()),

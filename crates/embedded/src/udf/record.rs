@@ -12,6 +12,9 @@ use mlua::{AnyUserData, Lua, MetaMethod, Table, UserData, UserDataMethods, Value
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// No record is larger, in bytes.
+const MAX_RECORD: usize = 8 * 1024 * 1024;
+
 /// A bin as it is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredBin {
@@ -79,14 +82,20 @@ impl ScriptRecord {
         }
     }
 
-    /// Takes over what the script has set. Values that no bin takes are left out.
+    /// Takes over what the script has set. Values that no bin takes are left out. From where the record is larger than any
+    /// can be, nothing more is taken over: it cannot be stored.
     fn take_over(&mut self) {
+        let mut size: usize = self.bins.iter().map(|bin| bin.value.len()).sum();
         for cached in &mut self.progress.cache {
             if !std::mem::take(&mut cached.changed) {
                 continue;
             }
             let place = self.bins.iter().position(|b| b.name == cached.name);
+            if size > MAX_RECORD {
+                break;
+            }
             let Ok((kind, value)) = cached.value.to_particle() else { continue };
+            size += value.len();
             if kind == particle_type::NIL {
                 if let Some(place) = place {
                     self.bins.swap_remove(place);
@@ -153,7 +162,7 @@ impl UserData for RecordRef {
             if name.is_empty() || name.len() > MAX_BIN_NAME {
                 return Ok(());
             }
-            let Some(value) = Val::from_lua(&value) else {
+            let Some(value) = Val::from_lua(&value)? else {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 return Err(mlua::Error::RuntimeError(format!("can't set bin {name} to unsupported type")));
             };

@@ -45,7 +45,7 @@ pub(crate) fn aggregate(
                 next.map(|record| lua.create_userdata(RecordRef(Rc::new(RefCell::new(record))))).transpose()
             })?;
             let write = scope.create_function(|_, value: Value| {
-                let value = Val::from_lua(&value).unwrap_or(Val::Nil);
+                let value = Val::from_lua(&value)?.unwrap_or(Val::Nil);
                 let (kind, bytes) =
                     value.to_particle().map_err(|_| mlua::Error::RuntimeError("result too large".to_owned()))?;
                 if (write.borrow_mut())(kind, bytes) {

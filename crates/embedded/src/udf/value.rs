@@ -1,5 +1,6 @@
 //! Values as Lua scripts see them, and their way from and to particles and msgpack.
 
+use super::budget::Text;
 use super::bytes::Bytes;
 use super::geojson::GeoJson;
 use super::list::List;
@@ -8,30 +9,40 @@ use crate::record::compare;
 use aerolane_wire::msgpack::{self, Element, Reader, Writer};
 use aerolane_wire::particle::{Particle, particle_type as t};
 use mlua::{AnyUserData, Lua, Value};
-use std::cell::Cell;
-use std::rc::Rc;
+use std::cell::RefCell;
 
 /// How deep collections may be nested when they leave a script.
 const MAX_DEPTH: usize = 200;
 /// Largest value that leaves a script, in bytes; also bounds what a list that holds itself can grow to.
 const MAX_SIZE: usize = 8 * 1024 * 1024;
-/// Elements and bytes that one call may put into lists, maps and bytes, which Lua's own limit of memory does not see.
-const BUDGET: usize = 16 * 1024 * 1024;
-
 thread_local! {
-    static SPENT: Cell<usize> = const { Cell::new(0) };
+    /// Values to be dropped by a drop that is under way.
+    static BURIED: RefCell<Option<Vec<Val>>> = const { RefCell::new(None) };
 }
 
-/// A call begins: it has not used any memory yet.
-pub(super) fn reset_budget() {
-    SPENT.set(0);
-}
-
-/// Takes note that a collection grows by so many elements or bytes.
-pub(super) fn charge(amount: usize) -> mlua::Result<()> {
-    let spent = SPENT.get().saturating_add(amount);
-    SPENT.set(spent);
-    if spent > BUDGET { Err(mlua::Error::RuntimeError("not enough memory".to_owned())) } else { Ok(()) }
+/// Drops the values of a collection one after another, not one inside another: they may be nested deeper than a stack is.
+pub(super) fn bury(values: impl Iterator<Item = Val>) {
+    let nested = values.filter(|value| matches!(value, Val::List(_) | Val::Map(_)));
+    let mut nested = nested.peekable();
+    if nested.peek().is_none() {
+        return;
+    }
+    let mine: Vec<Val> = nested.collect();
+    // At the end of a thread there is no such list any more, and what is left is dropped where it is.
+    let _ = BURIED.try_with(|buried| {
+        if let Some(waiting) = &mut *buried.borrow_mut() {
+            waiting.extend(mine);
+            return;
+        }
+        buried.replace(Some(mine));
+        loop {
+            // The borrow has to end before the drop, which comes by here again.
+            let next = buried.borrow_mut().as_mut().and_then(Vec::pop);
+            let Some(value) = next else { break };
+            drop(value);
+        }
+        buried.replace(None);
+    });
 }
 
 /// One value.
@@ -41,11 +52,11 @@ pub(super) enum Val {
     Bool(bool),
     Int(i64),
     Float(f64),
-    Str(Rc<[u8]>),
+    Str(Text),
     Bytes(Bytes),
     List(List),
     Map(Map),
-    Geo(Rc<[u8]>),
+    Geo(Text),
 }
 
 /// A value that cannot be sent or stored: too large, or nested too deep.
@@ -54,16 +65,17 @@ pub(super) struct TooLarge;
 
 impl Val {
     /// What a script handed over; `None` for what has no counterpart outside of Lua (tables, functions, records).
-    pub(super) fn from_lua(value: &Value) -> Option<Self> {
-        Some(match value {
+    /// The error is that texts take too much memory.
+    pub(super) fn from_lua(value: &Value) -> mlua::Result<Option<Self>> {
+        Ok(Some(match value {
             Value::Nil => Self::Nil,
             Value::Boolean(v) => Self::Bool(*v),
             Value::Integer(v) => Self::Int(*v),
             Value::Number(v) => Self::Float(*v),
-            Value::String(v) => Self::Str(Rc::from(&*v.as_bytes())),
-            Value::UserData(data) => Self::from_userdata(data)?,
-            _ => return None,
-        })
+            Value::String(v) => Self::Str(Text::copy(&v.as_bytes())?),
+            Value::UserData(data) => return Ok(Self::from_userdata(data)),
+            _ => return Ok(None),
+        }))
     }
 
     fn from_userdata(data: &AnyUserData) -> Option<Self> {
@@ -76,7 +88,7 @@ impl Val {
         if let Ok(bytes) = data.borrow::<Bytes>() {
             return Some(Self::Bytes(bytes.clone()));
         }
-        data.borrow::<GeoJson>().ok().map(|geo| Self::Geo(Rc::clone(&geo.0)))
+        data.borrow::<GeoJson>().ok().map(|geo| Self::Geo(geo.0.clone()))
     }
 
     /// The value for a script. Collections are shared, not copied.
@@ -100,8 +112,8 @@ impl Val {
             Ok(Particle::Integer(v)) => Self::Int(v),
             Ok(Particle::Float(v)) => Self::Float(v),
             Ok(Particle::Bool(v)) => Self::Bool(v),
-            Ok(Particle::String(v)) => Self::Str(v.into()),
-            Ok(Particle::GeoJson(v)) => Self::Geo(v.into()),
+            Ok(Particle::String(v)) => Self::Str(Text::given(v)),
+            Ok(Particle::GeoJson(v)) => Self::Geo(Text::given(v)),
             Ok(Particle::List(v) | Particle::Map(v)) => Self::from_msgpack(v).unwrap_or(Self::Nil),
             Ok(Particle::Blob(v) | Particle::Hll(v) | Particle::Unknown(_, v)) => Self::Bytes(Bytes::new(kind, v)),
             _ => Self::Nil,
@@ -126,8 +138,8 @@ impl Val {
             Element::Float(v) => Self::Float(v),
             Element::Float32(v) => Self::Float(f64::from(v)),
             Element::Bytes(payload) => match msgpack::particle(payload).ok()? {
-                Particle::String(v) => Self::Str(v.into()),
-                Particle::GeoJson(v) => Self::Geo(v.into()),
+                Particle::String(v) => Self::Str(Text::given(v)),
+                Particle::GeoJson(v) => Self::Geo(Text::given(v)),
                 Particle::Hll(v) => Self::Bytes(Bytes::new(t::HLL, v)),
                 Particle::Blob(v) => Self::Bytes(Bytes::new(t::BLOB, v)),
                 Particle::Unknown(kind, v) => Self::Bytes(Bytes::new(kind, v)),
@@ -193,8 +205,10 @@ impl Val {
             }
             Self::List(list) => {
                 let items = list.0.borrow();
-                writer.list_with_order(items.flags, items.len());
-                if items.flags & msgpack::order::LIST_ORDERED == 0 {
+                // Only a list that is a whole bin keeps its order, as in the server.
+                let flags = if depth == 0 { items.flags } else { 0 };
+                writer.list_with_order(flags, items.len());
+                if flags & msgpack::order::LIST_ORDERED == 0 {
                     for item in items.iter() {
                         item.write(out, depth + 1)?;
                     }
@@ -206,6 +220,9 @@ impl Val {
                     let mut sorted = items.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
                     sorted.sort_by(|a, b| compare(a, b));
                     out.extend(sorted.into_iter().flatten());
+                    if out.len() > MAX_SIZE {
+                        return Err(TooLarge);
+                    }
                 }
             }
             Self::Map(map) => {
@@ -227,10 +244,10 @@ impl Val {
             return;
         }
         match self {
-            Self::Nil => out.push_str("nil"),
+            Self::Nil => out.push_str("NIL"),
             Self::Bool(v) => out.push_str(if *v { "true" } else { "false" }),
             Self::Int(v) => out.push_str(&v.to_string()),
-            Self::Float(v) => out.push_str(&v.to_string()),
+            Self::Float(v) => out.push_str(&shortest(*v)),
             Self::Str(v) | Self::Geo(v) => {
                 out.push('"');
                 out.push_str(&String::from_utf8_lossy(v));
@@ -240,6 +257,9 @@ impl Val {
             Self::List(list) => {
                 out.push('[');
                 for (at, item) in list.0.borrow().iter().enumerate() {
+                    if out.len() > MAX_SIZE {
+                        break;
+                    }
                     out.push_str(if at == 0 { "" } else { ", " });
                     item.show(out, depth + 1);
                 }
@@ -248,6 +268,9 @@ impl Val {
             Self::Map(map) => {
                 out.push('{');
                 for (at, (key, value)) in map.0.borrow().entries.iter().enumerate() {
+                    if out.len() > MAX_SIZE {
+                        break;
+                    }
                     out.push_str(if at == 0 { "" } else { ", " });
                     key.to_val().show(out, depth + 1);
                     out.push(':');
@@ -269,6 +292,63 @@ impl Val {
 /// The error for an argument of the wrong type, in Lua's words.
 pub(super) fn bad_argument(function: &str, position: usize, wanted: &str, found: &Value) -> mlua::Error {
     let wanted = if found.is_userdata() { wanted } else { "userdata" };
-    let found = found.type_name();
+    let found = class_of(found).unwrap_or(if found.is_integer() { "number" } else { found.type_name() });
     mlua::Error::RuntimeError(format!("bad argument #{position} to '{function}' ({wanted} expected, got {found})"))
+}
+
+/// A float as C shows it with 16 significant digits (`%.16g`).
+fn shortest(value: f64) -> String {
+    const DIGITS: i32 = 16;
+    if !value.is_finite() {
+        return if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+    }
+    let scientific = format!("{value:.15e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let bare = |text: &str| {
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
+    };
+    if (-4..DIGITS).contains(&exponent) {
+        return bare(&format!("{value:.*}", (DIGITS - 1 - exponent) as usize));
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", bare(mantissa), exponent.abs())
+}
+
+/// The name of the kind of a value of ours; `None` for values of Lua's own.
+pub(super) fn class_of(value: &Value) -> Option<&'static str> {
+    let data = value.as_userdata()?;
+    Some(match Val::from_userdata(data) {
+        Some(Val::List(_)) => "List",
+        Some(Val::Map(_)) => "Map",
+        Some(Val::Bytes(_)) => "Bytes",
+        Some(_) => "GeoJSON",
+        None if data.is::<super::record::RecordRef>() => "Record",
+        None => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the recorded server shows them in a list.
+    #[test]
+    fn floats_are_shown_with_sixteen_digits() {
+        for (value, shown) in [
+            (1e300, "1e+300"),
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (f64::NEG_INFINITY, "-inf"),
+            (1.5, "1.5"),
+            (3.0, "3"),
+            (1e15, "1000000000000000"),
+            (1e16, "1e+16"),
+            (1.0 / 3.0, "0.3333333333333333"),
+            (1e-5, "1e-05"),
+            (0.0001, "0.0001"),
+        ] {
+            assert_eq!(shortest(value), shown);
+        }
+    }
 }
