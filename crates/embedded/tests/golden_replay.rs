@@ -47,8 +47,16 @@ const WORKERS: usize = 8;
 const RESULT_CODE: usize = 8 + 5;
 /// Exchanges of the groups of collections that are answered otherwise, and why.
 const OTHERWISE: [(&str, u64, &str); 2] = [
-    ("list/number-order", 7, "NaN equals every number: where ranks put it depends on how the server's selection goes"),
-    ("map/persisted-index", 19, "persisted indexes are not kept: values come in the order of keys, not of ranks"),
+    (
+        "list/number-order",
+        7,
+        "NaN equals every number: its rank is what the steps of the server's selection make of it",
+    ),
+    (
+        "map/persisted-index",
+        19,
+        "a map ordered by key and value, with a persisted index: only that index makes answers come by rank, and none is kept",
+    ),
 ];
 /// The groups in which nothing else may differ.
 const COLLECTIONS: [&str; 4] = ["list", "map", "ctx", "operate"];

@@ -1,15 +1,45 @@
-//! Recorded requests with bytes changed: whatever comes, the node answers or closes, without a panic, and goes on serving.
+//! Recorded requests with bytes changed: whatever comes, the node answers or closes, without a panic, goes on serving, and
+//! takes no more memory than it should.
 
 mod common;
 
 use aerolane_embedded::{Builder, EmbeddedCluster};
 use flate2::read::GzDecoder;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// Counts live bytes, and the most there were.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is passed on to the system's allocator unchanged; only counters are kept beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(live, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// All tests of this file together take less, at any time: their clusters, the requests, and what the nodes allocate.
+const MOST_MEMORY: usize = 1024 * 1024 * 1024;
 
 /// Requests that are changed and sent, per group.
 const ROUNDS: usize = 1500;
@@ -137,6 +167,8 @@ fn survives(group: &str) {
     }
     assert!(closed < ROUNDS, "every request closed the connection");
     is_sound(address);
+    let most = MOST.load(Ordering::Relaxed);
+    assert!(most < MOST_MEMORY, "{group}: {most} bytes");
 }
 
 #[test]
@@ -163,6 +195,14 @@ fn queries() {
 #[test]
 fn udfs() {
     survives("udf");
+}
+
+/// What is malformed already, what ends the recorded server, and another client's way of encoding.
+#[test]
+fn odd_requests() {
+    for group in ["malformed", "crashes", "rust", "connect"] {
+        survives(group);
+    }
 }
 
 #[test]

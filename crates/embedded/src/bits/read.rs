@@ -38,6 +38,18 @@ pub(crate) fn read(payload: &[u8], kind: u8, blob: &[u8]) -> Result<Value<'stati
         }
         op::GET_INT if flags & SIGNED != 0 => Value::Int(range::signed(range::load(blob, offset, size), size)),
         op::GET_INT => Value::Int(range::load(blob, offset, size) as i64),
-        _ => Value::Int(range::scan(blob, offset, size, wanted, number == op::LSCAN)),
+        op::LSCAN => Value::Int(range::scan(blob, offset, size, wanted, true)),
+        _ => match range::scan(blob, offset, size, wanted, false) {
+            -1 => Value::Int(overrun(blob, offset, wanted)),
+            found => Value::Int(found),
+        },
     })
+}
+
+/// What the server answers to a search from the right that finds nothing: it looks on to the beginning of the byte in
+/// which the range begins, and tells what it finds there as a negative offset; -1 if there is nothing, either.
+fn overrun(blob: &[u8], offset: usize, wanted: bool) -> i64 {
+    let in_byte = (1..=offset % 8).map(|back| (back, offset - back));
+    let mut found = in_byte.filter(|(_, bit)| (blob[bit / 8] & (0x80 >> (bit % 8)) != 0) == wanted);
+    found.next().map_or(-1, |(back, _)| -(back as i64))
 }

@@ -61,6 +61,14 @@ impl Addend {
         }
     }
 
+    /// What is to be added: 1 if it is left out or nil; `None` for what is no number.
+    pub(super) fn or_one(value: Option<&[u8]>) -> Option<Self> {
+        match value.map(|value| (value, Reader::new(value).read())) {
+            None | Some((_, Ok(Element::Nil))) => Some(Self::Int(1)),
+            Some((value, _)) => Self::parse(value),
+        }
+    }
+
     /// The sum, of the type of the left side.
     pub(super) fn plus(self, other: Self) -> Self {
         match (self, other) {

@@ -65,8 +65,8 @@ pub(super) fn put<'a>(
             set_type(op.int(0)?, list).map(|list| (None, list))
         }
         number::SORT => {
-            op.at_most(1)?;
             let list = list.ok_or(code::BIN_TYPE)?;
+            op.at_most(1)?;
             sort_by(op.int_or(0, 0)?, list).map(|list| (None, list))
         }
         number::APPEND | number::APPEND_ITEMS => {
@@ -99,7 +99,7 @@ pub(super) fn put<'a>(
         number::INCREMENT => {
             op.at_most(4)?;
             let list = or_new(list, op.int_or(2, 0)?);
-            let by = op.args.get(1).map_or(Some(Addend::Int(1)), |by| Addend::parse(by)).ok_or(code::PARAMETER)?;
+            let by = Addend::or_one(op.args.get(1).copied());
             let write = Write { max_size, flags: op.int_or(3, 0)? };
             write.increment(list, op.int(0)?, by)
         }
@@ -212,14 +212,16 @@ impl Write {
         self,
         mut list: Collection<'_>,
         index: i64,
-        by: Addend,
+        by: Option<Addend>,
     ) -> Result<(Option<Particle>, Collection<'_>), u8> {
+        // The index is looked at before what is to be added.
+        let place = self.place(&list, index)?;
+        let by = by.ok_or(code::PARAMETER)?;
         // A sorted list is not filled up, whatever the flags.
         let ordered = list.is_ordered_list();
         if ordered && index > list.len() as i64 {
             return Err(code::NOT_APPLICABLE);
         }
-        let place = self.place(&list, index)?;
         let sum = match &place {
             Place::At(at) if *at < list.len() => Addend::parse(&list.values[*at]).ok_or(code::PARAMETER)?.plus(by),
             _ => by,

@@ -61,9 +61,7 @@ pub(super) fn put<'a>(op: &Op<'a>, map: Option<Collection<'a>>) -> Result<(Optio
         Some(flags) => flags,
         None => op.int_or(order_at + 1, 0)?,
     };
-    if map.is_none() && implied == Some(flag::UPDATE_ONLY) {
-        return Err(code::ELEMENT_NOT_FOUND);
-    }
+    let is_missing = map.is_none();
     let map = or_new(map, op.int_or(order_at, 0)?);
     let several = matches!(op.number.0, number::PUT_ITEMS | number::ADD_ITEMS | number::REPLACE_ITEMS);
     if several && map.len() == 0 && flags & flag::ALL_UPDATED == flag::ALL_UPDATED {
@@ -71,6 +69,9 @@ pub(super) fn put<'a>(op: &Op<'a>, map: Option<Collection<'a>>) -> Result<(Optio
         flags = 0;
     }
     let (keys, values) = if several { items(op.arg(0)?)? } else { (vec![key(op, 0)?], vec![op.stored(1)?]) };
+    if is_missing && implied == Some(flag::UPDATE_ONLY) {
+        return Err(code::ELEMENT_NOT_FOUND);
+    }
     let map = merge(map, keys, values, flags)?;
     Ok((Some(integer(map.len() as i64)), map))
 }
@@ -166,7 +167,7 @@ fn set_type(word: i64, map: Option<Collection<'_>>) -> Result<Collection<'_>, u8
 /// Adds to a number, or subtracts from it; write flags are not looked at.
 fn increment<'a>(op: &Op<'a>, mut map: Collection<'a>) -> Result<(Option<Particle>, Collection<'a>), u8> {
     let key = key(op, 0)?;
-    let by = op.args.get(1).map_or(Some(Addend::Int(1)), |by| Addend::parse(by)).ok_or(code::PARAMETER)?;
+    let by = Addend::or_one(op.args.get(1).copied()).ok_or(code::PARAMETER)?;
     let by = if op.number.0 == number::DECREMENT { by.negated() } else { by };
     let (element, there) = match map.find_key(&key) {
         Some(at) => {

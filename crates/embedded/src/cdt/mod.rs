@@ -83,8 +83,9 @@ pub(crate) fn element<'v>(context: &[u8], kind: u8, value: &'v [u8]) -> Result<&
 pub(crate) fn modify(payload: &[u8], bin: Option<(u8, &[u8])>, max_size: usize) -> Result<Modified, u8> {
     let op = Op::parse(payload)?;
     if op.number.0 == u64::from(PATH) {
-        let changed = bin.map(|(kind, value)| path::modify(payload, kind, value).map(|value| (kind, value)));
-        return Ok(Modified { answer: None, value: changed.transpose()? });
+        // What is missing has no type that a path could go into.
+        let (kind, value) = bin.ok_or(code::BIN_TYPE)?;
+        return Ok(Modified { answer: None, value: Some((kind, path::modify(payload, kind, value)?)) });
     }
     if !op.number.modifies() {
         return Err(bin.map_or(code::PARAMETER, |(kind, _)| op.number.refusal(kind)));

@@ -77,33 +77,33 @@ fn place(index: i64, n: usize) -> Result<usize, u8> {
 
 /// The elements that the operation is about, and what it asks for.
 fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 'a>, ReturnWord), u8> {
+    // Too many arguments are found before an index that is out of bounds.
+    op.at_most(most_arguments(op.number.0))?;
     let word = ReturnWord(op.int(0)?);
     let n = of.len();
-    let (most, chosen) = match op.number.0 {
+    let chosen = match op.number.0 {
         list::GET_BY_INDEX | list::REMOVE_BY_INDEX | map::GET_BY_INDEX | map::REMOVE_BY_INDEX => {
-            (2, Chosen::Index(Some(place(op.int(1)?, n)?)))
+            Chosen::Index(Some(place(op.int(1)?, n)?))
         }
         list::GET_BY_RANK | list::REMOVE_BY_RANK | map::GET_BY_RANK | map::REMOVE_BY_RANK => {
             let rank = place(op.int(1)?, n)?;
-            (2, Chosen::Rank(Some(of.ranking()[rank]), rank))
+            Chosen::Rank(Some(of.ranking()[rank]), rank)
         }
         list::GET_BY_VALUE | list::REMOVE_BY_VALUE | map::GET_BY_VALUE | map::REMOVE_BY_VALUE => {
             let value = op.arg(1)?;
             let found = of.values.iter().position(|v| compare(v, value).is_eq());
-            (2, Chosen::Rank(found, of.rank_of(value)))
+            Chosen::Rank(found, of.rank_of(value))
         }
-        map::GET_BY_KEY | map::REMOVE_BY_KEY => (2, Chosen::Index(of.find_key(op.arg(1)?))),
+        map::GET_BY_KEY | map::REMOVE_BY_KEY => Chosen::Index(of.find_key(op.arg(1)?)),
         list::GET_ALL_BY_VALUE | list::REMOVE_ALL_BY_VALUE | map::GET_ALL_BY_VALUE | map::REMOVE_ALL_BY_VALUE => {
-            (2, by_value(of, op.arg(1)?))
+            by_value(of, op.arg(1)?)
         }
         list::GET_BY_INDEX_RANGE
         | list::REMOVE_BY_INDEX_RANGE
         | map::GET_BY_INDEX_RANGE
-        | map::REMOVE_BY_INDEX_RANGE => {
-            (3, Chosen::Indexes { run: Run::at(op.int(1)?, op.count(2)?, n), scanned: false })
-        }
+        | map::REMOVE_BY_INDEX_RANGE => Chosen::Indexes { run: Run::at(op.int(1)?, op.count(2)?, n), scanned: false },
         list::GET_BY_RANK_RANGE | list::REMOVE_BY_RANK_RANGE | map::GET_BY_RANK_RANGE | map::REMOVE_BY_RANK_RANGE => {
-            (3, Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), by_value: false })
+            Chosen::Ranks { run: Run::at(op.int(1)?, op.count(2)?, n), by_value: false }
         }
         list::GET_BY_VALUE_INTERVAL
         | list::REMOVE_BY_VALUE_INTERVAL
@@ -111,23 +111,23 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         | map::REMOVE_BY_VALUE_INTERVAL => {
             let start = of.rank_of(op.arg(1)?);
             let end = op.args.get(2).map_or(n, |end| of.rank_of(end));
-            (3, Chosen::Ranks { run: Run::between(start, end), by_value: true })
+            Chosen::Ranks { run: Run::between(start, end), by_value: true }
         }
         map::GET_BY_KEY_INTERVAL | map::REMOVE_BY_KEY_INTERVAL => {
             let start = of.index_of(op.arg(1)?);
             let end = op.args.get(2).map_or(n, |end| of.index_of(end));
-            (3, Chosen::Indexes { run: Run::between(start, end), scanned: !of.is_ordered_map() })
+            Chosen::Indexes { run: Run::between(start, end), scanned: !of.is_ordered_map() }
         }
         list::GET_BY_VALUE_REL_RANK_RANGE
         | list::REMOVE_BY_VALUE_REL_RANK_RANGE
         | map::GET_BY_VALUE_REL_RANK_RANGE
         | map::REMOVE_BY_VALUE_REL_RANK_RANGE => {
             let run = Run::cut(of.rank_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
-            (4, Chosen::Ranks { run, by_value: false })
+            Chosen::Ranks { run, by_value: false }
         }
         map::GET_BY_KEY_REL_INDEX_RANGE | map::REMOVE_BY_KEY_REL_INDEX_RANGE => {
             let run = Run::cut(of.index_of(op.arg(1)?), op.int(2)?, op.count(3)?, n);
-            (4, Chosen::Indexes { run, scanned: false })
+            Chosen::Indexes { run, scanned: false }
         }
         list::GET_BY_VALUE_LIST | list::REMOVE_BY_VALUE_LIST | map::GET_BY_VALUE_LIST | map::REMOVE_BY_VALUE_LIST => {
             let values = elements(op.arg(1)?)?;
@@ -137,18 +137,44 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
             let runs = values
                 .iter()
                 .map(|value| Run::between(rank(&|v| compare(v, value).is_lt()), rank(&|v| compare(v, value).is_le())));
-            (2, Chosen::Values(runs.collect()))
+            Chosen::Values(runs.collect())
         }
         map::GET_BY_KEY_LIST | map::REMOVE_BY_KEY_LIST => {
             let keys = elements(op.arg(1)?)?;
             refuse_deadly(of, word, keys.is_empty())?;
             let found = keys.iter().filter_map(|key| of.find_key(key)).collect();
-            (2, Chosen::Keys { found, any: !keys.is_empty() })
+            Chosen::Keys { found, any: !keys.is_empty() }
         }
         _ => return Err(code::PARAMETER),
     };
-    op.at_most(most)?;
     Ok((Selection::new(of, chosen, word.inverted()), word))
+}
+
+/// Most arguments of an operation that selects.
+const fn most_arguments(number: u64) -> usize {
+    match number {
+        list::GET_BY_VALUE_REL_RANK_RANGE
+        | list::REMOVE_BY_VALUE_REL_RANK_RANGE
+        | map::GET_BY_VALUE_REL_RANK_RANGE
+        | map::REMOVE_BY_VALUE_REL_RANK_RANGE
+        | map::GET_BY_KEY_REL_INDEX_RANGE
+        | map::REMOVE_BY_KEY_REL_INDEX_RANGE => 4,
+        list::GET_BY_INDEX_RANGE
+        | list::REMOVE_BY_INDEX_RANGE
+        | map::GET_BY_INDEX_RANGE
+        | map::REMOVE_BY_INDEX_RANGE
+        | list::GET_BY_RANK_RANGE
+        | list::REMOVE_BY_RANK_RANGE
+        | map::GET_BY_RANK_RANGE
+        | map::REMOVE_BY_RANK_RANGE
+        | list::GET_BY_VALUE_INTERVAL
+        | list::REMOVE_BY_VALUE_INTERVAL
+        | map::GET_BY_VALUE_INTERVAL
+        | map::REMOVE_BY_VALUE_INTERVAL
+        | map::GET_BY_KEY_INTERVAL
+        | map::REMOVE_BY_KEY_INTERVAL => 3,
+        _ => 2,
+    }
 }
 
 /// All elements with this value: a run of ranks, as equal ones stand together.

@@ -23,8 +23,10 @@ const POINT_FLAGS: u8 = 0;
 const REGION_FLAGS: u8 = 1;
 /// Mean radius of the earth in metres, as the server has it.
 const EARTH_RADIUS: f64 = 6_371_000.0;
-/// The server's defaults for coverings.
+/// The server's defaults for coverings of what queries look for.
 const COVERER: RegionCoverer = RegionCoverer { min_level: 1, max_level: 20, level_mod: 1, max_cells: 12 };
+/// Those of values that are stored: down to leaf cells, whatever the namespace's settings are.
+const STORED_COVERER: RegionCoverer = RegionCoverer { max_level: 30, ..COVERER };
 /// Corners and polygons of one value: what is costly grows with them.
 const MAX_CORNERS: usize = 20_000;
 
@@ -54,7 +56,7 @@ impl Shape {
     pub(crate) fn cells(&self) -> Vec<u64> {
         match self {
             Self::Point(cell) => vec![cell.0],
-            Self::Region(area) => area.covering().iter().map(|cell| cell.0).collect(),
+            Self::Region(area) => STORED_COVERER.covering(area).0.iter().map(|cell| cell.0).collect(),
         }
     }
 
@@ -70,7 +72,7 @@ impl Shape {
 }
 
 impl Area {
-    /// Cells that cover the area, by rising id.
+    /// Cells that cover the area for a query, by rising id.
     pub(crate) fn covering(&self) -> Vec<CellID> {
         COVERER.covering(self).0
     }
@@ -225,6 +227,16 @@ mod tests {
         assert!(stored(&[]).is_none() && stored(&[0]).is_none());
         assert!(stored_text(r#"{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}}"#).is_some());
         assert!(stored_text(&"[".repeat(100_000)).is_none(), "deep nesting ends in an error");
+    }
+
+    /// As the recorded server covers it (`tests/random.jsonl.gz`).
+    #[test]
+    fn small_regions_that_are_stored_are_covered_finely() {
+        let circle = Shape::parse(br#"{"type":"AeroCircle","coordinates":[[10,10],5]}"#).unwrap();
+        let cells = circle.cells();
+        assert_eq!((cells.len(), cells[0], cells[11]), (12, 0x1055_1bf2_5145_0000, 0x1055_1bf2_56b4_0000));
+        let Shape::Region(area) = circle else { panic!() };
+        assert!(area.covering().iter().all(|cell| cell.level() <= 20));
     }
 
     fn matches(region: &str, lng: f64, lat: f64) -> bool {

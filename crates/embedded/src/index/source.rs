@@ -107,6 +107,8 @@ fn elements(value: &[u8], which: usize, visit: &mut impl FnMut(Indexed<'_>) -> b
 fn scalar(bytes: &[u8]) -> Option<Indexed<'_>> {
     match Reader::new(bytes).read().ok()? {
         Element::Int(v) => Some(Indexed::Int(v)),
+        // Numbers above those of an index stand where their bits do.
+        Element::Uint(v) => Some(Indexed::Int(v as i64)),
         Element::Bytes(payload) => match msgpack::particle(payload).ok()? {
             Particle::String(v) => Some(Indexed::Str(v)),
             Particle::Blob(v) => Some(Indexed::Blob(v)),

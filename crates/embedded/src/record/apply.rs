@@ -48,11 +48,12 @@ pub(super) fn apply(
         }
         let generation = current.map_or(1, |record| write::next_generation(record.generation()));
         if record.bins.is_empty() {
-            if current.is_some() {
-                may_delete(namespace, request).map_err(|code| told.with(code))?;
-                partition.remove_for(&namespace.sets, request.digest, request.txn.id);
-                outcome = RecordOutcome { generation: generation.into(), ..RecordOutcome::default() };
+            if current.is_none() {
+                return Err(told.with(code::NOT_FOUND));
             }
+            may_delete(namespace, request).map_err(|code| told.with(code))?;
+            partition.remove_for(&namespace.sets, request.digest, request.txn.id);
+            outcome = RecordOutcome { generation: generation.into(), ..RecordOutcome::default() };
         } else {
             let (bytes, void_time) =
                 encode(namespace, request, current, &record, generation, now_ms).map_err(|code| told.with(code))?;
@@ -78,7 +79,6 @@ fn precheck<'a>(request: &RecordRequest<'_>, call: &UdfCall<'a>) -> Result<Parts
     if request.set.is_some_and(|set| set.len() > MAX_SET_NAME || set.contains(&0)) {
         return Err(code::PARAMETER);
     }
-    ttl::check(request.record_ttl)?;
     Ok((package, function, arguments))
 }
 
@@ -130,7 +130,7 @@ fn encode(
 ) -> Result<(Vec<u8>, u32), u8> {
     let now = clock::seconds(now_ms);
     let word = record.ttl_word.unwrap_or(request.record_ttl);
-    ttl::check(word)?;
+    ttl::check(&namespace.config, word, current.is_none())?;
     if record.bins.len() > MAX_BINS {
         return Err(code::PARAMETER);
     }

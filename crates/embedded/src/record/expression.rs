@@ -43,16 +43,18 @@ fn parts(value: &[u8], allowed: i64) -> Result<(Expression<'_>, i64), u8> {
     Ok((Expression::parse(expression)?, flags))
 }
 
-/// Appends the value of an expression as the answer of `op`.
-pub(super) fn read(op: &Op<'_>, context: &Context<'_>, out: &mut Vec<u8>) -> Result<(), u8> {
+/// Appends the value of an expression as the answer of `op`; says how many answers that are. Where it has none, and that
+/// is no error, it answers only if everything has to.
+pub(super) fn read(op: &Op<'_>, context: &Context<'_>, respond_all: bool, out: &mut Vec<u8>) -> Result<u16, u8> {
     let (expression, flags) = parts(op.value, flag::EVAL_NO_FAIL)?;
     match expression.evaluate(context) {
         Some(Value::Nil) => nil_answer(op.kind, op.name, out),
         Some(value) => value_answer(op.kind, op.name, &value, out),
-        None if flags & flag::EVAL_NO_FAIL != 0 => nil_answer(op.kind, op.name, out),
-        None => return Err(code::NOT_APPLICABLE),
+        None if flags & flag::EVAL_NO_FAIL == 0 => return Err(code::NOT_APPLICABLE),
+        None if !respond_all => return Ok(0),
+        None => nil_answer(op.kind, op.name, out),
     }
-    Ok(())
+    Ok(1)
 }
 
 /// What an expression write does to its bin.

@@ -31,7 +31,10 @@ pub(crate) fn project(
                 n_ops += append_answer(op.kind, op.name, answer, false, out);
                 continue;
             }
-            op::EXP_READ => expression::read(&op, &filter::context(namespace, record, now_ms), out)?,
+            op::EXP_READ => {
+                n_ops += expression::read(&op, &filter::context(namespace, record, now_ms), true, out)?;
+                continue;
+            }
             _ => return Err(code::UNSUPPORTED),
         }
         n_ops += 1;

@@ -87,8 +87,7 @@ fn bins(
             return Err(code::BIN_NAME);
         }
         if op.kind == op::EXP_READ {
-            expression::read(&op, &filter::context(namespace, record, now_ms), out)?;
-            n_ops += 1;
+            n_ops += expression::read(&op, &filter::context(namespace, record, now_ms), respond_all, out)?;
             continue;
         }
         let bin = match &index {

@@ -16,6 +16,9 @@ pub(super) fn incr<'a>(bins: &mut BinSet<'a>, op: &Op<'a>) -> Result<(), u8> {
         bins.set(op.name, op.particle_type, checked(op.particle_type, op.value)?);
         return Ok(());
     };
+    if bin.kind == t::GEOJSON {
+        return Err(code::UNKNOWN);
+    }
     if bin.kind != op.particle_type || !matches!(bin.kind, t::INTEGER | t::FLOAT) {
         return Err(code::BIN_TYPE);
     }

@@ -40,7 +40,9 @@ pub(super) fn write(
     // Errors tell the metadata of an expired record, but nothing else of it counts.
     let told = found.map_or_else(RecordOutcome::default, metadata);
     let current = found.filter(|record| !record.is_expired(now));
-    check_current(namespace, request, current, touches, now_ms).map_err(|code| told.with(code))?;
+    check_current(namespace, request, current, touches, now_ms)
+        .and_then(|()| ttl::check(&namespace.config, request.record_ttl, current.is_none()))
+        .map_err(|code| told.with(code))?;
 
     let replaces = request.info3 & (info3::CREATE_OR_REPLACE | info3::REPLACE_ONLY) != 0;
     let mut bins = if replaces { BinSet::default() } else { current.map(BinSet::of).unwrap_or_default() };
@@ -101,7 +103,6 @@ fn precheck(request: &RecordRequest<'_>) -> Result<bool, u8> {
     if request.n_ops == 0 {
         return Err(code::PARAMETER);
     }
-    ttl::check(request.record_ttl)?;
     if request.set.is_some_and(|set| set.len() > MAX_SET_NAME || set.contains(&0)) {
         return Err(code::PARAMETER);
     }
@@ -251,8 +252,7 @@ fn operate<'a>(
                 }
             }
             op::EXP_READ => {
-                expression::read(&op, &scene.context(request, bins), out)?;
-                n_ops += 1;
+                n_ops += expression::read(&op, &scene.context(request, bins), true, out)?;
                 continue;
             }
             op::EXP_MODIFY => match expression::modify(&op, bins, &scene.context(request, bins))? {
@@ -261,8 +261,10 @@ fn operate<'a>(
                 Change::Set(kind, value) => bins.set(op.name, kind, Cow::Owned(value)),
             },
             op::CDT_READ => {
-                let answer = cdt::read(op.value, bins.bin(op.name))?;
-                n_ops += append_answer(op.kind, op.name, answer, respond_all, out);
+                let bin = bins.bin(op.name);
+                let answer = cdt::read(op.value, bin)?;
+                // Beside writes, a read of a bin that is there always answers.
+                n_ops += append_answer(op.kind, op.name, answer, respond_all || bin.is_some(), out);
                 continue;
             }
             op::CDT_MODIFY => {

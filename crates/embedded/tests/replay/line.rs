@@ -53,7 +53,14 @@ pub(crate) fn read_group(group: &str) -> Vec<Line> {
         let file = File::open(&packed).unwrap_or_else(|e| panic!("{}: {e}", packed.display()));
         flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
     }
-    text.lines().map(|line| parse(&serde_json::from_str(line).unwrap())).collect()
+    text.lines().map(|line| Line::parse(&serde_json::from_str(line).unwrap())).collect()
+}
+
+impl Line {
+    /// A line of a golden file.
+    pub(crate) fn parse(json: &Value) -> Self {
+        parse(json)
+    }
 }
 
 fn parse(json: &Value) -> Line {

@@ -1,0 +1,46 @@
+//! Requests made up at random: operations on records with values of every kind, filters, queries and calls of scripts.
+//!
+//! They come in scenarios, each with a set and digests of its own, so that none sees another one's records. From one
+//! seed come the same requests every time, but for what is taken from answers (HLLs).
+
+mod collections;
+mod expressions;
+mod queries;
+mod requests;
+mod scripts;
+mod values;
+
+pub(crate) use requests::{Ends, Request, Scenario};
+
+/// xorshift64*.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        // Close seeds begin far apart, and none is 0.
+        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// From 0 to before `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+    }
+
+    /// From one number to another, both included.
+    pub(crate) fn between(&mut self, first: i64, last: i64) -> i64 {
+        first + self.below((last - first + 1) as usize) as i64
+    }
+
+    /// True once in `n` times.
+    pub(crate) fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
