@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from aerolane import Key, SyncClient
+from aerolane.exceptions import RecordNotFoundError
 from aerolane.testing import EmbeddedCluster, EmbeddedNode, EmbeddedProcess
 
 
@@ -88,6 +90,24 @@ def test_settings_are_taken():
 def test_bad_settings_are_told(settings, error, text):
     with pytest.raises(error, match=text):
         EmbeddedCluster(**settings)
+
+
+def test_records_expire_when_the_clock_is_put_forward():
+    with EmbeddedCluster(1, nsup_period=0, default_ttl=60) as cluster:
+        with SyncClient(cluster.seeds) as client:
+            key = Key("test", "s", 1)
+            client.put(key, {"a": 1})
+            cluster.advance_clock(59)
+            assert client.get(key).bins == {"a": 1}
+            cluster.advance_clock(2.5)
+            with pytest.raises(RecordNotFoundError):
+                client.get(key)
+        assert cluster.record_count() == 1
+        assert (cluster.sweep(), cluster.sweep()) == (1, 0)
+        assert cluster.record_count() == 0
+        for seconds in (-1, float("nan"), 1e12):
+            with pytest.raises(ValueError, match="ten years"):
+                cluster.advance_clock(seconds)
 
 
 def test_a_port_in_use_is_told():

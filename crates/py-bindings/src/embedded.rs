@@ -5,6 +5,7 @@ mod fault;
 use std::mem::ManuallyDrop;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aerolane_embedded::{ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, TlsOptions};
 use parking_lot::Mutex;
@@ -76,6 +77,8 @@ impl Node {
 /// * `strong_consistency`: whether the namespaces are in strong-consistency mode: then transactions work, and deletes have
 ///   to be durable. Default False.
 /// * `default_ttl`: seconds until records written with the default TTL expire. Default 0: never.
+/// * `nsup_period`: seconds between two sweeps that remove expired records. Default 1; with 0 only `sweep` does. Expired
+///   records are not shown, whether they were removed or not.
 /// * `host`, `port`: where the first node listens, the next ones on the ports above. Default 127.0.0.1 and 0: free ports.
 /// * `cluster_name`: default none.
 /// * `users`: passwords by user name. Given any, clients have to log in. Default none.
@@ -120,11 +123,11 @@ impl Cluster {
 impl Cluster {
     #[new]
     #[pyo3(signature = (
-        nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, host="127.0.0.1", port=0, cluster_name=None, users=None,
-        tls_name=None, tls_port=0, threads=None, strong_consistency=false,
+        nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, nsup_period=1, host="127.0.0.1", port=0, cluster_name=None,
+        users=None, tls_name=None, tls_port=0, threads=None, strong_consistency=false,
     ))]
     #[pyo3(text_signature = "(nodes=3, replication_factor=2, namespace=\"test\", *, default_ttl=0, \
-        host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
+        nsup_period=1, host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
         strong_consistency=False)")]
     #[allow(clippy::too_many_arguments)] // One per keyword.
     fn new(
@@ -133,6 +136,7 @@ impl Cluster {
         replication_factor: usize,
         namespace: Option<&Bound<'_, PyAny>>,
         default_ttl: u32,
+        nsup_period: u32,
         host: &str,
         port: u16,
         cluster_name: Option<&str>,
@@ -145,7 +149,7 @@ impl Cluster {
         fork::watch();
         let mut builder = EmbeddedCluster::builder().nodes(nodes).replication_factor(replication_factor);
         for name in names(namespace)? {
-            let options = NamespaceOptions::new(name).default_ttl(default_ttl);
+            let options = NamespaceOptions::new(name).default_ttl(default_ttl).nsup_period(nsup_period);
             builder = builder.namespace_with(options.strong_consistency(strong_consistency));
         }
         let address: IpAddr = host.parse().map_err(|_| {
@@ -271,6 +275,25 @@ impl Cluster {
         let running = self.running()?;
         let count = py.detach(|| running.cluster.record_count(namespace));
         count.ok_or_else(|| PyLookupError::new_err(format!("the cluster has no namespace {namespace:?}")))
+    }
+
+    /// Puts the cluster's clock forward by so many seconds, so that tests of TTLs need not wait: records expire, and what
+    /// is written from now on has the new time. There is no way back, and ten years in all is the most.
+    ///
+    /// Clients tell how long a record has left by their own clock: they show records that are written later as living
+    /// longer by as much as the clock is ahead.
+    ///
+    /// Raises `ValueError` for negative seconds and for more than ten years.
+    fn advance_clock(&self, seconds: f64) -> PyResult<()> {
+        let by = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| PyValueError::new_err(format!("{seconds} s: a clock is put forward by 0 s to ten years")))?;
+        self.running()?.cluster.advance_clock(by).map_err(|e| to_py(&e))
+    }
+
+    /// Removes all records that have expired, now, whatever the `nsup_period`; gives how many those were.
+    fn sweep(&self, py: Python<'_>) -> PyResult<u64> {
+        let running = self.running()?;
+        Ok(py.detach(|| running.cluster.sweep()))
     }
 
     /// Injects a fault, gives the `Fault` by which it can be taken back (also by a `with` block).

@@ -54,6 +54,7 @@ class EmbeddedCluster:
         namespace: str | Sequence[str] = "test",
         *,
         default_ttl: int = 0,
+        nsup_period: int = 1,
         host: str = "127.0.0.1",
         port: int = 0,
         cluster_name: str | None = None,
@@ -81,6 +82,8 @@ class EmbeddedCluster:
     def set_master(self, partition: int, node: EmbeddedNode | str | None) -> None: ...
     def stats(self, node: EmbeddedNode | str) -> dict[str, int]: ...
     def record_count(self, namespace: str = "test") -> int: ...
+    def advance_clock(self, seconds: float) -> None: ...
+    def sweep(self) -> int: ...
     def inject(
         self,
         action: _Action,

@@ -25,6 +25,9 @@ def _arguments() -> argparse.Namespace:
         "--namespace", action="append", help="name of a namespace; several times for several (default test)"
     )
     parser.add_argument("--default-ttl", type=int, default=0, help="default TTL in seconds (default 0: never expire)")
+    parser.add_argument(
+        "--nsup-period", type=int, default=1, help="seconds between sweeps for expired records (default 1; 0: none)"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=3000, help="the first node's port; 0: any free (default 3000)")
     parser.add_argument("--cluster-name", help="the cluster's name (default none)")
@@ -64,6 +67,7 @@ def main() -> int:
             arguments.replication_factor,
             arguments.namespace or "test",
             default_ttl=arguments.default_ttl,
+            nsup_period=arguments.nsup_period,
             host=arguments.host,
             port=arguments.port,
             cluster_name=arguments.cluster_name,
