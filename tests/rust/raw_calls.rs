@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use aerolane::client::{RawCall, RawClient, RawFailure};
 use aerolane::command::{decode, encode};
 use aerolane::lane::{Failure, FailureKind};
+use aerolane::metrics::CommandType;
 use aerolane::policy::BasePolicy;
 use aerolane::{Bins, ClientConfig, Error, ErrorKind, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
@@ -25,7 +26,8 @@ fn within(ms: u32, retries: usize) -> BasePolicy {
 
 fn call(key: &Key, writes: bool) -> RawCall<'_> {
     let partition = aerolane_wire::digest::partition_id(&key.digest());
-    RawCall { namespace: key.namespace(), partition, writes, may_be_missing: false }
+    let kind = if writes { CommandType::Put } else { CommandType::Get };
+    RawCall { namespace: key.namespace(), partition, kind, writes, may_be_missing: false }
 }
 
 fn reading(key: &Key) -> Vec<u8> {

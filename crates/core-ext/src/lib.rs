@@ -36,6 +36,7 @@ pub mod connect;
 pub mod driver;
 pub mod error;
 pub mod lane;
+pub mod metrics;
 pub mod operations;
 pub mod topology;
 
@@ -45,16 +46,15 @@ pub use aerospike_core::TlsPolicy;
 pub use aerospike_core::{
     AbortStatus, AdminPolicy, AuthMode, BasePolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy,
     BatchWritePolicy, Bin, Bins, CITRUSLEAF_EPOCH_UNIX_SECS, COMMIT_FAILED_ABORT_MESSAGE, ClientPolicy,
-    ClientResultCode, ClusterMetrics, CollectionIndexType, CommandType, CommitErrorType, CommitLevel, CommitStatus,
-    Concurrency, DropIndexTask, EqFilterValue, ExecuteTask, Expiration, ExpressionTrace, FloatValue, GenerationPolicy,
-    Host, IndexMap, IndexTask, IndexType, Key, Labels, LatencyUnit, MapCollection, MapLike, MetricsPolicy, Node,
-    NodeMetricsSnapshot, PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle, QueryPlan,
-    QueryPolicy, QuerySelection, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record,
-    RecordExistsAction, RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler,
-    ServerErrorDetail, Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask,
-    User, Value, Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map,
-    as_val, as_values, citrusleaf_epoch, expressions, from_ael, mapping, metrics, policy, query, sampler, server_error,
-    task, txn,
+    ClientResultCode, CollectionIndexType, CommandType, CommitErrorType, CommitLevel, CommitStatus, Concurrency,
+    DropIndexTask, EqFilterValue, ExecuteTask, Expiration, ExpressionTrace, FloatValue, GenerationPolicy, Host,
+    IndexMap, IndexTask, IndexType, Key, Labels, LatencyUnit, MapCollection, MapLike, MetricsPolicy, Node,
+    PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle, QueryPlan, QueryPolicy,
+    QuerySelection, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
+    RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler, ServerErrorDetail,
+    Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
+    Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val,
+    as_values, citrusleaf_epoch, expressions, from_ael, mapping, policy, query, sampler, server_error, task, txn,
 };
 pub use batch::{BatchOperation, BatchRecord};
 pub use client::{
@@ -63,6 +63,7 @@ pub use client::{
 };
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
+pub use metrics::{ClusterMetrics, NodeMetricsSnapshot};
 pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aerolane::client::RawCall;
 use aerolane::command::policy::server_timeout_ms;
+use aerolane::metrics::CommandType;
 use aerolane_wire::message::MessageHeader;
 use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
 use pyo3::prelude::*;
@@ -54,14 +55,15 @@ pub(crate) enum Becomes {
 pub(crate) struct OwnedCall {
     namespace: Box<str>,
     partition: u16,
+    kind: CommandType,
     writes: bool,
     may_be_missing: bool,
 }
 
 impl OwnedCall {
     pub(crate) fn raw(&self) -> RawCall<'_> {
-        let Self { namespace, partition, writes, may_be_missing } = self;
-        RawCall { namespace, partition: *partition, writes: *writes, may_be_missing: *may_be_missing }
+        let Self { namespace, partition, kind, writes, may_be_missing } = self;
+        RawCall { namespace, partition: *partition, kind: *kind, writes: *writes, may_be_missing: *may_be_missing }
     }
 }
 
@@ -80,15 +82,27 @@ impl Call {
         RawCall {
             namespace: key.namespace(),
             partition: key.partition(),
+            kind: self.kind(),
             writes: self.writes,
             may_be_missing: matches!(self.becomes, Becomes::Exists | Becomes::Metadata),
         }
     }
 
+    /// What the metrics count it as.
+    const fn kind(&self) -> CommandType {
+        match (self.becomes, &self.policy) {
+            (Becomes::Results, _) => CommandType::Operate,
+            (Becomes::Record, _) => CommandType::Get,
+            (Becomes::Metadata, _) | (Becomes::Exists, PolicyRef::Read(_)) => CommandType::Exists,
+            (Becomes::Exists, PolicyRef::Write(_)) => CommandType::Delete,
+            (Becomes::Nothing, _) => CommandType::Put,
+        }
+    }
+
     /// [`raw`](Self::raw), to be kept.
     pub(crate) fn owned(&self) -> OwnedCall {
-        let RawCall { namespace, partition, writes, may_be_missing } = self.raw();
-        OwnedCall { namespace: namespace.into(), partition, writes, may_be_missing }
+        let RawCall { namespace, partition, kind, writes, may_be_missing } = self.raw();
+        OwnedCall { namespace: namespace.into(), partition, kind, writes, may_be_missing }
     }
 
     /// The result of an answer that was accepted: the body of a message.

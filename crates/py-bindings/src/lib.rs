@@ -9,6 +9,7 @@
 //! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles
 //! * [`txn`][]: transactions
+//! * [`metrics`]: what the client measures
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -39,6 +40,7 @@ mod fork;
 mod host;
 mod index;
 mod key;
+mod metrics;
 mod operation;
 mod policy;
 mod query;
@@ -98,6 +100,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     columns::register(module)?;
     admin::register(module)?;
     txn::register(module)?;
+    metrics::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

@@ -54,10 +54,13 @@ from ._cdt import StringWriteFlags as StringWriteFlags
 from ._client_policy import ClientPolicy as ClientPolicy
 from ._enums import AuthMode as AuthMode
 from ._enums import CollectionIndexType as CollectionIndexType
+from ._enums import CommandType as CommandType
 from ._enums import CommitLevel as CommitLevel
 from ._enums import Concurrency as Concurrency
 from ._enums import GenerationPolicy as GenerationPolicy
 from ._enums import IndexType as IndexType
+from ._enums import LatencyType as LatencyType
+from ._enums import LatencyUnit as LatencyUnit
 from ._enums import Mode as Mode
 from ._enums import OpKind as OpKind
 from ._enums import OpShape as OpShape
@@ -122,6 +125,12 @@ from ._errors import _restore as _restore
 from ._errors import error_from_code as error_from_code
 from ._expiration import Expiration as Expiration
 from ._expression import FilterExpression as FilterExpression
+from ._metrics import ClusterMetrics as ClusterMetrics
+from ._metrics import CommandMetric as CommandMetric
+from ._metrics import Histogram as Histogram
+from ._metrics import MetricsPolicy as MetricsPolicy
+from ._metrics import NodeMetricsSnapshot as NodeMetricsSnapshot
+from ._metrics import Sampler as Sampler
 from ._native import NativeClient as NativeClient
 from ._native import NativeNode as NativeNode
 from ._native import Version as Version

@@ -65,6 +65,33 @@ class AuthMode(Enum):
     PKI = 4
     def __int__(self) -> int: ...
 
+class LatencyUnit(Enum):
+    MICROSECONDS = 0
+    MILLISECONDS = 1
+    def __int__(self) -> int: ...
+
+class CommandType(Enum):
+    NONE = 0
+    GET = 1
+    GET_HEADER = 2
+    EXISTS = 3
+    PUT = 4
+    DELETE = 5
+    OPERATE = 6
+    QUERY = 7
+    SCAN = 8
+    UDF = 9
+    BATCH_READ = 10
+    BATCH_WRITE = 11
+    def __int__(self) -> int: ...
+
+class LatencyType(Enum):
+    CONN = "conn"
+    WRITE = "write"
+    READ = "read"
+    BATCH = "batch"
+    QUERY = "query"
+
 class OpKind(Enum):
     READ = "read"
     WRITE_RETRYABLE = "write_retryable"

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use aerolane::metrics::{ClusterMetrics, MetricsPolicy};
 use aerolane::{
     BatchOperation, BatchPolicy, Bin, Bins, Client, ClientConfig, ClientStats, Error, Key, LaneRuntime, Operation,
     ReadPolicy, Record, SyncClient, WritePolicy,
@@ -147,6 +148,42 @@ impl Door {
         match &self.way {
             Way::Async(client, _) | Way::Local(_, client, _) => client.stats(),
             Way::Sync(client) => client.stats(),
+        }
+    }
+
+    pub fn enable_metrics(&self, policy: MetricsPolicy) {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.enable_metrics(policy),
+            Way::Sync(client) => client.enable_metrics(policy),
+        }
+    }
+
+    pub fn disable_metrics(&self) {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.disable_metrics(),
+            Way::Sync(client) => client.disable_metrics(),
+        }
+    }
+
+    pub fn metrics_enabled(&self) -> bool {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.metrics_enabled(),
+            Way::Sync(client) => client.metrics_enabled(),
+        }
+    }
+
+    pub fn metrics(&self) -> ClusterMetrics {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.metrics(),
+            Way::Sync(client) => client.metrics(),
+        }
+    }
+
+    /// What aerospike-core alone has measured.
+    pub fn core_metrics(&self) -> aerospike_core::metrics::ClusterMetrics {
+        match &self.way {
+            Way::Async(client, _) | Way::Local(_, client, _) => client.core().metrics(),
+            Way::Sync(client) => client.core().metrics(),
         }
     }
 

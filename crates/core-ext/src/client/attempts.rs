@@ -5,8 +5,10 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, ResultCode};
 
 use crate::cluster::Cluster;
@@ -14,6 +16,7 @@ use crate::command::policy::{self, RetryPauses};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
+use crate::metrics::{Mark, Stamp};
 use crate::topology::{Breaker, NodeInfo, Route};
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
@@ -51,6 +54,9 @@ pub(crate) struct Attempts<'a> {
     policy: &'a BasePolicy,
     started: Instant,
     deadline: Option<Instant>,
+    kind: CommandType,
+    /// What it is counted as, if it is measured: known from the first attempt on.
+    mark: Mark,
     writes: bool,
     /// Known from the first attempt on.
     route: Option<Route>,
@@ -69,15 +75,23 @@ pub(crate) struct Attempts<'a> {
 pub(crate) struct Attempt {
     pub(crate) node: Arc<NodeInfo>,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) stamp: Stamp,
 }
 
 impl<'a> Attempts<'a> {
-    pub(crate) fn new(cluster: &'a Cluster, policy: &'a BasePolicy, writes: bool, now: Instant) -> Self {
+    pub(crate) fn new(
+        cluster: &'a Cluster,
+        policy: &'a BasePolicy,
+        (kind, writes): (CommandType, bool),
+        now: Instant,
+    ) -> Self {
         Self {
             cluster,
             policy,
             started: now,
             deadline: policy::deadline(policy, now),
+            kind,
+            mark: Mark::NONE,
             writes,
             route: None,
             made: 0,
@@ -94,16 +108,32 @@ impl<'a> Attempts<'a> {
     pub(crate) fn resume(
         cluster: &'a Cluster,
         policy: &'a BasePolicy,
-        writes: bool,
+        what: (CommandType, bool),
         started: Instant,
-        route: Route,
+        (route, mark): (Route, Mark),
     ) -> Self {
-        Self { route: Some(route), made: 1, ..Self::new(cluster, policy, writes, started) }
+        Self { route: Some(route), mark, made: 1, ..Self::new(cluster, policy, what, started) }
     }
 
     /// Where the attempts have been; known once there was one.
     pub(crate) fn route(&self) -> Option<Route> {
         self.route
+    }
+
+    /// What the call is counted as.
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// Decides, before the first attempt of a call that picks its nodes itself, whether it is measured.
+    pub(crate) fn set_mark(&mut self, mark: Mark) {
+        self.mark = mark;
+    }
+
+    /// The stamp of an attempt that begins now.
+    #[inline]
+    pub(crate) fn stamp(&self, now: Instant) -> Stamp {
+        self.cluster.metrics().stamp(self.mark, now)
     }
 
     /// Picks the node of the next attempt.
@@ -112,6 +142,9 @@ impl<'a> Attempts<'a> {
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
     pub(crate) fn next(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
         self.begin(now)?;
+        if self.made == 1 {
+            self.mark = self.cluster.metrics().mark(self.kind, namespace);
+        }
         let topology = self.cluster.snapshot();
         let routed = topology.namespace(namespace).and_then(|map| {
             let policy = self.policy;
@@ -133,7 +166,7 @@ impl<'a> Attempts<'a> {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
         let deadline = self.towards(&node, now)?;
-        Ok(Attempt { node, deadline })
+        Ok(Attempt { node, deadline, stamp: self.stamp(now) })
     }
 
     /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.
@@ -155,6 +188,7 @@ impl<'a> Attempts<'a> {
 
     fn towards(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
         if node.breaker().is_open() {
+            node.breaker().record_refusal();
             let error = Error::max_error_rate(node.label());
             self.advance(false);
             return Err(self.failed(error, now));
@@ -188,8 +222,21 @@ impl<'a> Attempts<'a> {
         policy::server_timeout_ms(self.policy)
     }
 
+    /// Counts the call if it has failed for good.
+    fn counted(&self, node: &NodeInfo, next: Next) -> Next {
+        if matches!(next, Next::GiveUp(_)) && self.cluster.metrics().is_measuring() {
+            node.breaker().record_failed_call();
+        }
+        next
+    }
+
     /// The server answered, and the answer is a failure.
     pub(crate) fn answered(&mut self, node: &NodeInfo, error: Error, now: Instant) -> Next {
+        let next = self.after_answer(node, error, now);
+        self.counted(node, next)
+    }
+
+    fn after_answer(&mut self, node: &NodeInfo, error: Error, now: Instant) -> Next {
         self.sent += 1;
         self.unsent_in_a_row = 0;
         self.lost_in_a_row = 0;
@@ -213,6 +260,11 @@ impl<'a> Attempts<'a> {
 
     /// No answer came.
     pub(crate) fn lost(&mut self, node: &NodeInfo, failure: Failure, now: Instant) -> Next {
+        let next = self.after_loss(node, failure, now);
+        self.counted(node, next)
+    }
+
+    fn after_loss(&mut self, node: &NodeInfo, failure: Failure, now: Instant) -> Next {
         if matches!(failure.kind, FailureKind::Interrupted) {
             // Says nothing of the node.
             self.sent += u32::from(failure.sent);
@@ -255,7 +307,10 @@ impl<'a> Attempts<'a> {
     pub(crate) fn unanswered(&mut self, node: &NodeInfo, error: ExchangeError, now: Instant) -> Next {
         match error {
             ExchangeError::Encode(error) => Next::GiveUp(self.refused(error, now)),
-            ExchangeError::Full(full) => Next::GiveUp(self.refused(full.error(node.label()), now)),
+            ExchangeError::Full(full) => {
+                let error = self.refused(full.error(node.label()), now);
+                self.counted(node, Next::GiveUp(error))
+            }
             ExchangeError::Failed(failure) => self.lost(node, failure, now),
         }
     }
@@ -290,6 +345,7 @@ impl<'a> Attempts<'a> {
         if self.counted == 1 {
             return Next::GiveUp(self.finish(error, now));
         }
+        self.cluster.metrics().exceeded_max_retries.fetch_add(1, Ordering::Relaxed);
         let text = format!("gave up after {} attempts", self.made);
         let last = Error::max_retries_exceeded(text).with_phase(error.phase()).with_cause(error);
         Next::GiveUp(self.finish(last, now))
@@ -309,6 +365,7 @@ impl<'a> Attempts<'a> {
         /// Earlier failures that an error carries along.
         const KEPT: usize = 10;
         if self.deadline.is_some_and(|deadline| now + pause >= deadline) {
+            self.cluster.metrics().exceeded_total_timeout.fetch_add(1, Ordering::Relaxed);
             let text = "the deadline would pass in the pause before the next attempt";
             let late = Error::timeout(text).with_phase(error.phase()).with_cause(error);
             return Next::GiveUp(self.finish(late, now));
@@ -320,6 +377,7 @@ impl<'a> Attempts<'a> {
     }
 
     fn timed_out(&mut self, phase: Phase, now: Instant) -> Error {
+        self.cluster.metrics().exceeded_total_timeout.fetch_add(1, Ordering::Relaxed);
         let error = Error::deadline(phase, now.duration_since(self.started));
         self.finish(error, now)
     }

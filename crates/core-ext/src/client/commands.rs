@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, Bin, Bins, Key, ReadPolicy, Record, Value, WritePolicy};
 
 use crate::command::encode::WriteKind;
@@ -15,6 +16,8 @@ pub(crate) trait Command {
 
     fn base(&self) -> &BasePolicy;
     fn key(&self) -> &Key;
+    /// What it is counted as.
+    fn kind(&self) -> CommandType;
     /// Whether it can change the record: it goes to the master and can be in doubt.
     fn writes(&self) -> bool;
     /// Appends one whole frame.
@@ -46,6 +49,13 @@ impl Command for Get<'_> {
 
     about_one_record!();
 
+    fn kind(&self) -> CommandType {
+        match self.bins {
+            Bins::None => CommandType::GetHeader,
+            _ => CommandType::Get,
+        }
+    }
+
     fn writes(&self) -> bool {
         false
     }
@@ -68,6 +78,10 @@ impl Command for Exists<'_> {
     type Output = bool;
 
     about_one_record!();
+
+    fn kind(&self) -> CommandType {
+        CommandType::Exists
+    }
 
     fn writes(&self) -> bool {
         false
@@ -95,6 +109,10 @@ impl Command for Write<'_> {
 
     about_one_record!();
 
+    fn kind(&self) -> CommandType {
+        CommandType::Put
+    }
+
     fn writes(&self) -> bool {
         true
     }
@@ -118,6 +136,10 @@ impl Command for Delete<'_> {
 
     about_one_record!();
 
+    fn kind(&self) -> CommandType {
+        CommandType::Delete
+    }
+
     fn writes(&self) -> bool {
         true
     }
@@ -140,6 +162,10 @@ impl Command for Touch<'_> {
     type Output = ();
 
     about_one_record!();
+
+    fn kind(&self) -> CommandType {
+        CommandType::Put
+    }
 
     fn writes(&self) -> bool {
         true
@@ -165,6 +191,10 @@ impl Command for Operate<'_> {
     type Output = Record;
 
     about_one_record!();
+
+    fn kind(&self) -> CommandType {
+        CommandType::Operate
+    }
 
     fn writes(&self) -> bool {
         operations_write(self.operations)

@@ -35,7 +35,7 @@ pub(crate) fn execute<C: Command>(
     async move {
         let now = clock::now();
         let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
-        let mut attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+        let mut attempts = Attempts::new(cluster, command.base(), (command.kind(), command.writes()), now);
         let timeout_ms = attempts.server_timeout_ms();
         let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
         let decode =
@@ -57,9 +57,9 @@ pub(super) fn on_lane<R>(
     async move {
         loop {
             let next = match attempts.next(namespace, partition, now) {
-                Ok(Attempt { node, deadline }) => {
+                Ok(Attempt { node, deadline, stamp }) => {
                     let place = node.id().index() as u16;
-                    let mut exchange = lane.exchange(place, Class::Single, (now, deadline), &encode);
+                    let mut exchange = lane.exchange(place, Class::Single, (now, deadline, stamp), &encode);
                     match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
                         Ok(Ok(output)) => return Ok(output),
                         Ok(Err(error)) => attempts.answered(&node, error, clock::now()),

@@ -27,6 +27,7 @@ use crate::driver::fork::DeadSocket;
 use crate::driver::tasks::{Opener, SharedLane};
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
+use crate::metrics::Metrics;
 use crate::topology::{NodeId, Topology};
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -292,6 +293,10 @@ impl Opener for ClusterOpener {
             let info = info.ok_or_else(|| Error::invalid_node("the node is not known"))?;
             cluster.open(&info).await
         })
+    }
+
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        self.cluster.upgrade().map(|cluster| Arc::clone(cluster.metrics()))
     }
 
     fn lost(&self) {

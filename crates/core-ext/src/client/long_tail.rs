@@ -37,16 +37,17 @@ pub(super) mod prelude {
     pub(in crate::client) use aerospike_core::expressions::Expression;
     pub(in crate::client) use aerospike_core::operations::CdtContext;
     pub(in crate::client) use aerospike_core::{
-        AbortStatus, AdminPolicy, ClusterMetrics, CollectionIndexType, CommitStatus, DropIndexTask, ExecuteTask,
-        IndexMap, IndexTask, IndexType, Key, MetricsPolicy, Node, PartitionFilter, Privilege, QueryHandle, QueryPlan,
-        QueryPolicy, Record, Recordset, RegisterTask, Role, Statement, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang,
-        UdfRemoveTask, User, Value, WritePolicy,
+        AbortStatus, AdminPolicy, CollectionIndexType, CommitStatus, DropIndexTask, ExecuteTask, IndexMap, IndexTask,
+        IndexType, Key, Node, PartitionFilter, Privilege, QueryHandle, QueryPlan, QueryPolicy, Record, Recordset,
+        RegisterTask, Role, Statement, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
+        WritePolicy,
     };
 
     pub(in crate::client) use crate::client::commands::Apply;
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
     pub(in crate::client) use crate::error::Result;
+    pub(in crate::client) use crate::metrics::{ClusterMetrics, MetricsPolicy};
 }
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
@@ -108,27 +109,29 @@ macro_rules! long_tail_methods {
             self.core().is_strong_consistency(namespace)
         }
 
-        /// Starts the metrics of aerospike-core: they cover what goes through it. For our own connections see
-        /// [`stats`](Self::stats).
+        /// Switches metrics on, or changes their policy; see [`metrics`](crate::metrics). Calls that are under way are
+        /// not measured. Another unit of latencies drops all histograms; other columns and another shift show what our
+        /// connections have measured anew, and drop what aerospike-core has.
         pub fn enable_metrics(&self, policy: MetricsPolicy) {
-            self.core().enable_metrics(policy);
+            self.shared.enable_metrics(policy);
         }
 
-        /// Stops the metrics of aerospike-core.
+        /// Switches metrics off. What was measured stays.
         pub fn disable_metrics(&self) {
-            self.core().disable_metrics();
+            self.shared.disable_metrics();
         }
 
-        /// Whether the metrics of aerospike-core are on.
+        /// Whether metrics are on.
         #[must_use]
         pub fn metrics_enabled(&self) -> bool {
-            self.core().metrics_enabled()
+            self.shared.cluster.metrics().is_enabled()
         }
 
-        /// The metrics of aerospike-core: they cover what goes through it.
+        /// The metrics at this moment, of all clones and front doors of this client. Costs a lock per lane and thread,
+        /// and some hundred microseconds: once a second is fine, once per operation is not.
         #[must_use]
         pub fn metrics(&self) -> ClusterMetrics {
-            self.core().metrics()
+            self.shared.metrics()
         }
 
         /// What the connections of this client do and have done, per node.

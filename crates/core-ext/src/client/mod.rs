@@ -13,6 +13,7 @@ mod front_door;
 mod lanes;
 mod local;
 mod long_tail;
+mod metrics;
 mod query;
 mod raw;
 mod stats;

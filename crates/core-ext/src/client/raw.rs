@@ -13,11 +13,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::{Attempts, Next};
+use super::attempts::{Attempt, Attempts, Next};
 use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
 use super::execute::{on_lane, on_thread, wait};
 use super::sync::SyncClient;
@@ -33,6 +34,7 @@ use crate::driver::host::{HostDriver, HostHandle};
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
 use crate::lane::Failure;
+use crate::metrics::{Mark, Stamp};
 use crate::topology::{NodeId, NodeInfo, Route};
 
 /// What the client must know of a request about one record.
@@ -42,6 +44,9 @@ pub struct RawCall<'a> {
     pub namespace: &'a str,
     /// Partition of the key, 0 to 4095.
     pub partition: u16,
+    /// What it is counted as in [metrics](crate::metrics). `Get` will do for all reads of bins: those of the header only
+    /// are told from their requests.
+    pub kind: CommandType,
     /// Whether it can change the record: it goes to the master and can be in doubt.
     pub writes: bool,
     /// Whether "there is no such record" is an answer like others (`exists`, `delete`) and no error.
@@ -49,6 +54,10 @@ pub struct RawCall<'a> {
 }
 
 impl RawCall<'_> {
+    const fn what(&self) -> (CommandType, bool) {
+        (self.kind, self.writes)
+    }
+
     fn target(&self) -> (&str, u16) {
         (self.namespace, self.partition)
     }
@@ -76,6 +85,8 @@ pub struct RawAttempt {
     deadline: Option<Instant>,
     started: Instant,
     route: Route,
+    mark: Mark,
+    stamp: Stamp,
 }
 
 impl RawAttempt {
@@ -83,6 +94,14 @@ impl RawAttempt {
     #[must_use]
     pub fn node(&self) -> &Arc<NodeInfo> {
         &self.node
+    }
+
+    /// For an answer that is to be measured; `request` is that of the call. For
+    /// [`HostDriver::submit_stamped`].
+    #[must_use]
+    #[inline]
+    pub fn stamp(&self, request: &[u8]) -> Stamp {
+        if self.stamp.is_none() { Stamp::NONE } else { self.stamp.of_read(request) }
     }
 
     /// When this attempt is to end; for [`HostDriver::deadline`].
@@ -183,10 +202,11 @@ impl RawClient {
     ) -> Result<R> {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
-        let attempts = Attempts::new(cluster, policy, call.writes, now);
+        let attempts = Attempts::new(cluster, policy, call.what(), now);
         on_thread(attempts, (call.target(), now), interrupt, |attempt, now| {
             let (node, deadline) = (&attempt.node, attempt.deadline);
-            let job = Job { request, now, deadline, reads: !call.writes, interrupt };
+            let stamp = if attempt.stamp.is_none() { Stamp::NONE } else { attempt.stamp.of_read(request) };
+            let job = Job { request, now, deadline, reads: !call.writes, stamp, interrupt };
             pools.exchange(node, job, |body| call.accept(body, node, &mut take))
         })
     }
@@ -330,9 +350,9 @@ impl RawClient {
     /// is not to be bothered now); [`resume`](Self::resume) finds out what, and waits where that helps.
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
-        let mut attempts = Attempts::new(&self.shared.cluster, policy, call.writes, now);
-        let attempt = attempts.next(call.namespace, call.partition, now).ok()?;
-        Some(RawAttempt { node: attempt.node, deadline: attempt.deadline, started: now, route: attempts.route()? })
+        let mut attempts = Attempts::new(&self.shared.cluster, policy, call.what(), now);
+        let Attempt { node, deadline, stamp } = attempts.next(call.namespace, call.partition, now).ok()?;
+        Some(RawAttempt { node, deadline, started: now, route: attempts.route()?, mark: attempts.mark(), stamp })
     }
 
     /// The first attempt has failed. The error of the call, or `None` if it is to be tried again: then
@@ -389,7 +409,7 @@ impl RawClient {
         let cluster = &self.shared.cluster;
         let mut now = clock::now();
         let mut attempts = match begun {
-            None => Attempts::new(cluster, policy, call.writes, now),
+            None => Attempts::new(cluster, policy, call.what(), now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
                 match attempts.failed_with(&attempt.node, failure, now) {
@@ -452,7 +472,7 @@ impl RawClient {
 
 impl RawAttempt {
     fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'_>) -> Attempts<'a> {
-        Attempts::resume(cluster, policy, call.writes, self.started, self.route)
+        Attempts::resume(cluster, policy, call.what(), self.started, (self.route, self.mark))
     }
 
     /// The node's number, as lanes take it.

@@ -4,10 +4,12 @@ use std::fmt;
 
 use super::asynchronous::Shared;
 use crate::lane::NodeCounters;
+use crate::topology::NodeId;
 
 /// A snapshot of a client's connections, of all its clones and front doors: `client.stats()`.
 ///
-/// Shows what goes over our own connections; calls that aerospike-core carries out are in `client.metrics()`. Taking a
+/// Shows what goes over our own connections; for calls that aerospike-core carries out, latencies and result codes, see
+/// `client.metrics()`. Taking a
 /// snapshot costs a lock per lane and thread, so once a second is fine, once per operation is not.
 ///
 /// The `Display` form is a table, one line per node and one for the sum.
@@ -83,7 +85,7 @@ pub struct ConnectionStats {
 }
 
 impl ConnectionStats {
-    fn new(counters: &NodeCounters, retries: u64) -> Self {
+    pub(super) fn new(counters: &NodeCounters, retries: u64) -> Self {
         Self {
             open: counters.open,
             idle: counters.idle,
@@ -106,7 +108,7 @@ impl ConnectionStats {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.open, other.open),
             (&mut self.idle, other.idle),
@@ -134,6 +136,14 @@ impl ConnectionStats {
 }
 
 impl Shared {
+    /// The counts of a node, over all lanes and pools.
+    pub(super) fn counters(&self, id: NodeId) -> NodeCounters {
+        let mut counters = self.lanes.counters(id);
+        counters.add(&self.pools.counters(id));
+        counters.add(&self.hosts.counters(id));
+        counters
+    }
+
     /// The snapshot for `stats()`.
     pub(super) fn stats(&self) -> ClientStats {
         let topology = self.cluster.topology();
@@ -143,10 +153,7 @@ impl Shared {
             .filter_map(|id| topology.node(id))
             .map(|node| {
                 let id = node.id();
-                let mut counters = self.lanes.counters(id);
-                counters.add(&self.pools.counters(id));
-                counters.add(&self.hosts.counters(id));
-                let connections = ConnectionStats::new(&counters, node.breaker().retries());
+                let connections = ConnectionStats::new(&self.counters(id), node.breaker().retries());
                 total.add(&connections);
                 NodeStats {
                     name: node.name().to_owned(),

@@ -30,6 +30,7 @@ use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
 use crate::driver::tasks::ExchangeError;
 use crate::error::Error;
+use crate::metrics::Metrics;
 use crate::operations::{Operation, to_core};
 use crate::topology::{NodeId, NodeInfo};
 
@@ -199,7 +200,7 @@ impl SyncClient {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
         let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
-        let attempts = Attempts::new(cluster, command.base(), command.writes(), now);
+        let attempts = Attempts::new(cluster, command.base(), (command.kind(), command.writes()), now);
         let timeout_ms = attempts.server_timeout_ms();
         let (reads, interrupt) = (!command.writes(), Interrupt::default());
         on_thread(attempts, (target, now), interrupt, |attempt, now| {
@@ -207,7 +208,7 @@ impl SyncClient {
             with_request(
                 |out| command.encode(timeout_ms, out),
                 |request| {
-                    let job = Job { request, now, deadline, reads, interrupt };
+                    let job = Job { request, now, deadline, reads, stamp: attempt.stamp, interrupt };
                     pools.exchange(node, job, |body| command.decode(body, node.label()))
                 },
             )
@@ -321,6 +322,10 @@ impl BlockingOpener for Opener {
         let connector = cluster.connector();
         let limit = connector.connect_timeout() + connector.login_timeout();
         connector.open_blocking(node, timeout.map_or(limit, |timeout| timeout.min(limit)))
+    }
+
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        self.0.upgrade().map(|cluster| Arc::clone(cluster.metrics()))
     }
 
     fn lost(&self, _node: NodeId) {

@@ -29,6 +29,7 @@ use worker::RefreshRequests;
 use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 use crate::topology::{NamespaceMap, NodeInfo, Topology};
 
 /// A connected cluster: its topology, its login sessions, and aerospike-core's client.
@@ -47,6 +48,7 @@ pub struct Cluster {
 #[derive(Debug)]
 struct Shared {
     policy: Arc<ClientPolicy>,
+    metrics: Arc<Metrics>,
     connector: Connector,
     topology: Arc<ArcSwap<Topology>>,
     listeners: Listeners,
@@ -59,8 +61,10 @@ struct Shared {
 impl Shared {
     /// Hashes the password, which takes some 50 ms: not for a thread that has other things to do.
     fn new(policy: Arc<ClientPolicy>) -> Result<Self> {
+        let metrics = Metrics::new();
         Ok(Self {
-            connector: Connector::new(&policy)?,
+            connector: Connector::new(&policy)?.measured(&metrics),
+            metrics,
             policy,
             topology: Arc::new(ArcSwap::from_pointee(Topology::default())),
             listeners: Listeners::default(),
@@ -159,6 +163,11 @@ impl Cluster {
     #[must_use]
     pub fn connector(&self) -> &Connector {
         &self.shared.connector
+    }
+
+    /// The metrics of what goes over our own connections.
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
     }
 
     /// The present snapshot.

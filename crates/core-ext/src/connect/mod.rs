@@ -27,7 +27,8 @@ use tls::TlsSetup;
 pub use tls::tls_configured;
 use transport::{Blocking, Tokio, Transport};
 
-use crate::error::{Error, Phase, Result};
+use crate::error::{Error, ErrorKind, Phase, Result};
+use crate::metrics::{Metrics, OpenFailure};
 use crate::topology::NodeInfo;
 
 /// The largest answer to a login or authentication that is taken, in bytes.
@@ -43,6 +44,7 @@ pub struct Connector {
     connect_timeout: Duration,
     login_timeout: Duration,
     sessions: Sessions,
+    metrics: Option<Arc<Metrics>>,
 }
 
 /// What a seed told about itself.
@@ -70,7 +72,14 @@ impl Connector {
             connect_timeout,
             login_timeout,
             sessions: Sessions::default(),
+            metrics: None,
         })
+    }
+
+    /// With metrics of what it opens.
+    pub(crate) fn measured(mut self, metrics: &Arc<Metrics>) -> Self {
+        self.metrics = Some(Arc::clone(metrics));
+        self
     }
 
     /// The policy's limit for opening a connection, without the login.
@@ -103,8 +112,14 @@ impl Connector {
     }
 
     async fn open_on<T: Transport>(&self, node: &NodeInfo, timeout: Duration) -> Result<T> {
-        let deadline = Instant::now() + timeout;
-        let result = self.open_authenticated(node, deadline).await;
+        let began = Instant::now();
+        let result = self.open_authenticated(node, began + timeout).await;
+        if let Some(metrics) = &self.metrics {
+            match &result {
+                Ok(_) => metrics.openings.opened(node.id().index(), began.elapsed()),
+                Err(error) => metrics.openings.failed(node.id().index(), why(error)),
+            }
+        }
         result.map_err(|e| e.with_node(Arc::clone(node.label())).with_phase(Phase::Connecting))
     }
 
@@ -218,6 +233,23 @@ impl Connector {
         let deadline = Instant::now() + self.connect_timeout;
         let body = stream.exchange("ask the node for its name", &request, MAX_INFO_ANSWER, deadline).await?;
         login::read_probe(&body, label)
+    }
+}
+
+/// What stood in the way of a connection.
+fn why(error: &Error) -> OpenFailure {
+    match error.kind() {
+        ErrorKind::CredentialsRefused { .. } | ErrorKind::Server { .. } => OpenFailure::Auth,
+        _ => {
+            let text = error.base_message();
+            if text.contains(transport::IN_HANDSHAKE) {
+                OpenFailure::Tls
+            } else if text.contains(transport::TOO_LATE) {
+                OpenFailure::Timeout
+            } else {
+                OpenFailure::Other
+            }
+        }
     }
 }
 

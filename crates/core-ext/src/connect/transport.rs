@@ -91,6 +91,11 @@ impl Transport for Tokio {
     }
 }
 
+/// What an error says when it came about in a TLS handshake.
+pub(super) const IN_HANDSHAKE: &str = "TLS handshake";
+/// What an error says when the time was over.
+pub(super) const TOO_LATE: &str = "no answer in time";
+
 async fn within<T>(deadline: Instant, doing: &str, io: impl Future<Output = io::Result<T>>) -> Result<T> {
     match tokio::time::timeout_at(deadline.into(), io).await {
         Ok(result) => result.map_err(|e| Error::connection_io(doing, e)),
@@ -191,7 +196,7 @@ fn shake_hands(mut tcp: StdTcpStream, target: TlsTarget, deadline: Instant) -> i
 
 #[cfg(feature = "tls")]
 fn in_handshake(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("TLS handshake: {error}"))
+    io::Error::new(error.kind(), format!("{IN_HANDSHAKE}: {error}"))
 }
 
 /// The options of every socket. Best effort: a socket without them still works.
@@ -218,7 +223,5 @@ fn blocking_error(doing: &str, error: io::Error) -> Error {
 }
 
 fn too_late(doing: &str) -> Error {
-    Error::connection(format!(
-        "could not {doing}: no answer in time (a firewall, a stalled node, or a too short timeout)"
-    ))
+    Error::connection(format!("could not {doing}: {TOO_LATE} (a firewall, a stalled node, or a too short timeout)"))
 }

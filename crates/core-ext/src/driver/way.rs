@@ -8,6 +8,7 @@ use super::host::{HostExchange, HostHandle};
 use super::tasks::{Exchange, ExchangeError, SharedLane};
 use crate::error::Result;
 use crate::lane::Class;
+use crate::metrics::Stamp;
 
 /// A lane, as futures use it.
 #[derive(Clone, Copy)]
@@ -30,18 +31,21 @@ impl<'l> Way<'l> {
         self,
         node: u16,
         class: Class,
-        (now, deadline): (Instant, Option<Instant>),
+        (now, deadline, stamp): (Instant, Option<Instant>, Stamp),
         encode: E,
     ) -> WayExchange<'l, E>
     where
         E: FnOnce(&mut Vec<u8>) -> Result<()>,
     {
         match self {
-            Self::Tasks(lane) => WayExchange::Tasks(lane.exchange(node, class, now, lane.deadline(deadline), encode)),
+            Self::Tasks(lane) => {
+                let exchange = lane.exchange(node, class, now, lane.deadline(deadline), encode);
+                WayExchange::Tasks(exchange.stamped(stamp))
+            }
             Self::Host(handle) => {
                 let mut request = Vec::new();
                 let encoded = encode(&mut request).map(|()| request);
-                WayExchange::Host(handle.exchange(node, class, (now, deadline), encoded))
+                WayExchange::Host(handle.exchange(node, class, (now, deadline, stamp), encoded))
             }
         }
     }

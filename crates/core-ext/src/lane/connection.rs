@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, info3, pass_message};
-use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, split_frame};
+use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
 use aerolane_wire::{WireError, WireResult};
 
 use super::types::{Class, Failure, FailureKind, Millis, NodeCounters, Sink, Ticket};
+use crate::metrics::{Answered, Meter, Stamp, is_compressed, result_code};
 
 /// Buffers that grew beyond this are given back when they run empty.
 const KEEP_CAPACITY: usize = 64 * 1024;
@@ -18,6 +19,7 @@ pub(super) struct Entry<T> {
     token: Option<T>,
     ticket: Ticket,
     deadline: Millis,
+    stamp: Stamp,
     /// Size of the request in bytes.
     len: u32,
     /// Where the request starts in the connection's stream of sent bytes.
@@ -39,6 +41,8 @@ pub(super) struct Connection<T> {
     partial: Vec<u8>,
     /// Whole frames of the answer to the first entry have come, and more are to come.
     begun: bool,
+    /// Of an answer of several frames: the bytes of those that have come.
+    answer_bytes: u64,
     bytes_in_flight: u64,
     orphans: usize,
     /// No deadline of an entry is earlier.
@@ -70,6 +74,7 @@ impl<T> Connection<T> {
             entries: VecDeque::new(),
             partial: Vec::new(),
             begun: false,
+            answer_bytes: 0,
             bytes_in_flight: 0,
             orphans: 0,
             earliest: Millis::NEVER,
@@ -109,6 +114,11 @@ impl<T> Connection<T> {
         self.entries.len() > self.orphans
     }
 
+    /// Whether answers are still to come that nobody wants.
+    pub(super) fn is_recovering(&self) -> bool {
+        self.orphans > 0
+    }
+
     /// Idle since when; `None`: something is in flight.
     pub(super) fn idle_since(&self) -> Option<Millis> {
         self.entries.is_empty().then_some(self.last_used)
@@ -119,10 +129,11 @@ impl<T> Connection<T> {
         !self.is_awaited() && self.blocked_since.is_some_and(|since| now.since(since) >= limit)
     }
 
-    pub(super) fn push(&mut self, request: &[u8], entry: (Option<T>, Ticket, Millis), now: Millis) {
-        let (token, ticket, deadline) = entry;
+    pub(super) fn push(&mut self, request: &[u8], entry: (Option<T>, Ticket, Millis, Stamp), now: Millis) {
+        let (token, ticket, deadline, stamp) = entry;
+        let (len, start) = (request.len() as u32, self.queued_total);
         self.out.extend_from_slice(request);
-        self.entries.push_back(Entry { token, ticket, deadline, len: request.len() as u32, start: self.queued_total });
+        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, start });
         self.queued_total += request.len() as u64;
         self.bytes_in_flight += request.len() as u64;
         self.earliest = self.earliest.min(deadline);
@@ -174,20 +185,20 @@ impl<T> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Millis,
-        counters: &mut NodeCounters,
+        (counters, meter): (&mut NodeCounters, &mut Meter),
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
         counters.bytes_received += bytes.len() as u64;
         self.last_used = now;
         if self.partial.is_empty() {
-            let used = self.frames(bytes, now, counters, sink)?;
+            let used = self.frames(bytes, now, (counters, meter), sink)?;
             self.partial.extend_from_slice(&bytes[used..]);
             return self.check_asked_for(used);
         }
         // The buffer is taken out for the walk, so that its frames can be borrowed while `self` changes.
         self.partial.extend_from_slice(bytes);
         let mut whole = std::mem::take(&mut self.partial);
-        let used = self.frames(&whole, now, counters, sink)?;
+        let used = self.frames(&whole, now, (counters, meter), sink)?;
         if used == whole.len() {
             whole.clear();
             whole.shrink_to(KEEP_CAPACITY);
@@ -211,7 +222,7 @@ impl<T> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Millis,
-        counters: &mut NodeCounters,
+        (counters, meter): (&mut NodeCounters, &mut Meter),
         sink: &mut impl Sink<T>,
     ) -> WireResult<usize> {
         let mut used = 0;
@@ -227,7 +238,7 @@ impl<T> Connection<T> {
                 FrameType::CompressedMessage => &bytes[used..used + size],
                 _ => frame.body,
             };
-            self.answer(body, now, counters, sink).map_err(|e| e.shifted(used))?;
+            self.answer(body, now, (&mut *counters, &mut *meter), sink).map_err(|e| e.shifted(used))?;
             used += size;
         }
         Ok(used)
@@ -237,7 +248,7 @@ impl<T> Connection<T> {
         &mut self,
         body: &[u8],
         now: Millis,
-        counters: &mut NodeCounters,
+        (counters, meter): (&mut NodeCounters, &mut Meter),
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
         let Some(front) = self.entries.front_mut() else {
@@ -247,16 +258,20 @@ impl<T> Connection<T> {
             return Err(WireError::invalid("an answer to a request that was not sent", 0));
         }
         if self.class == Class::Batch {
-            let last = is_last(body)?;
+            let end = end_of_answer(body)?;
             if let Some(token) = &mut front.token {
-                sink.part(token, body, last);
+                sink.part(token, body, end.is_some());
             }
-            self.begun = !last;
-            if !last {
-                return Ok(());
-            }
+            self.begun = end.is_none();
+            self.answer_bytes += (PROTO_HEADER_SIZE + body.len()) as u64;
+            let Some(code) = end else { return Ok(()) };
+            let received = std::mem::take(&mut self.answer_bytes);
+            let sent = u64::from(front.len);
+            meter.answered(front.stamp, || Answered { sent, received, result_code: Some(code) });
         } else if body.len() < MESSAGE_HEADER_SIZE {
             return Err(WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len()));
+        } else {
+            meter.answered(front.stamp, || Answered::of_frame(front.len, body));
         }
         self.proven = true;
         let Some(entry) = self.entries.pop_front() else { return Ok(()) };
@@ -383,20 +398,20 @@ impl<T> Connection<T> {
     }
 }
 
-/// Whether the final message of a multi-message answer is in this frame.
-fn is_last(body: &[u8]) -> WireResult<bool> {
-    if aerolane_wire::proto::ProtoHeader::decode(body.first_chunk().unwrap_or(&[0; 8]), MAX_BODY_SIZE)
-        .is_ok_and(|h| h.frame_type == FrameType::CompressedMessage)
-    {
+/// The result code of the final message of a multi-message answer, if it is in this frame.
+fn end_of_answer(body: &[u8]) -> WireResult<Option<u8>> {
+    if is_compressed(body) {
         return Err(WireError::invalid("a compressed batch answer that was not asked for", 0));
     }
     let mut at = 0;
     loop {
-        let (size, flags) = pass_message(&body[at..]).map_err(|e| e.shifted(at))?;
+        let message = &body[at..];
+        let (size, flags) = pass_message(message).map_err(|e| e.shifted(at))?;
         at += size;
         let last = flags & info3::LAST != 0;
         match (last, at == body.len()) {
-            (_, true) => return Ok(last),
+            (true, true) => return Ok(Some(result_code(message))),
+            (false, true) => return Ok(None),
             (true, false) => return Err(WireError::invalid("a message behind the last one of an answer", at)),
             (false, false) => {}
         }

@@ -5,6 +5,7 @@ use aerolane_wire::WireResult;
 use super::connection::{Connection, NO_ROOM};
 use super::line::Line;
 use super::types::{Class, Failure, FailureKind, Full, Millis, NodeCounters, Sink, Ticket};
+use crate::metrics::{Meter, Stamp};
 
 /// The limits of a group.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,7 @@ pub(super) struct Group<T> {
     pub(super) failing: bool,
     line: Line<T>,
     pub(super) counters: NodeCounters,
+    pub(super) meter: Meter,
 }
 
 /// How many connections so many requests are worth while there is no need for more.
@@ -68,7 +70,7 @@ pub(super) enum Placed {
 }
 
 impl<T> Group<T> {
-    pub(super) fn new(class: Class) -> Self {
+    pub(super) fn new(class: Class, meter: Meter) -> Self {
         Self {
             class,
             conns: Vec::new(),
@@ -79,6 +81,7 @@ impl<T> Group<T> {
             failing: false,
             line: Line::new(),
             counters: NodeCounters::default(),
+            meter,
         }
     }
 
@@ -90,7 +93,7 @@ impl<T> Group<T> {
     pub(super) fn submit(
         &mut self,
         request: &[u8],
-        entry: (T, Ticket, Millis),
+        entry: (T, Ticket, Millis, Stamp),
         now: Millis,
         limits: Limits,
     ) -> Result<Placed, (Full, T)> {
@@ -99,8 +102,8 @@ impl<T> Group<T> {
             && let Some(slot) = self.best(request.len(), limits)
             && let Some(conn) = &mut self.conns[slot]
         {
-            let (token, ticket, deadline) = entry;
-            conn.push(request, (Some(token), ticket, deadline), now);
+            let (token, ticket, deadline, stamp) = entry;
+            conn.push(request, (Some(token), ticket, deadline, stamp), now);
             self.loads[slot] = conn.load();
             self.counters.requests += 1;
             self.counters.in_flight += 1;
@@ -119,6 +122,7 @@ impl<T> Group<T> {
         }
         self.counters.requests += 1;
         self.counters.queued += 1;
+        self.counters.waited += 1;
         self.line.push(request, entry);
         Ok(Placed::InLine)
     }
@@ -152,8 +156,10 @@ impl<T> Group<T> {
         while let Some(len) = self.line.front_len() {
             let Some(slot) = self.best(len, limits) else { return };
             let Some(conn) = &mut self.conns[slot] else { return };
-            self.line.pop(|request, token, ticket, deadline| {
-                conn.push(request, (Some(token), ticket, deadline), now);
+            let meter = &mut self.meter;
+            self.line.pop(|request, token, ticket, deadline, stamp| {
+                conn.push(request, (Some(token), ticket, deadline, stamp), now);
+                meter.placed(stamp);
             });
             self.loads[slot] = conn.load();
             self.counters.queued -= 1;
@@ -234,6 +240,8 @@ impl<T> Group<T> {
         self.open -= 1;
         self.retired -= usize::from(conn.retired);
         self.counters.closed += 1;
+        let lost = matches!(kind, FailureKind::ConnectionLost(_) | FailureKind::Garbage(_));
+        self.counters.closed_error += u64::from(lost && !conn.retired);
         conn.fail_all(kind, &mut self.counters, sink);
         while let Some(None) = self.conns.last() {
             self.conns.pop();
@@ -261,7 +269,7 @@ impl<T> Group<T> {
             return Ok(());
         }
         let proven = conn.proven;
-        let result = conn.received(bytes, now, &mut self.counters, sink);
+        let result = conn.received(bytes, now, (&mut self.counters, &mut self.meter), sink);
         self.loads[slot] = conn.load();
         if proven != conn.proven {
             self.failing = false;
@@ -280,8 +288,9 @@ impl<T> Group<T> {
         }
     }
 
-    /// Puts no more requests on any connection.
+    /// Puts no more requests on any connection: the node has left the cluster.
     pub(super) fn retire_all(&mut self) {
+        self.counters.closed_gone += (self.open - self.retired) as u64;
         (0..self.conns.len()).for_each(|slot| self.retire(slot));
     }
 
@@ -292,13 +301,15 @@ impl<T> Group<T> {
         let mut usable = self.open - self.retired;
         for slot in (0..self.conns.len()).rev() {
             let Some(conn) = self.conns[slot].as_ref().filter(|c| !c.retired) else { continue };
-            let excess = match conn.idle_since() {
+            let idle = conn.idle_since();
+            let excess = match idle {
                 Some(_) if usable > limits.max => true,
                 Some(since) => idle_ms > 0 && usable > limits.min && now.since(since) >= idle_ms,
                 None => conn.is_stuck(now, orphan_ms),
             };
             if excess {
                 usable -= 1;
+                self.counters.closed_idle += u64::from(idle.is_some());
                 self.retire(slot);
             }
         }
@@ -364,6 +375,13 @@ impl<T> Group<T> {
 
     pub(super) fn snapshot(&self) -> NodeCounters {
         let idle = self.conns.iter().flatten().filter(|c| c.in_flight() == 0).count();
-        NodeCounters { open: self.open as u64, opening: self.opening as u64, idle: idle as u64, ..self.counters }
+        let recovering = self.conns.iter().flatten().filter(|c| c.is_recovering()).count();
+        NodeCounters {
+            open: self.open as u64,
+            opening: self.opening as u64,
+            idle: idle as u64,
+            recovering: recovering as u64,
+            ..self.counters
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::types::{Millis, Ticket};
+use crate::metrics::Stamp;
 
 /// A request that waits. Its bytes stand in [`Line::bytes`], in the same order.
 #[derive(Debug)]
@@ -11,6 +12,7 @@ struct Waiting<T> {
     token: Option<T>,
     ticket: Ticket,
     deadline: Millis,
+    stamp: Stamp,
     len: u32,
 }
 
@@ -51,11 +53,11 @@ impl<T> Line<T> {
         self.queue.is_empty()
     }
 
-    pub(super) fn push(&mut self, request: &[u8], (token, ticket, deadline): (T, Ticket, Millis)) {
+    pub(super) fn push(&mut self, request: &[u8], (token, ticket, deadline, stamp): (T, Ticket, Millis, Stamp)) {
         self.ascending = self.queue.back().is_none_or(|last| self.ascending && last.deadline <= deadline);
         self.earliest = self.earliest.min(deadline);
         self.bytes.extend_from_slice(request);
-        self.queue.push_back(Waiting { token: Some(token), ticket, deadline, len: request.len() as u32 });
+        self.queue.push_back(Waiting { token: Some(token), ticket, deadline, stamp, len: request.len() as u32 });
     }
 
     /// Size in bytes of the request in front.
@@ -64,10 +66,10 @@ impl<T> Line<T> {
     }
 
     /// Takes the request in front out of the line and hands it to `to`.
-    pub(super) fn pop(&mut self, to: impl FnOnce(&[u8], T, Ticket, Millis)) {
-        let Some(Waiting { token, ticket, deadline, len }) = self.queue.pop_front() else { return };
+    pub(super) fn pop(&mut self, to: impl FnOnce(&[u8], T, Ticket, Millis, Stamp)) {
+        let Some(Waiting { token, ticket, deadline, stamp, len }) = self.queue.pop_front() else { return };
         if let Some(token) = token {
-            to(&self.bytes[self.used..self.used + len as usize], token, ticket, deadline);
+            to(&self.bytes[self.used..self.used + len as usize], token, ticket, deadline, stamp);
         }
         self.used += len as usize;
         self.tidy();
@@ -92,7 +94,7 @@ impl<T> Line<T> {
                 if first.deadline > now {
                     break;
                 }
-                self.pop(|_, token, _, _| expired(token));
+                self.pop(|_, token, _, _, _| expired(token));
             }
             self.earliest = self.queue.front().map_or(Millis::NEVER, |w| w.deadline);
             return self.earliest;

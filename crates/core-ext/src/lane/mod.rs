@@ -22,8 +22,11 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use aerolane_wire::WireError;
 
+use crate::metrics::{Meter, Metrics, Stamp};
 use connection::Connection;
 use group::{Group, Limits, Placed};
 pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};
@@ -52,6 +55,8 @@ pub struct Lane<T> {
     in_flight: usize,
     /// Why, once everything has been closed.
     closed: Option<FailureKind>,
+    /// Where answers are measured, if at all.
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl<T> Lane<T> {
@@ -70,7 +75,14 @@ impl<T> Lane<T> {
             to_close: Vec::new(),
             in_flight: 0,
             closed: None,
+            metrics: None,
         }
+    }
+
+    /// With metrics for its answers.
+    pub(crate) fn measured(mut self, metrics: Option<&Arc<Metrics>>) -> Self {
+        self.metrics = metrics.cloned();
+        self
     }
 
     /// Changes the sizes. What is open beyond the maximum is closed by [`Lane::trim`] as soon as it is idle.
@@ -96,12 +108,27 @@ impl<T> Lane<T> {
         now: Millis,
         token: T,
     ) -> Result<Ticket, (Full, T)> {
+        self.submit_stamped(node, class, request, (deadline, now, Stamp::NONE), token)
+    }
+
+    /// [`submit`](Self::submit) of a request that is to be measured, with its deadline, the present moment and its stamp.
+    ///
+    /// # Errors
+    /// As `submit`.
+    pub fn submit_stamped(
+        &mut self,
+        node: u16,
+        class: Class,
+        request: &[u8],
+        (deadline, now, stamp): (Millis, Millis, Stamp),
+        token: T,
+    ) -> Result<Ticket, (Full, T)> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let limits = self.limits[class.index()];
         let lane = self.node(node);
         let gone = lane.gone;
-        match lane.groups[class.index()].submit(request, (token, ticket, deadline), now, limits)? {
+        match lane.groups[class.index()].submit(request, (token, ticket, deadline, stamp), now, limits)? {
             Placed::On { flush, grow } => {
                 self.in_flight += 1;
                 if grow {
@@ -231,7 +258,19 @@ impl<T> Lane<T> {
         now: Millis,
         sink: &mut impl Sink<T>,
     ) -> Result<(), WireError> {
+        self.received_at(conn, bytes, (now, 0), sink)
+    }
+
+    /// [`received`](Self::received), with the moment for what is measured ([`Metrics::moment`]).
+    pub(crate) fn received_at(
+        &mut self,
+        conn: ConnId,
+        bytes: &[u8],
+        (now, moment): (Millis, u64),
+        sink: &mut impl Sink<T>,
+    ) -> Result<(), WireError> {
         let Some(group) = self.group(conn) else { return Ok(()) };
+        group.meter.moment = moment;
         let (before, failing) = (group.counters.in_flight, group.failing);
         let result = group.received((conn.slot, conn.serial), bytes, now, sink);
         let works_again = failing && !group.failing;
@@ -245,6 +284,11 @@ impl<T> Lane<T> {
             if works_again {
                 self.ask_to_open(conn.node, conn.class, false);
             }
+        }
+        if moment != 0
+            && let Some(group) = self.group(conn)
+        {
+            group.meter.moment = 0;
         }
         result
     }
@@ -404,8 +448,10 @@ impl<T> Lane<T> {
         let index = usize::from(node);
         if index >= self.nodes.len() {
             let gone = self.closed.is_some();
-            let new = || NodeLane { groups: Class::ALL.map(Group::new), gone };
-            self.nodes.resize_with(index + 1, new);
+            for index in self.nodes.len()..=index {
+                let meter = || Meter::new(self.metrics.as_ref(), index as u16);
+                self.nodes.push(NodeLane { groups: Class::ALL.map(|class| Group::new(class, meter())), gone });
+            }
         }
         &mut self.nodes[index]
     }

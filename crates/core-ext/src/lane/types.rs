@@ -241,6 +241,8 @@ pub struct NodeCounters {
     pub queued: u64,
     /// Gauge: orphans, entries whose caller has given up.
     pub orphans: u64,
+    /// Gauge: open connections with orphans.
+    pub recovering: u64,
     /// Requests taken.
     pub requests: u64,
     /// Answers handed out.
@@ -251,12 +253,20 @@ pub struct NodeCounters {
     pub timeouts: u64,
     /// Requests refused because everything was full.
     pub refused: u64,
+    /// Requests that had to wait for a connection or a place on one.
+    pub waited: u64,
     /// Connections opened.
     pub opened: u64,
     /// Attempts to open that failed.
     pub open_failures: u64,
     /// Connections closed, for any reason.
     pub closed: u64,
+    /// Of these, those that were lost or brought garbage.
+    pub closed_error: u64,
+    /// Of these, those that had been idle for long, or were beyond the maximum.
+    pub closed_idle: u64,
+    /// Of these, those to nodes that had left the cluster.
+    pub closed_gone: u64,
     /// Bytes handed to the driver.
     pub bytes_sent: u64,
     /// Bytes received.
@@ -272,14 +282,19 @@ impl NodeCounters {
         self.in_flight += other.in_flight;
         self.queued += other.queued;
         self.orphans += other.orphans;
+        self.recovering += other.recovering;
         self.requests += other.requests;
         self.answers += other.answers;
         self.late_answers += other.late_answers;
         self.timeouts += other.timeouts;
         self.refused += other.refused;
+        self.waited += other.waited;
         self.opened += other.opened;
         self.open_failures += other.open_failures;
         self.closed += other.closed;
+        self.closed_error += other.closed_error;
+        self.closed_idle += other.closed_idle;
+        self.closed_gone += other.closed_gone;
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
     }

@@ -17,6 +17,8 @@ pub struct Breaker {
     window: u32,
     ticks: AtomicU32,
     retries: AtomicU64,
+    refusals: AtomicU64,
+    failures: AtomicU64,
 }
 
 impl Breaker {
@@ -32,6 +34,8 @@ impl Breaker {
             window: u32::try_from(error_rate_window).unwrap_or(u32::MAX).max(1),
             ticks: AtomicU32::new(0),
             retries: AtomicU64::new(0),
+            refusals: AtomicU64::new(0),
+            failures: AtomicU64::new(0),
         }
     }
 
@@ -58,6 +62,28 @@ impl Breaker {
     #[must_use]
     pub fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request that was not sent because the breaker is open.
+    pub fn record_refusal(&self) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many requests were not sent because the breaker was open.
+    #[must_use]
+    pub fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call that failed for good with an attempt at this node.
+    pub fn record_failed_call(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many calls failed for good with an attempt at this node.
+    #[must_use]
+    pub fn failed_calls(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
     }
 
     /// Whether an answer with this result code counts as an error of the node, and is worth another attempt.

@@ -10,6 +10,7 @@ use super::twin::Twin;
 use super::{control, shared};
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 use crate::policy::{ClientPolicy, Expiration, ReadPolicy, WritePolicy};
 
 /// A blocking client, to be used by the thread that made it or by any other.
@@ -139,6 +140,34 @@ impl LocalClient {
     /// As `Client.info_blocking`.
     fn info_blocking(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
         control::info(py, &self.core, command)?.block(py, &self.core)
+    }
+
+    /// Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not measured.
+    /// Another `latency_unit` drops what was measured.
+    #[pyo3(signature = (policy=None))]
+    fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
+        self.core.check(py)?;
+        metrics::enable(&self.core.raw, policy);
+        Ok(())
+    }
+
+    /// Switches metrics off. What was measured stays.
+    fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
+        self.core.check(py)?;
+        metrics::disable(&self.core.raw);
+        Ok(())
+    }
+
+    /// Whether metrics are on.
+    fn metrics_enabled(&self) -> bool {
+        metrics::enabled(&self.core.raw)
+    }
+
+    /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
+    /// operation.
+    fn metrics(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
+        self.core.check(py)?;
+        metrics::snapshot(py, &self.core.raw)
     }
 
     #[allow(clippy::unused_self)]

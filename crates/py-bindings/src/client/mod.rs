@@ -29,13 +29,14 @@ use crate::batch::commands as batch;
 use crate::cdt::Flags;
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::metrics::{ClusterMetrics, MetricsPolicy};
 use crate::policy::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy, Expiration,
     QueryPolicy, ReadPolicy, TxnRollPolicy, TxnVerifyPolicy, WritePolicy,
 };
 use crate::query::{PartitionFilter, QueryPlan, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
-use crate::{index, udf};
+use crate::{index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
 use native::Later;
@@ -124,6 +125,34 @@ twins! { Client {
         fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
             let stats = self.core.raw.asynchronous().stats();
             stats::to_dict(py, &stats)
+        }
+
+        /// Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not measured.
+        /// Another `latency_unit` drops what was measured.
+        #[pyo3(signature = (policy=None))]
+        fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
+            self.core.check(py)?;
+            metrics::enable(&self.core.raw, policy);
+            Ok(())
+        }
+
+        /// Switches metrics off. What was measured stays.
+        fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
+            self.core.check(py)?;
+            metrics::disable(&self.core.raw);
+            Ok(())
+        }
+
+        /// Whether metrics are on.
+        fn metrics_enabled(&self) -> bool {
+            metrics::enabled(&self.core.raw)
+        }
+
+        /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
+        /// operation.
+        fn metrics(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
+            self.core.check(py)?;
+            metrics::snapshot(py, &self.core.raw)
         }
 
         /// Closes all connections. Operations under way fail with the error of a closed client. A second call does

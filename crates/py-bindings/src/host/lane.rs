@@ -204,7 +204,8 @@ impl Lane {
         };
         let deadline = driver.deadline(attempt.deadline());
         let at = driver.millis(now);
-        match driver.submit(attempt.node_id(), Class::Single, &entry.request, deadline, at, token) {
+        let when = (deadline, at, attempt.stamp(&entry.request));
+        match driver.submit_stamped(attempt.node_id(), Class::Single, &entry.request, when, token) {
             Ok(ticket) => {
                 entry.attempt = Some((attempt, ticket));
                 local.outstanding.set(local.outstanding.get() + 1);

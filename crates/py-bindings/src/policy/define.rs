@@ -14,7 +14,7 @@ pub(crate) trait Hook {
 }
 
 /// The value from Python for the field that `_field` shows (it fixes the type).
-pub(super) fn convert<K: Kind<T>, S, T>(
+pub(crate) fn convert<K: Kind<T>, S, T>(
     _field: fn(&S) -> &T,
     value: &Bound<'_, PyAny>,
     property: &'static str,
@@ -167,7 +167,7 @@ macro_rules! policy {
         }
     };
 }
-pub(super) use policy;
+pub(crate) use policy;
 
 /// Defines a policy class that has the properties of every call, beside its own.
 macro_rules! call_policy {
@@ -237,4 +237,4 @@ macro_rules! in_force {
         }
     )*};
 }
-pub(super) use in_force;
+pub(crate) use in_force;

@@ -9,6 +9,7 @@ use crate::behavior::Behavior;
 use crate::client::twin::Twin;
 use crate::client::{self, NodeRef, Version, check_open, node_class, thread};
 use crate::core::ClientCore;
+use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 
 node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
@@ -106,6 +107,33 @@ macro_rules! cluster_class {
             /// Whether all nodes select the index of a query themselves (8.2).
             fn supports_query_selection(&self) -> bool {
                 oldest(&self.core).is_some_and(|version| version.supports_query_selection())
+            }
+
+            /// Switches metrics on, or changes their policy (`None`: the default one). See `aerolane.native.MetricsPolicy`.
+            #[pyo3(signature = (policy=None))]
+            fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
+                check_open(py, &self.core)?;
+                metrics::enable(&self.core.raw, policy);
+                Ok(())
+            }
+
+            /// Switches metrics off. What was measured stays.
+            fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
+                check_open(py, &self.core)?;
+                metrics::disable(&self.core.raw);
+                Ok(())
+            }
+
+            /// Whether metrics are on.
+            fn metrics_enabled(&self) -> bool {
+                metrics::enabled(&self.core.raw)
+            }
+
+            /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
+            /// operation.
+            fn metrics_snapshot(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
+                check_open(py, &self.core)?;
+                metrics::snapshot(py, &self.core.raw)
             }
 
             /// Whether the cluster is open and an active node is known.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BatchPolicy, ResultCode};
 
 use super::rows::{Rows, Target};
@@ -12,6 +13,7 @@ use crate::cluster::Cluster;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
+use crate::metrics::Stamp;
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
 /// One batch call.
@@ -36,6 +38,8 @@ pub(super) struct Group<'a> {
     /// A row alone on its node goes as a plain command.
     alone: bool,
     pub(super) deadline: Option<Instant>,
+    /// For the answer of this attempt, if it is measured.
+    pub(super) stamp: Stamp,
     /// The encoded request; empty: not encoded yet.
     pub(super) request: Vec<u8>,
 }
@@ -56,6 +60,7 @@ impl Group<'_> {
     /// Begins the next attempt.
     pub(super) fn begin(&mut self, now: Instant) -> std::result::Result<(), Next> {
         self.deadline = self.attempts.next_at(&self.node, now)?;
+        self.stamp = self.attempts.stamp(now);
         Ok(())
     }
 
@@ -112,7 +117,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         rows.clear();
         let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
         let all = 0..course.rows.count() as u32;
-        let attempts = Attempts::new(cluster, &policy.base_policy, false, now);
+        let attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
         let (mut groups, unroutable) = course.split(all, &attempts, &[]);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             return Err(error);
@@ -164,6 +169,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
                         history: history.to_vec(),
                         alone: false,
                         deadline: None,
+                        stamp: Stamp::NONE,
                         request: Vec::new(),
                     });
                     groups.len() - 1
@@ -172,7 +178,14 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             groups[last].rows.push(row);
         }
         for group in &mut groups {
-            group.attempts.set_writes(group.rows.iter().any(|row| self.rows.has_write(*row)));
+            let writes = group.rows.iter().any(|row| self.rows.has_write(*row));
+            group.attempts.set_writes(writes);
+            if history.is_empty() {
+                // Rows of several namespaces in one request count for that of the first.
+                let kind = if writes { CommandType::BatchWrite } else { CommandType::BatchRead };
+                let metrics = self.cluster.metrics();
+                group.attempts.set_mark(self.rows.target(group.rows[0], |row| metrics.mark(kind, row.namespace)));
+            }
             group.alone = group.rows.len() == 1 && self.rows.fits_single(group.rows[0]);
         }
         (groups, first_error)

@@ -130,7 +130,8 @@ impl<'a> Running<'a, '_> {
                         Ok(())
                     });
                     let node = group.node.id().index() as u16;
-                    *state = State::Waiting(self.lane.exchange(node, group.class(), (now, group.deadline), encode));
+                    let when = (now, group.deadline, group.stamp);
+                    *state = State::Waiting(self.lane.exchange(node, group.class(), when, encode));
                 }
                 State::Waiting(exchange) => {
                     let polled = exchange.poll_with(cx, |body| {

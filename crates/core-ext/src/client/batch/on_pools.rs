@@ -119,8 +119,8 @@ fn send<'a, 'p, R: Rows + ?Sized>(
     let next = if let Err(next) = group.begin(now) {
         next
     } else {
-        let (request, deadline, reads) = (&group.request, group.deadline, group.reads());
-        match pools.send(&group.node, group.class(), Job { request, now, deadline, reads, interrupt }) {
+        let (request, deadline, reads, stamp) = (&group.request, group.deadline, group.reads(), group.stamp);
+        match pools.send(&group.node, group.class(), Job { request, now, deadline, reads, stamp, interrupt }) {
             Ok(sent) => return Some((group, sent)),
             Err(ExchangeError::Failed(failure)) => retries.lost(&mut group, failure),
             Err(error) => group.unanswered(error, clock::now()),

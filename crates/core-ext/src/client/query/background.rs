@@ -17,6 +17,7 @@ use crate::command::decode::{bad, failure};
 use crate::command::encode::{frame, too_big, write_header};
 use crate::command::policy;
 use crate::error::{Error, Phase, Result};
+use crate::metrics::{Answered, Stamp};
 use crate::topology::NodeInfo;
 
 impl RawClient {
@@ -47,11 +48,14 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
     let base = &policy.base_policy;
     let begun = clock::now();
     let deadline = policy::deadline(base, begun);
+    let metrics = shared.cluster.metrics();
+    let mark = metrics.mark(query.kind(), query.namespace());
     let mut taken_by = 0;
     for node in topology.active_nodes() {
-        let by_socket = policy::socket_timeout(base).map(|timeout| clock::now() + timeout);
+        let now = clock::now();
+        let by_socket = policy::socket_timeout(base).map(|timeout| now + timeout);
         let mut phase = Phase::Connecting;
-        let taken = ask(&shared, node, &request, &mut phase);
+        let taken = ask(&shared, node, (&request, metrics.stamp(mark, now)), &mut phase);
         let taken = match [by_socket, deadline].into_iter().flatten().min() {
             None => Ok(taken.await),
             Some(until) => tokio::time::timeout_at(until.into(), taken).await,
@@ -72,7 +76,7 @@ async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -
 
 /// On a connection of its own: what writes is not sent again because an idle one may have died. `phase`: how far it has
 /// come; from [`Phase::Sent`] on the node may have the whole request.
-async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], phase: &mut Phase) -> Result<()> {
+async fn ask(shared: &Shared, node: &Arc<NodeInfo>, (request, stamp): (&[u8], Stamp), phase: &mut Phase) -> Result<()> {
     let mut stream = shared.cluster.open(node).await?;
     *phase = Phase::Queued;
     stream.write_all(request).await.map_err(lost("send a background query"))?;
@@ -92,6 +96,9 @@ async fn ask(shared: &Shared, node: &Arc<NodeInfo>, request: &[u8], phase: &mut 
     let body = message_body(&Frame { header, body: &body }, &mut inflated)?;
     let (message, _) = Message::decode_prefix(body)
         .map_err(|e| bad(format!("the answer to a background query is malformed: {e}"), node.label()))?;
+    let result_code = Some(message.header.result_code);
+    let (sent, received) = (request.len() as u64, (PROTO_HEADER_SIZE + header.body_size) as u64);
+    shared.cluster.metrics().answered(node.id().index() as u16, stamp, Answered { sent, received, result_code });
     if message.header.result_code != 0 {
         return Err(failure(&message, node.label()));
     }

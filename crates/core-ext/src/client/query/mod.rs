@@ -263,7 +263,11 @@ impl RawRecords {
         let mut request = Vec::with_capacity(512 + asked.partitions.len() * 4);
         let wanted = (&*asked.partitions, asked.limit);
         self.query.encode(course.policy(), self.id, &course.cursor, wanted, &mut request)?;
+        let (metrics, now) = (cluster.metrics(), Instant::now());
+        let stamp = metrics.stamp(metrics.mark(self.query.kind(), self.query.namespace()), now);
         let pump = Pump {
+            metrics: Arc::clone(metrics),
+            stamp,
             cluster: Arc::downgrade(cluster),
             idle: Arc::clone(&self.shared.queries),
             node: Arc::clone(&asked.node),

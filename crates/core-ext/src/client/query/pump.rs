@@ -15,6 +15,7 @@ use crate::cluster::Cluster;
 use crate::command::compress::message_body;
 use crate::connect::Stream;
 use crate::error::{Error, Phase, Result};
+use crate::metrics::{Answered, Metrics, Stamp, end_code};
 use crate::topology::{NodeId, NodeInfo};
 
 /// A body that is announced to be larger is given room as it comes.
@@ -108,6 +109,17 @@ pub(super) struct Pump {
     /// The room in the queue, in records, and how much there is in all.
     pub(super) room: (Arc<Semaphore>, u32),
     pub(super) report: Report,
+    pub(super) metrics: Arc<Metrics>,
+    /// For the answer, if it is measured.
+    pub(super) stamp: Stamp,
+}
+
+/// How far an answer has come.
+#[derive(Debug, Default)]
+struct Progress {
+    bytes: u64,
+    /// The result code of the last message.
+    code: u8,
 }
 
 impl Pump {
@@ -122,30 +134,41 @@ impl Pump {
 
     async fn answer(&self) -> Result<()> {
         if let Some(stream) = self.idle.take(self.node.id()) {
-            let mut begun = false;
-            match self.read(stream, &mut begun).await {
+            let mut progress = Progress::default();
+            match self.read(stream, &mut progress).await {
                 // The server may have closed it meanwhile: if nothing came of it, another is opened. Silence is the
                 // node's own, and would meet the next one, too.
-                Err(error) if !begun && !error.is_client_timeout() => {}
+                Err(error) if progress.bytes == 0 && !error.is_client_timeout() => {}
                 outcome => return outcome,
             }
         }
         let cluster = self.cluster.upgrade().ok_or_else(Error::client_closed)?;
         let stream = cluster.open(&self.node).await?;
         drop(cluster);
-        self.read(stream, &mut false).await
+        self.read(stream, &mut Progress::default()).await
     }
 
-    /// Sends the request and hands over the answer. `begun`: some of it has come.
-    async fn read(&self, stream: Stream, begun: &mut bool) -> Result<()> {
+    async fn read(&self, stream: Stream, progress: &mut Progress) -> Result<()> {
+        let outcome = self.hand_over(stream, progress).await;
+        if outcome.is_ok() {
+            let (sent, result_code) = (self.request.len() as u64, Some(progress.code));
+            let answered = Answered { sent, received: progress.bytes, result_code };
+            self.metrics.answered(self.node.id().index() as u16, self.stamp, answered);
+        }
+        outcome
+    }
+
+    /// Sends the request and hands over the answer.
+    async fn hand_over(&self, stream: Stream, progress: &mut Progress) -> Result<()> {
         let mut stream = BufReader::with_capacity(READ_BUFFER, stream);
         self.patient("send the query", stream.get_mut().write_all(&self.request)).await?;
         self.patient("send the query", stream.get_mut().flush()).await?;
         loop {
             let mut header = [0; PROTO_HEADER_SIZE];
             self.patient("read the answer", stream.read_exact(&mut header)).await?;
-            *begun = true;
+            progress.bytes += PROTO_HEADER_SIZE as u64;
             let header = ProtoHeader::decode(&header, MAX_BODY_SIZE)?;
+            progress.bytes += header.body_size as u64;
             let mut body = Vec::with_capacity(header.body_size.min(FIRST_ROOM));
             let mut rest = (&mut stream).take(header.body_size as u64);
             while body.len() < header.body_size {
@@ -155,6 +178,7 @@ impl Pump {
             }
             let mut inflated = Vec::new();
             let inner = message_body(&proto::Frame { header, body: &body }, &mut inflated)?;
+            progress.code = end_code(self.stamp, inner);
             if inner.as_ptr() != body.as_ptr() {
                 body = inner.to_vec();
             }

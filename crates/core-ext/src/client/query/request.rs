@@ -1,6 +1,7 @@
 //! What a query asks for, and its request to one node.
 
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3};
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy};
 
 use super::cursor::Cursor;
@@ -66,6 +67,11 @@ impl RawQuery {
     pub const fn without_bins(mut self) -> Self {
         self.no_bins = true;
         self
+    }
+
+    /// What it is counted as.
+    pub(super) const fn kind(&self) -> CommandType {
+        if self.by_index { CommandType::Query } else { CommandType::Scan }
     }
 
     /// Whether a function of a UDF module runs over the records. What comes are its results, which have no digest.

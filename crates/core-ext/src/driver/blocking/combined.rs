@@ -24,6 +24,7 @@ use super::{Job, LOOK_AFTER};
 use crate::clock;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
+use crate::metrics::{Answered, Meter, Stamp};
 
 /// Most requests on the connection at a time: what stands in line behind a slow one waits for it.
 pub(super) const DEPTH: usize = 32;
@@ -76,6 +77,7 @@ struct Entry {
     slot: Option<u32>,
     /// Size of the request.
     len: usize,
+    stamp: Stamp,
 }
 
 #[derive(Debug)]
@@ -101,7 +103,7 @@ pub(super) struct Joined<'a> {
 
 impl Combiner {
     /// Takes a request, if there is room for it.
-    pub(super) fn join(&self, pool: &Pool, request: &[u8], now: Instant) -> Option<Joined<'_>> {
+    pub(super) fn join(&self, pool: &Pool, request: &[u8], (now, stamp): (Instant, Stamp)) -> Option<Joined<'_>> {
         let mut state = self.0.lock();
         if !state.open || state.entries.len() >= DEPTH || request.len() > LARGEST_REQUEST {
             return None;
@@ -120,7 +122,7 @@ impl Combiner {
             (state.slots.len() - 1) as u32
         });
         state.slots[slot as usize].outcome = Outcome::Pending;
-        state.entries.push_back(Entry { slot: Some(slot), len: request.len() });
+        state.entries.push_back(Entry { slot: Some(slot), len: request.len(), stamp });
         Some(Joined { combiner: self, state, slot })
     }
 
@@ -279,7 +281,10 @@ impl Combiner {
             let longest = if raised { PATIENCE } else { ROUND };
             let left = deadline.map_or(longest, |deadline| deadline.saturating_duration_since(now).min(longest));
             match connection.read_once(left.max(Duration::from_micros(1))) {
-                Ok(some) => came = some,
+                Ok(some) => {
+                    came = some;
+                    connection.meter.look_at_clock();
+                }
                 Err(broken) => result = Err(broken),
             }
             if !came {
@@ -427,6 +432,13 @@ impl State {
 
     /// Gives each whole frame that has come to the first of the requests.
     fn hand_out(&mut self, connection: &mut Connection) -> Result<(), Broken> {
+        let mut meter = std::mem::take(&mut connection.meter);
+        let handed_out = self.hand_out_frames(connection, &mut meter);
+        connection.meter = meter;
+        handed_out
+    }
+
+    fn hand_out_frames(&mut self, connection: &mut Connection, meter: &mut Meter) -> Result<(), Broken> {
         while let Some(frame) = connection.next_frame()? {
             if frame.header.frame_type != FrameType::Message {
                 return Err(WireError::invalid("a frame that is no plain message among answers", 1).into());
@@ -436,6 +448,7 @@ impl State {
             }
             let Some(entry) = self.entries.pop_front() else { return Ok(()) };
             self.taken -= 1;
+            meter.answered(entry.stamp, || Answered::of_frame(entry.len as u32, frame.body));
             if let Some(slot) = entry.slot {
                 self.tally.answers += 1;
                 let place = &mut self.slots[slot as usize];

@@ -16,6 +16,7 @@ use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind};
+use crate::metrics::Meter;
 
 /// What a connection's buffer has at first: most answers fit, so that one read takes them.
 const FIRST_BUFFER: usize = 4 * 1024;
@@ -63,6 +64,8 @@ pub(super) struct Connection {
     /// It has answered before: it may have died since.
     pub(super) reused: bool,
     pub(super) tally: Tally,
+    /// Of its answers, whoever waits for them.
+    pub(super) meter: Meter,
     mark: Mark,
     /// A signal ended [`read_once`](Self::read_once); whoever looks resets it.
     pub(super) signalled: bool,
@@ -99,7 +102,7 @@ impl From<WireError> for Broken {
 
 impl Connection {
     /// Takes over a stream that has no timeouts set.
-    pub(super) fn new(stream: BlockingStream, serial: u64, now: Instant) -> Self {
+    pub(super) fn new(stream: BlockingStream, serial: u64, meter: Meter, now: Instant) -> Self {
         #[cfg(feature = "tls")]
         let (socket, tls) = match stream {
             BlockingStream::Plain(socket) => (socket, None),
@@ -123,6 +126,7 @@ impl Connection {
             last_used: now,
             reused: false,
             tally: Tally::default(),
+            meter,
             mark: Mark::new(),
             signalled: false,
         }

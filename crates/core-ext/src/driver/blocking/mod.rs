@@ -13,8 +13,8 @@ mod pool;
 mod tests;
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use aerolane_wire::WireError;
@@ -32,6 +32,7 @@ use crate::config::{PoolSizing, WhenFull};
 use crate::connect::BlockingStream;
 use crate::error::Error;
 use crate::lane::{Class, Failure, FailureKind, NodeCounters};
+use crate::metrics::{Answered, Meter, Metrics, Stamp, end_code};
 use crate::topology::{NodeId, NodeInfo};
 
 /// After so long at rest a connection is looked at before it is used: the server may have closed it.
@@ -65,6 +66,11 @@ pub(crate) trait BlockingOpener: Send + Sync + 'static {
 
     /// A connection to this node was lost: the topology may have changed.
     fn lost(&self, node: NodeId);
+
+    /// Where answers are measured, if at all.
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        None
+    }
 }
 
 /// The connections of one client's threads.
@@ -74,6 +80,7 @@ pub(crate) struct Pools {
     /// By node, in two levels: a pool never moves, so that looking one up takes no lock and no count.
     nodes: Box<[OnceLock<Chunk>]>,
     closed: AtomicBool,
+    metrics: Option<Arc<Metrics>>,
 }
 
 type Chunk = Box<[OnceLock<NodePools>]>;
@@ -132,6 +139,7 @@ pub(crate) struct Sent<'a> {
     deadline: Option<Instant>,
     /// Nothing is changed on the server by a request that is lost: then a lost one counts as not sent.
     reads: bool,
+    stamp: Stamp,
 }
 
 /// A request and how long it may take.
@@ -143,6 +151,8 @@ pub(crate) struct Job<'a> {
     pub(crate) deadline: Option<Instant>,
     /// The request cannot change anything on the server.
     pub(crate) reads: bool,
+    /// For an answer that is to be measured.
+    pub(crate) stamp: Stamp,
     /// Whether the caller may be interrupted.
     pub(crate) interrupt: Interrupt<'a>,
 }
@@ -150,7 +160,8 @@ pub(crate) struct Job<'a> {
 impl Pools {
     pub(crate) fn new(opener: Box<dyn BlockingOpener>, sizing: PoolSizing) -> Self {
         let nodes = (0..NodeId::CAPACITY.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
-        Self { opener, sizing, nodes, closed: AtomicBool::new(false) }
+        let metrics = opener.metrics();
+        Self { opener, sizing, nodes, closed: AtomicBool::new(false), metrics }
     }
 
     /// Sends a request of one frame and gives the body of its answer to `decode`.
@@ -169,7 +180,7 @@ impl Pools {
         }
         let active = under_way.div_ceil(combined::DEPTH).min(combiners.len());
         let combiner = &combiners[THREAD.with(|thread| thread % active)];
-        if let Some(joined) = combiner.join(pool, job.request, job.now) {
+        if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
             let mut answer = ANSWER.take();
             let result = joined.finish(pool, job, &mut answer, decode);
             answer.shrink_to(KEEP_REQUEST);
@@ -212,10 +223,13 @@ impl Pools {
             Err(Refused::Closed) if self.is_closed() => return Err(unsent(FailureKind::Closed)),
             Err(Refused::Closed) => return Err(unsent(FailureKind::NodeGone)),
         };
-        match lease.send(job.request, now, job.deadline, job.interrupt) {
-            Ok(()) => {
-                Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline: job.deadline, reads: job.reads })
-            }
+        let Job { request, deadline, reads, stamp, interrupt, .. } = job;
+        if lease.waited && !stamp.is_none() {
+            lease.meter.look_at_clock();
+            lease.meter.placed(stamp);
+        }
+        match lease.send(request, now, deadline, interrupt) {
+            Ok(()) => Ok(Sent { pools: self, pool, node: node.id(), lease, now, deadline, reads, stamp }),
             Err(broken) => Err(ExchangeError::Failed(self.broken(pool, node.id(), lease, broken, false))),
         }
     }
@@ -245,7 +259,10 @@ impl Pools {
         };
         *now = clock::now();
         match opened {
-            Ok(stream) => Ok(place.fill(stream, *now)),
+            Ok(stream) => {
+                let meter = Meter::new(self.metrics.as_ref(), node.id().index() as u16);
+                Ok(place.fill(stream, meter, *now))
+            }
             Err(kind) => {
                 place.fail();
                 if matches!(kind, FailureKind::OpenFailed(_)) {
@@ -416,13 +433,14 @@ impl Sent<'_> {
         interrupt: Interrupt<'_>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, Failure> {
-        let result = match self.lease.receive(self.now, self.deadline, interrupt) {
+        let (result, code) = match self.lease.receive(self.now, self.deadline, interrupt) {
             Ok(frame) => match message_body(&frame, &mut Vec::new()) {
-                Ok(body) => decode(body),
+                Ok(body) => (decode(body), end_code(self.stamp, body)),
                 Err(error) => return Err(self.undecodable(&error)),
             },
             Err(broken) => return Err(self.failed(broken)),
         };
+        self.measure(code);
         if !self.lease.is_drained() {
             let error = WireError::invalid("more bytes behind the answer than one answer has", 0);
             return Err(self.failed(Broken::Garbage(error)));
@@ -449,9 +467,9 @@ impl Sent<'_> {
     ) -> Result<Result<(), E>, Failure> {
         let mut scratch = Vec::new();
         loop {
-            let last = match self.lease.receive(self.now, self.deadline, interrupt) {
+            let (last, code) = match self.lease.receive(self.now, self.deadline, interrupt) {
                 Ok(frame) => match message_body(&frame, &mut scratch) {
-                    Ok(body) => each(body),
+                    Ok(body) => (each(body), end_code(self.stamp, body)),
                     Err(error) => return Err(self.undecodable(&error)),
                 },
                 Err(broken) => return Err(self.failed(broken)),
@@ -460,6 +478,7 @@ impl Sent<'_> {
                 Err(error) => return Ok(Err(error)),
                 Ok(false) => {}
                 Ok(true) if self.lease.is_drained() => {
+                    self.measure(code);
                     self.done();
                     return Ok(Ok(()));
                 }
@@ -468,6 +487,17 @@ impl Sent<'_> {
                     return Err(self.failed(Broken::Garbage(error)));
                 }
             }
+        }
+    }
+
+    /// The answer has come whole.
+    #[inline]
+    fn measure(&mut self, code: u8) {
+        if !self.stamp.is_none() {
+            let connection = &mut *self.lease;
+            let (sent, received) = (connection.tally.bytes_sent, connection.tally.bytes_received);
+            connection.meter.look_at_clock();
+            connection.meter.answered(self.stamp, || Answered { sent, received, result_code: Some(code) });
         }
     }
 

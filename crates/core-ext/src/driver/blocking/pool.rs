@@ -19,6 +19,7 @@ use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::fork::DeadSocket;
 use crate::lane::{Full, NodeCounters};
+use crate::metrics::Meter;
 
 /// Most shards of a pool.
 const MAX_SHARDS: usize = 64;
@@ -56,6 +57,10 @@ pub(super) struct Pool {
     opened: AtomicU64,
     open_failures: AtomicU64,
     closed_count: AtomicU64,
+    closed_error: AtomicU64,
+    closed_idle: AtomicU64,
+    closed_gone: AtomicU64,
+    waited: AtomicU64,
     refused: AtomicU64,
     timeouts_in_line: AtomicU64,
 }
@@ -124,6 +129,10 @@ impl Pool {
             opened: AtomicU64::new(0),
             open_failures: AtomicU64::new(0),
             closed_count: AtomicU64::new(0),
+            closed_error: AtomicU64::new(0),
+            closed_idle: AtomicU64::new(0),
+            closed_gone: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             timeouts_in_line: AtomicU64::new(0),
         }
@@ -179,6 +188,7 @@ impl Pool {
             self.waiting.store(line.len(), Ordering::SeqCst);
             waiter
         };
+        self.waited.fetch_add(1, Ordering::Relaxed);
         // Whoever gave a connection back before the line was seen has left it in a shard.
         self.serve();
         let (grant, interrupted) = self.wait(&waiter, deadline, interrupt);
@@ -193,7 +203,7 @@ impl Pool {
                 self.free_place();
                 Err(Refused::Interrupted)
             }
-            Some(Grant::Connection(connection)) => Ok(CheckedOut::Ready(self.lease(connection, thread))),
+            Some(Grant::Connection(connection)) => Ok(CheckedOut::Ready(self.lease_waited_for(connection, thread))),
             Some(Grant::Place) => Ok(CheckedOut::Open(self.place(thread))),
             None if interrupted => Err(Refused::Interrupted),
             None => {
@@ -293,7 +303,11 @@ impl Pool {
     }
 
     fn lease(&self, connection: Box<Connection>, thread: usize) -> Lease<'_> {
-        Lease { pool: self, thread, connection: Some(connection) }
+        Lease { pool: self, thread, connection: Some(connection), waited: false }
+    }
+
+    fn lease_waited_for(&self, connection: Box<Connection>, thread: usize) -> Lease<'_> {
+        Lease { pool: self, thread, connection: Some(connection), waited: true }
     }
 
     fn place(&self, thread: usize) -> Place<'_> {
@@ -314,6 +328,7 @@ impl Pool {
 
     /// Closes a connection from [`Lease::keep`].
     pub(super) fn discard_broken(&self, connection: Box<Connection>) {
+        self.closed_error.fetch_add(1, Ordering::Relaxed);
         self.discard(connection, 0);
     }
 
@@ -337,24 +352,26 @@ impl Pool {
 
     /// Closes idle connections that the peer has closed.
     pub(super) fn sweep(&self) {
-        self.drop_idle(Connection::has_died);
+        self.drop_idle(&self.closed_error, Connection::has_died);
     }
 
     /// Closes connections that have been idle for `idle`, the minimum excepted.
     pub(super) fn trim(&self, now: Instant, idle: Duration) {
         let mut spare = self.taken.load(Ordering::SeqCst).saturating_sub(self.limits.min);
-        self.drop_idle(|connection| {
+        self.drop_idle(&self.closed_idle, |connection| {
             let old = spare > 0 && now.saturating_duration_since(connection.last_used) >= idle;
             spare -= usize::from(old);
             old
         });
     }
 
-    fn drop_idle(&self, mut out: impl FnMut(&Connection) -> bool) {
+    /// Closes the idle connections that `out` names, and counts them in `reason`, too.
+    fn drop_idle(&self, reason: &AtomicU64, mut out: impl FnMut(&Connection) -> bool) {
         for (index, shard) in self.shards.iter().enumerate() {
             // Discarded outside of the lock, which `discard` takes, too.
             let gone: Vec<_> = shard.0.lock().idle.extract_if(.., |c| out(c)).collect();
             for connection in gone {
+                reason.fetch_add(1, Ordering::Relaxed);
                 self.discard(connection, index);
             }
         }
@@ -364,7 +381,7 @@ impl Pool {
     /// [`reopen`](Self::reopen).
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.drop_idle(|_| true);
+        self.drop_idle(&AtomicU64::new(0), |_| true);
         for socket in self.sockets.lock().values() {
             Connection::shut_down(socket);
         }
@@ -382,7 +399,7 @@ impl Pool {
     /// Closes what is idle; connections in use are closed when they are given back. Who stands in line is sent away.
     pub(super) fn retire(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.drop_idle(|_| true);
+        self.drop_idle(&self.closed_gone, |_| true);
         self.serve();
     }
 
@@ -425,6 +442,10 @@ impl Pool {
             opened: load(&self.opened),
             open_failures: load(&self.open_failures),
             closed: load(&self.closed_count),
+            closed_error: load(&self.closed_error),
+            closed_idle: load(&self.closed_idle),
+            closed_gone: load(&self.closed_gone),
+            waited: load(&self.waited),
             bytes_sent: tally.bytes_sent,
             bytes_received: tally.bytes_received,
             ..NodeCounters::default()
@@ -438,6 +459,8 @@ pub(super) struct Lease<'a> {
     pool: &'a Pool,
     thread: usize,
     connection: Option<Box<Connection>>,
+    /// The caller had to wait for it: in line, or until it was open.
+    pub(super) waited: bool,
 }
 
 /// Only dropping and giving back take the connection out.
@@ -462,6 +485,7 @@ impl<'a> Lease<'a> {
     pub(super) fn replace(mut self) -> Place<'a> {
         let (pool, thread) = (self.pool, self.thread);
         if let Some(connection) = self.connection.take() {
+            pool.closed_error.fetch_add(1, Ordering::Relaxed);
             pool.forget(connection, thread);
         }
         pool.place(thread)
@@ -482,6 +506,7 @@ impl<'a> Lease<'a> {
         // Looked at under the lock: whoever closes the pool empties the shards after setting it.
         if self.pool.closed.load(Ordering::Relaxed) {
             drop(resting);
+            self.pool.closed_gone.fetch_add(1, Ordering::Relaxed);
             self.pool.discard(connection, self.thread);
             return;
         }
@@ -497,6 +522,7 @@ impl<'a> Lease<'a> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
+            self.pool.closed_error.fetch_add(1, Ordering::Relaxed);
             self.pool.discard(connection, self.thread);
         }
     }
@@ -512,19 +538,19 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The connection is open.
-    pub(super) fn fill(mut self, stream: BlockingStream, now: Instant) -> Lease<'a> {
+    pub(super) fn fill(mut self, stream: BlockingStream, meter: Meter, now: Instant) -> Lease<'a> {
         self.used = true;
         let pool = self.pool;
         pool.opening.fetch_sub(1, Ordering::Relaxed);
         pool.opened.fetch_add(1, Ordering::Relaxed);
         let serial = pool.next_serial.fetch_add(1, Ordering::Relaxed);
-        let connection = Box::new(Connection::new(stream, serial, now));
+        let connection = Box::new(Connection::new(stream, serial, meter, now));
         pool.sockets.lock().insert(serial, Arc::clone(connection.socket()));
         if pool.is_closed() {
             // Closing may have looked at the list before this one was in it.
             Connection::shut_down(connection.socket());
         }
-        pool.lease(connection, self.thread)
+        pool.lease_waited_for(connection, self.thread)
     }
 
     /// It could not be opened.

@@ -85,7 +85,8 @@ fn call(pools: &Pools, wait_ms: u8, timeout_ms: u64) -> Result<u8, ExchangeError
     let request = [2, 3, 0, 0, 0, 0, 0, 1, wait_ms];
     let now = Instant::now();
     let deadline = (timeout_ms > 0).then(|| now + Duration::from_millis(timeout_ms));
-    let job = Job { request: &request, now, deadline, reads: true, interrupt: Interrupt::default() };
+    let job =
+        Job { request: &request, now, deadline, reads: true, stamp: Stamp::NONE, interrupt: Interrupt::default() };
     pools.exchange(&node(), job, |body| body[22])
 }
 
@@ -157,6 +158,7 @@ fn a_write_that_blocks_ends_in_time_and_counts_as_not_sent() {
         now,
         deadline: Some(now + Duration::from_millis(100)),
         reads: false,
+        stamp: Stamp::NONE,
         interrupt: Interrupt::default(),
     };
     let error = pools.exchange(&node(), job, |_| ()).unwrap_err();

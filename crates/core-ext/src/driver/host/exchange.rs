@@ -15,6 +15,7 @@ use crate::Error;
 use crate::driver::slots::{Slots, Taken};
 use crate::driver::tasks::ExchangeError;
 use crate::lane::{Class, Failure, FailureKind, Full, Millis, Sink, Ticket};
+use crate::metrics::Stamp;
 
 /// A thread's buffer that grew beyond this is given back.
 const KEEP_CAPACITY: usize = 64 * 1024;
@@ -72,6 +73,7 @@ struct Submission {
     class: Class,
     deadline: Millis,
     now: Millis,
+    stamp: Stamp,
     request: Vec<u8>,
 }
 
@@ -92,12 +94,12 @@ impl HostHandle {
         &self,
         node: u16,
         class: Class,
-        (now, deadline): (Instant, Option<Instant>),
+        (now, deadline, stamp): (Instant, Option<Instant>, Stamp),
         request: Result<Vec<u8>, Error>,
     ) -> HostExchange {
         let desk = Arc::clone(&self.0);
         let (now, deadline) = (desk.millis(now), desk.deadline(deadline));
-        let unsent = request.map(|request| Submission { slot: 0, node, class, deadline, now, request });
+        let unsent = request.map(|request| Submission { slot: 0, node, class, deadline, now, stamp, request });
         HostExchange { desk, unsent: Some(unsent), slot: None }
     }
 }
@@ -204,8 +206,8 @@ impl Desk {
             }
             dropped.extend(state.slots.release(slot));
         }
-        for Submission { slot, node, class, deadline, now, request } in state.left.drain(..) {
-            let errand = Errand { node, class, deadline, now, request };
+        for Submission { slot, node, class, deadline, now, stamp, request } in state.left.drain(..) {
+            let errand = Errand { node, class, deadline, now, stamp, request };
             state.places[slot as usize] = match submit(driver, &errand, Holder::Future(slot)) {
                 Ok(ticket) => Place::Lane(node, class, ticket),
                 Err((full, _)) => {
@@ -255,6 +257,7 @@ pub(super) struct Errand {
     pub(super) class: Class,
     pub(super) deadline: Millis,
     pub(super) now: Millis,
+    pub(super) stamp: Stamp,
     pub(super) request: Vec<u8>,
 }
 

@@ -31,6 +31,7 @@ use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::Stream;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+use crate::metrics::{Metrics, Stamp};
 use crate::topology::NodeId;
 
 /// Reads of one socket in a row before the loop gets its turn again.
@@ -61,6 +62,7 @@ pub enum WatchChange {
 /// which `wake` asks for. Dropping it closes its sockets.
 pub struct HostDriver<T> {
     lane: Lane<Holder<T>>,
+    metrics: Arc<Metrics>,
     cluster: Weak<Cluster>,
     /// Where futures leave their requests.
     desk: DeskSide,
@@ -103,7 +105,8 @@ impl<T> HostDriver<T> {
             }
         });
         let mut driver = Self {
-            lane: Lane::new(share),
+            lane: Lane::new(share).measured(Some(cluster.metrics())),
+            metrics: Arc::clone(cluster.metrics()),
             cluster: Arc::downgrade(cluster),
             desk: DeskSide(Desk::new(Instant::now())),
             sockets: Sockets::default(),
@@ -153,8 +156,24 @@ impl<T> HostDriver<T> {
         now: Millis,
         token: T,
     ) -> Result<Ticket, (Full, T)> {
-        self.now = now;
-        let placed = self.place(node, class, request, (deadline, now), Holder::Loop(token));
+        self.submit_stamped(node, class, request, (deadline, now, Stamp::NONE), token)
+    }
+
+    /// [`submit`](Self::submit) of a request that is to be measured, with its deadline, the present moment and its stamp
+    /// ([`RawAttempt::stamp`](crate::client::RawAttempt::stamp)).
+    ///
+    /// # Errors
+    /// As `submit`.
+    pub fn submit_stamped(
+        &mut self,
+        node: NodeId,
+        class: Class,
+        request: &[u8],
+        when: (Millis, Millis, Stamp),
+        token: T,
+    ) -> Result<Ticket, (Full, T)> {
+        self.now = when.1;
+        let placed = self.place(node, class, request, when, Holder::Loop(token));
         placed.map_err(|(full, token)| match token {
             Holder::Loop(token) => (full, token),
             Holder::Future(_) => unreachable!("the lane gives back the token that it was given"),
@@ -356,7 +375,7 @@ impl<T> HostDriver<T> {
             |driver, errand, holder| {
                 driver.now = driver.now.max(errand.now);
                 let node = NodeId::from_index(usize::from(errand.node));
-                driver.place(node, errand.class, &errand.request, (errand.deadline, errand.now), holder)
+                driver.place(node, errand.class, &errand.request, (errand.deadline, errand.now, errand.stamp), holder)
             },
         );
     }
@@ -366,12 +385,12 @@ impl<T> HostDriver<T> {
         node: NodeId,
         class: Class,
         request: &[u8],
-        (deadline, now): (Millis, Millis),
+        when: (Millis, Millis, Stamp),
         holder: Holder<T>,
     ) -> Result<Ticket, (Full, Holder<T>)> {
         self.publish_soon();
         self.meet(node);
-        let ticket = self.lane.submit(node.index() as u16, class, request, deadline, now, holder)?;
+        let ticket = self.lane.submit_stamped(node.index() as u16, class, request, when, holder)?;
         if self.lane.wants_open() {
             self.open_wanted();
         }
@@ -454,7 +473,8 @@ impl<T> HostDriver<T> {
                 Ok(0) => io::ErrorKind::UnexpectedEof,
                 Ok(n) => {
                     socket.progress = true;
-                    if self.lane.received(socket.id, &self.read_buffer[..n], self.now, sink).is_err() {
+                    let when = (self.now, self.metrics.moment());
+                    if self.lane.received_at(socket.id, &self.read_buffer[..n], when, sink).is_err() {
                         io::ErrorKind::InvalidData
                     } else if n < self.read_buffer.len() {
                         return true;

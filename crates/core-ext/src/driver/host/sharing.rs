@@ -167,6 +167,7 @@ fn without_gauges(counters: &NodeCounters) -> NodeCounters {
         in_flight: 0,
         queued: 0,
         orphans: 0,
+        recovering: 0,
         closed: counters.closed + counters.open,
         ..*counters
     }

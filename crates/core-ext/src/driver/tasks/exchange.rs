@@ -9,6 +9,7 @@ use crate::Error;
 use crate::clock;
 use crate::driver::slots::Taken;
 use crate::lane::{Class, Millis, Ticket};
+use crate::metrics::Stamp;
 
 thread_local! {
     static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -22,6 +23,7 @@ pub(crate) struct Exchange<'a, E> {
     pub(super) class: Class,
     pub(super) now: Millis,
     pub(super) deadline: Millis,
+    pub(super) stamp: Stamp,
     pub(super) encode: Option<E>,
     pub(super) entry: Option<(u32, Ticket)>,
 }
@@ -30,6 +32,12 @@ impl<E> Exchange<'_, E>
 where
     E: FnOnce(&mut Vec<u8>) -> Result<(), Error>,
 {
+    /// To be measured.
+    pub(crate) fn stamped(mut self, stamp: Stamp) -> Self {
+        self.stamp = stamp;
+        self
+    }
+
     /// Encodes and submits at the first call; later takes the answer and gives its message to `decode`.
     pub(crate) fn poll_with<R>(
         &mut self,
@@ -42,7 +50,7 @@ where
             let mut request = REQUEST.take();
             request.clear();
             let submitted = encode(&mut request).map_err(ExchangeError::Encode).and_then(|()| {
-                self.lane.submit(self.node, self.class, &request, (self.deadline, self.now), cx.waker())
+                self.lane.submit(self.node, self.class, &request, (self.deadline, self.now, self.stamp), cx.waker())
             });
             request.shrink_to(KEEP_CAPACITY);
             REQUEST.set(request);

@@ -31,6 +31,7 @@ use crate::Error;
 use crate::clock;
 use crate::connect::Stream;
 use crate::lane::{Class, ConnId, Failure, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Ticket};
+use crate::metrics::{Metrics, Stamp};
 
 pub(crate) use exchange::Exchange;
 use opening::Opening;
@@ -51,6 +52,11 @@ pub(crate) trait Opener: Send + Sync + 'static {
 
     /// A connection was lost: the topology may have changed.
     fn lost(&self);
+
+    /// Where answers are measured, if at all.
+    fn metrics(&self) -> Option<Arc<Metrics>> {
+        None
+    }
 }
 
 /// A lane, shared by the tasks that submit to it and those that drive it.
@@ -62,6 +68,7 @@ pub(crate) struct SharedLane {
     yields: bool,
     opener: Arc<dyn Opener>,
     ticker: Notify,
+    metrics: Option<Arc<Metrics>>,
 }
 
 struct State {
@@ -166,10 +173,11 @@ pub(crate) enum ExchangeError {
 
 impl SharedLane {
     pub(crate) fn new(sizing: LaneSizing, runtime: Handle, opener: Arc<dyn Opener>) -> Arc<Self> {
+        let metrics = opener.metrics();
         let yields = runtime.runtime_flavor() != RuntimeFlavor::CurrentThread;
         Arc::new(Self {
             state: Mutex::new(State {
-                lane: Lane::new(sizing),
+                lane: Lane::new(sizing).measured(metrics.as_ref()),
                 slots: Slots::default(),
                 connections: Vec::new(),
                 latest: Millis(0),
@@ -184,6 +192,7 @@ impl SharedLane {
             yields,
             opener,
             ticker: Notify::new(),
+            metrics,
         })
     }
 
@@ -217,7 +226,16 @@ impl SharedLane {
     where
         E: FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     {
-        Exchange { lane: self, node, class, now: self.millis(now), deadline, encode: Some(encode), entry: None }
+        Exchange {
+            lane: self,
+            node,
+            class,
+            now: self.millis(now),
+            deadline,
+            stamp: Stamp::NONE,
+            encode: Some(encode),
+            entry: None,
+        }
     }
 
     /// The counts of a node.
@@ -270,7 +288,7 @@ impl SharedLane {
         node: u16,
         class: Class,
         request: &[u8],
-        (deadline, now): (Millis, Millis),
+        (deadline, now, stamp): (Millis, Millis, Stamp),
         waker: &Waker,
     ) -> Result<(u32, Ticket), ExchangeError> {
         let mut state = self.state.lock();
@@ -279,7 +297,7 @@ impl SharedLane {
         }
         state.latest = state.latest.max(now);
         let slot = state.slots.claim(waker);
-        let ticket = match state.lane.submit(node, class, request, deadline, now, slot) {
+        let ticket = match state.lane.submit_stamped(node, class, request, (deadline, now, stamp), slot) {
             Ok(ticket) => ticket,
             Err((full, slot)) => {
                 let waker = state.slots.release(slot);
@@ -366,12 +384,16 @@ impl SharedLane {
 
     fn received(self: &Arc<Self>, id: ConnId, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.state.lock();
-        if state.lane.needs_time(id) {
-            state.latest = self.millis(clock::now());
+        let metrics = self.metrics.as_ref().filter(|metrics| metrics.is_measuring());
+        let mut moment = 0;
+        if metrics.is_some() || state.lane.needs_time(id) {
+            let now = clock::now();
+            state.latest = self.millis(now);
+            moment = metrics.map_or(0, |metrics| metrics.micros(now));
         }
         let State { lane, slots, latest: now, .. } = &mut *state;
         let now = *now;
-        let result = lane.received(id, bytes, now, slots);
+        let result = lane.received_at(id, bytes, (now, moment), slots);
         self.settle(state);
         result.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }

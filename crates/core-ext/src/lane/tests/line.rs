@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use crate::lane::line::Line;
 use crate::lane::{Millis, Ticket};
+use crate::metrics::Stamp;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -45,13 +46,13 @@ proptest! {
             match step {
                 Step::Push { len, timeout } => {
                     let bytes = vec![next as u8; len];
-                    line.push(&bytes, (next, Ticket(next), now.plus(timeout)));
+                    line.push(&bytes, (next, Ticket(next), now.plus(timeout), Stamp::NONE));
                     model.push_back((next, now.0 + timeout, bytes));
                     next += 1;
                 }
                 Step::Pop => {
                     let mut popped = None;
-                    line.pop(|bytes, token, ticket, deadline| {
+                    line.pop(|bytes, token, ticket, deadline, _| {
                         assert_eq!(ticket, Ticket(token));
                         popped = Some((token, deadline.0, bytes.to_vec()));
                     });
@@ -89,9 +90,9 @@ proptest! {
 #[test]
 fn those_that_gave_up_behind_one_that_waits_on_take_no_memory() {
     let mut line = Line::new();
-    line.push(&[0; 100], (0, Ticket(0), Millis::NEVER));
+    line.push(&[0; 100], (0, Ticket(0), Millis::NEVER, Stamp::NONE));
     for ticket in 1..200_000 {
-        line.push(&[0; 100], (ticket, Ticket(ticket), Millis(ticket)));
+        line.push(&[0; 100], (ticket, Ticket(ticket), Millis(ticket), Stamp::NONE));
         if ticket % 2 == 0 {
             assert_eq!(line.cancel(Ticket(ticket)), Some(ticket));
         } else {
@@ -106,22 +107,22 @@ fn those_that_gave_up_behind_one_that_waits_on_take_no_memory() {
 fn a_past_peak_is_given_back() {
     let mut line = Line::new();
     for ticket in 0..100_000 {
-        line.push(&[0; 100], (ticket, Ticket(ticket), Millis::NEVER));
+        line.push(&[0; 100], (ticket, Ticket(ticket), Millis::NEVER, Stamp::NONE));
     }
     for _ in 0..99_990 {
-        line.pop(|_, _, _, _| ());
+        line.pop(|_, _, _, _, _| ());
     }
     assert!(line.held() > 4_000_000);
     line.shrink();
     assert!(line.held() < 200_000, "{} bytes", line.held());
-    line.pop(|bytes, token, _, _| assert_eq!((bytes, token), (&[0; 100][..], 99_990)));
+    line.pop(|bytes, token, _, _, _| assert_eq!((bytes, token), (&[0; 100][..], 99_990)));
 }
 
 #[test]
 fn long_lines_with_mixed_deadlines_are_swept_less_often() {
     let mut line = Line::new();
     for ticket in 0..100_000u64 {
-        line.push(&[], (ticket, Ticket(ticket), Millis(1 + ticket.wrapping_mul(7919) % 1000)));
+        line.push(&[], (ticket, Ticket(ticket), Millis(1 + ticket.wrapping_mul(7919) % 1000), Stamp::NONE));
     }
     let (mut now, mut sweeps, mut expired) = (Millis(0), 0, 0);
     while expired < 100_000 {
