@@ -54,7 +54,9 @@ impl Shared {
         }
 
         let mut all = NodeMetricsSnapshot::new(&policy);
-        nodes.values().for_each(|node| all.aggregate(node));
+        for node in nodes.values() {
+            all.aggregate(node);
+        }
         all.labels = Labels::clone(&core.cluster_aggregated.labels);
         let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
         ClusterMetrics {

@@ -226,7 +226,9 @@ mod tests {
 
     fn filled(values: &[u64]) -> Filling {
         let filling = Filling::new();
-        values.iter().for_each(|value| filling.add(*value));
+        for value in values {
+            filling.add(*value);
+        }
         filling
     }
 
@@ -245,7 +247,9 @@ mod tests {
             columns in 0_usize..40,
         ) {
             let core = SyncHistogram::new(shift, columns);
-            values.iter().for_each(|value| core.add(*value));
+            for value in &values {
+                core.add(*value);
+            }
             prop_assert_eq!(shown(&values, shift, columns), Histogram::from(&core));
         }
     }

@@ -145,8 +145,9 @@ impl NodeMetricsSnapshot {
         let kinds: &[CommandType] = match latency_type {
             LatencyType::Conn => {
                 let mut all = Histogram::new(self.shape.0, self.shape.1);
-                let metrics = self.detailed.values().flat_map(BTreeMap::values);
-                metrics.for_each(|metric| all.merge(&metric.connection_aq));
+                for metric in self.detailed.values().flat_map(BTreeMap::values) {
+                    all.merge(&metric.connection_aq);
+                }
                 return all;
             }
             LatencyType::Write => &[CommandType::Put, CommandType::Delete, CommandType::Operate, CommandType::Udf],
@@ -155,7 +156,9 @@ impl NodeMetricsSnapshot {
             LatencyType::Query => &[CommandType::Query, CommandType::Scan],
         };
         let mut all = Histogram::new(self.shape.0, self.shape.1);
-        kinds.iter().for_each(|kind| all.merge(&self.commands[kind.index()]));
+        for kind in kinds {
+            all.merge(&self.commands[kind.index()]);
+        }
         all
     }
 
