@@ -39,6 +39,7 @@ use crate::clock;
 use crate::command::policy;
 use crate::connect;
 use crate::error::{Error, Result};
+use crate::metrics::Stamp;
 
 impl RawClient {
     /// Begins a query: the records that `query` selects in the partitions of the cursor, from where it stands.
@@ -263,8 +264,9 @@ impl RawRecords {
         let mut request = Vec::with_capacity(512 + asked.partitions.len() * 4);
         let wanted = (&*asked.partitions, asked.limit);
         self.query.encode(course.policy(), self.id, &course.cursor, wanted, &mut request)?;
-        let (metrics, now) = (cluster.metrics(), Instant::now());
-        let stamp = metrics.stamp(metrics.mark(self.query.kind(), self.query.namespace()), now);
+        let metrics = cluster.metrics();
+        let mark = metrics.mark(self.query.kind(), self.query.namespace());
+        let stamp = if mark.is_none() { Stamp::NONE } else { metrics.stamp(mark, clock::now()) };
         let pump = Pump {
             metrics: Arc::clone(metrics),
             stamp,
