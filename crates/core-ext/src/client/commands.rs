@@ -223,6 +223,10 @@ impl Command for Apply<'_> {
 
     about_one_record!();
 
+    fn kind(&self) -> CommandType {
+        CommandType::Udf
+    }
+
     fn writes(&self) -> bool {
         true
     }

@@ -27,6 +27,9 @@ pub(super) use rows::batch;
 use std::sync::Arc;
 
 use aerolane_wire::digest::{Digest, partition_id};
+use aerolane_wire::message::{info1, info2};
+use aerolane_wire::proto::PROTO_HEADER_SIZE;
+use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, ResultCode, Txn};
 
 use super::asynchronous::Shared;
@@ -116,7 +119,7 @@ async fn send<R>(
 ) -> Result<R> {
     let lane = shared.lanes.mine()?;
     let now = clock::now();
-    let mut attempts = Attempts::new(&shared.cluster, policy, writes, now);
+    let mut attempts = Attempts::new(&shared.cluster, policy, (kind_of(request), writes), now);
     let encode = |out: &mut Vec<u8>| {
         out.extend_from_slice(request);
         Ok(())
@@ -124,6 +127,18 @@ async fn send<R>(
     let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| decode(body, node));
     let target = (namespace, partition_id(digest));
     on_lane(&shared.cluster, Way::Tasks(&lane), &mut attempts, (target, now), encode, decode).await
+}
+
+/// What a request is counted as, by its first words: what the steps of a transaction send is as good as encoded.
+fn kind_of(request: &[u8]) -> CommandType {
+    let bits = |place: usize| request.get(PROTO_HEADER_SIZE + place).copied().unwrap_or(0);
+    match (bits(1), bits(2)) {
+        (_, info2) if info2 & info2::DELETE != 0 => CommandType::Delete,
+        (info1, info2) if info1 & info1::READ != 0 && info2 & info2::WRITE != 0 => CommandType::Operate,
+        (_, info2) if info2 & info2::WRITE != 0 => CommandType::Put,
+        (info1, _) if info1 & info1::NO_BIN_DATA != 0 => CommandType::GetHeader,
+        _ => CommandType::Get,
+    }
 }
 
 /// Sees to it that the monitor knows of these records, before they are written.
