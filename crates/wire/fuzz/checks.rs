@@ -87,7 +87,7 @@ fn other_ways(bytes: &[u8], message: &Message<'_>, size: usize) {
     let fields = fields.into_iter().map(|(kind, value)| (kind, &bytes[value]));
     assert!(fields.eq(message.fields().map(|field| (field.kind, field.value))));
     let mut reader = MessageReader::new(bytes).expect("decoded before");
-    assert_eq!(*reader.header(), message.header);
+    assert_eq!(reader.header(), message.header);
     assert_eq!(reader.clone().finish(), Ok(size));
     assert_eq!(reader.clone().next_op(), Ok(message.ops().next()), "fields are passed over");
     for field in message.fields() {

@@ -14,6 +14,12 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
+    /// From a place in `bytes` on, which must be there.
+    pub(crate) const fn at_offset(bytes: &'a [u8], at: usize) -> Self {
+        debug_assert!(at <= bytes.len());
+        Self { bytes, at }
+    }
+
     pub(crate) const fn at(&self) -> usize {
         self.at
     }

@@ -254,11 +254,13 @@ impl MessageHeader {
 
     /// Decodes the header at the front of `bytes`. The header-size byte is not looked at, as in the server.
     pub fn decode(bytes: &[u8]) -> WireResult<Self> {
-        let Some(b) = bytes.first_chunk::<MESSAGE_HEADER_SIZE>() else {
-            return Err(WireError::truncated(MESSAGE_HEADER_SIZE - bytes.len(), bytes.len()));
-        };
+        header_bytes(bytes).map(Self::of)
+    }
+
+    #[inline]
+    fn of(b: &[u8; MESSAGE_HEADER_SIZE]) -> Self {
         let word = |at: usize| u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
-        Ok(Self {
+        Self {
             info1: b[1],
             info2: b[2],
             info3: b[3],
@@ -269,8 +271,14 @@ impl MessageHeader {
             transaction_ttl: word(14),
             n_fields: u16::from_be_bytes([b[18], b[19]]),
             n_ops: u16::from_be_bytes([b[20], b[21]]),
-        })
+        }
     }
+}
+
+/// The header at the front of `bytes`.
+#[inline]
+fn header_bytes(bytes: &[u8]) -> WireResult<&[u8; MESSAGE_HEADER_SIZE]> {
+    bytes.first_chunk().ok_or_else(|| WireError::truncated(MESSAGE_HEADER_SIZE - bytes.len(), bytes.len()))
 }
 
 /// A field, borrowed.
@@ -315,7 +323,7 @@ impl<'a> Message<'a> {
     /// Decodes the message at the front of `body`; also says how many bytes it has.
     pub fn decode_prefix(body: &'a [u8]) -> WireResult<(Self, usize)> {
         let mut reader = MessageReader::new(body)?;
-        let header = *reader.header();
+        let header = reader.header();
         let mut fields_end = MESSAGE_HEADER_SIZE;
         while let Some(field) = reader.next_field()? {
             fields_end += FIELD_OVERHEAD + field.value.len();

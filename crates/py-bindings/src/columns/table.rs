@@ -65,7 +65,7 @@ impl Table {
     /// The message is malformed.
     pub(crate) fn push(&mut self, message: &[u8]) -> WireResult<()> {
         let mut reader = MessageReader::new(message)?;
-        let header = *reader.header();
+        let header = reader.header();
         self.push_missing(0);
         let Self { layout, rows, valid, generations, expirations, .. } = self;
         if let (Some(generation), Some(expiration)) = (generations.last_mut(), expirations.last_mut()) {

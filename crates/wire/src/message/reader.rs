@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{FIELD_OVERHEAD, Field, MESSAGE_HEADER_SIZE, MessageHeader, OP_OVERHEAD, Op, read_field, read_op};
+use super::{
+    FIELD_OVERHEAD, Field, MESSAGE_HEADER_SIZE, MessageHeader, OP_OVERHEAD, Op, header_bytes, read_field, read_op,
+};
 use crate::bytes::Cursor;
 use crate::{WireError, WireErrorKind, WireResult};
 
@@ -29,7 +31,9 @@ use crate::{WireError, WireErrorKind, WireResult};
 /// ```
 #[derive(Debug, Clone)]
 pub struct MessageReader<'a> {
-    header: MessageHeader,
+    /// Taken apart where a part of it is asked for: a struct of many small words would be written and copied for each
+    /// message, of which a reader looks at a few.
+    header: &'a [u8; MESSAGE_HEADER_SIZE],
     cursor: Cursor<'a>,
     fields_left: u16,
     ops_left: u16,
@@ -39,16 +43,17 @@ impl<'a> MessageReader<'a> {
     /// Reads the header.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> WireResult<Self> {
-        let header = MessageHeader::decode(bytes)?;
-        let mut cursor = Cursor::new(bytes);
-        cursor.take(MESSAGE_HEADER_SIZE)?;
-        Ok(Self { header, cursor, fields_left: header.n_fields, ops_left: header.n_ops })
+        let header = header_bytes(bytes)?;
+        let MessageHeader { n_fields, n_ops, .. } = MessageHeader::of(header);
+        let cursor = Cursor::at_offset(bytes, MESSAGE_HEADER_SIZE);
+        Ok(Self { header, cursor, fields_left: n_fields, ops_left: n_ops })
     }
 
     /// The header.
     #[must_use]
-    pub const fn header(&self) -> &MessageHeader {
-        &self.header
+    #[inline]
+    pub fn header(&self) -> MessageHeader {
+        MessageHeader::of(self.header)
     }
 
     /// At most so many operations can be in the bytes that have not been read, whatever the header announces.
@@ -105,9 +110,7 @@ pub fn pass_message(bytes: &[u8]) -> WireResult<(usize, u8)> {
 
 /// As [`pass_message`], and tells `field` the type of each field, and where in the message its value lies.
 pub fn pass_message_with(bytes: &[u8], mut field: impl FnMut(u8, Range<usize>)) -> WireResult<(usize, u8)> {
-    let Some(header) = bytes.first_chunk::<MESSAGE_HEADER_SIZE>() else {
-        return Err(WireError::truncated(MESSAGE_HEADER_SIZE - bytes.len(), bytes.len()));
-    };
+    let header = header_bytes(bytes)?;
     let n_fields = u16::from_be_bytes([header[18], header[19]]);
     let n_ops = u16::from_be_bytes([header[20], header[21]]);
     let mut at = MESSAGE_HEADER_SIZE;
