@@ -32,13 +32,15 @@ fn sizing() -> LaneSizing {
 async fn call(lane: Arc<SharedLane>, ask: Ask) -> Outcome {
     let now = Instant::now();
     let deadline = lane.deadline(ask.timeout.map(|timeout| now + timeout));
-    let mut exchange = lane.exchange(0, Class::Single, now, deadline, |out: &mut Vec<u8>| {
+    let (class, id) = if ask.batch { (Class::Batch, 14..18) } else { (Class::Single, 22..26) };
+    let mut exchange = lane.exchange(0, class, now, deadline, |out: &mut Vec<u8>| {
         ask.encode(out);
         Ok(())
     });
-    let id =
-        std::future::poll_fn(|cx| exchange.poll_with(cx, |body| u32::from_be_bytes(body[22..26].try_into().unwrap())));
-    id.await
+    let answered = std::future::poll_fn(|cx| {
+        exchange.poll_with(cx, |body| u32::from_be_bytes(body[id.clone()].try_into().unwrap()))
+    });
+    answered.await
 }
 
 type Outcome = Result<u32, ExchangeError>;

@@ -5,6 +5,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use aerolane_wire::message::info3;
+
 use super::*;
 
 /// A request, and how it is to be answered.
@@ -21,6 +23,8 @@ pub(super) struct Ask {
     pub(super) dribble: bool,
     /// The answer comes before the rest of the request is read.
     pub(super) early: bool,
+    /// A batch: its answer says that it is the last, and has the id in its header.
+    pub(super) batch: bool,
     pub(super) timeout: Option<Duration>,
 }
 
@@ -42,7 +46,7 @@ impl Ask {
         out.extend_from_slice(&self.id.to_be_bytes());
         out.extend_from_slice(&self.delay.to_be_bytes());
         out.extend_from_slice(&self.answer.to_be_bytes());
-        out.extend_from_slice(&[u8::from(self.dribble), u8::from(self.early)]);
+        out.extend_from_slice(&[u8::from(self.dribble), u8::from(self.early) | u8::from(self.batch) << 1]);
         out.resize(out.len() + self.padding, 7);
     }
 }
@@ -109,7 +113,7 @@ fn serve(mut stream: TcpStream) -> Option<()> {
         assert_eq!(header[..2], [2, 3], "the stream of requests is broken");
         let len = u64::from_be_bytes(*header) as u32 as usize;
         let mut rest = vec![0; len - FIXED];
-        let (dribble, early) = (fixed[10] == 1, fixed[11] == 1);
+        let (dribble, early, batch) = (fixed[10] == 1, fixed[11] & 1 != 0, fixed[11] & 2 != 0);
         if !early {
             stream.read_exact(&mut rest).ok()?;
         }
@@ -121,6 +125,13 @@ fn serve(mut stream: TcpStream) -> Option<()> {
         answer.extend([0; 21]);
         answer.extend_from_slice(&fixed[..4]);
         answer.resize(answer.len() + padding, 9);
+        if batch {
+            answer = ((0x0203_u64 << 48) | 0x16).to_be_bytes().to_vec();
+            answer.extend([22, 0, 0, info3::LAST]);
+            answer.extend([0; 10]);
+            answer.extend_from_slice(&fixed[..4]);
+            answer.extend([0; 4]);
+        }
         for piece in answer.chunks(if dribble { 1 } else { answer.len() }) {
             stream.write_all(piece).ok()?;
         }

@@ -74,6 +74,24 @@ fn answers_are_read_while_a_write_waits() {
 }
 
 #[test]
+fn a_batch_larger_than_the_socket_takes_is_written_to_its_end() {
+    let server = Server::start();
+    for runtime in [current_thread(), multi_thread()] {
+        let lane = server.lane(LaneSizing { max_batch: 2, ..sizing() }, &runtime);
+        runtime.block_on(async {
+            // Four on two connections; from the third on they are open, and the callers write.
+            for round in 0..3 {
+                let batch = |id| Ask { batch: true, padding: 6 << 20, ..Ask::id(id) };
+                let calls = (round * 4..round * 4 + 4).map(|id| (id, tokio::spawn(call(Arc::clone(&lane), batch(id)))));
+                for (id, call) in calls.collect::<Vec<_>>() {
+                    assert_eq!(call.await.unwrap().unwrap(), id);
+                }
+            }
+        });
+    }
+}
+
+#[test]
 fn a_caller_that_is_never_polled_again_holds_nobody_up() {
     let server = Server::start();
     for runtime in [current_thread(), multi_thread()] {
