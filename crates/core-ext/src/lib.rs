@@ -37,6 +37,7 @@ pub mod driver;
 pub mod error;
 pub mod lane;
 pub mod metrics;
+mod names;
 pub mod operations;
 pub mod topology;
 

@@ -76,7 +76,10 @@ impl Answers {
                 }
                 continue;
             }
-            let place = self.mark(reader.header().transaction_ttl, node)?;
+            let place = reader.header().transaction_ttl;
+            if !self.mark(place) {
+                return Err(self.refused(place, node));
+            }
             let mut answer = RowAnswer { reader, bytes, names: &mut names, node, size: None };
             each(place, &mut answer)?;
             at += match answer.size {
@@ -87,18 +90,27 @@ impl Answers {
         Ok(Progress::More)
     }
 
-    /// Marks a row as answered.
-    fn mark(&mut self, place: u32, node: &Arc<str>) -> Result<u32> {
+    /// Marks a row as answered. False: it has been, or was not asked for.
+    #[inline]
+    fn mark(&mut self, place: u32) -> bool {
         if place >= self.rows {
-            return Err(bad(format!("an answer for batch row {place} of {}", self.rows), node));
+            return false;
         }
         let (word, bit) = (&mut self.answered[place as usize / 64], 1 << (place % 64));
         if *word & bit != 0 {
-            return Err(bad(format!("a second answer for batch row {place}"), node));
+            return false;
         }
         *word |= bit;
         self.left -= 1;
-        Ok(place)
+        true
+    }
+
+    #[cold]
+    fn refused(&self, place: u32, node: &Arc<str>) -> Error {
+        if place >= self.rows {
+            return bad(format!("an answer for batch row {place} of {}", self.rows), node);
+        }
+        bad(format!("a second answer for batch row {place}"), node)
     }
 }
 
@@ -127,17 +139,16 @@ impl RowAnswer<'_, '_> {
     /// The outer error means that the answer cannot be understood; `record` is then empty. A row is decoded once.
     #[inline]
     pub fn decode(&mut self, want: Want, record: &mut Option<Record>) -> Result<Option<Error>> {
-        match ResultCode::from(self.reader.header().result_code) {
-            ResultCode::Ok => self.record(want, record).map(|()| None),
-            ResultCode::UdfBadResponse => {
-                self.record(want, record)?;
-                self.failure().map(Some)
-            }
-            _ => {
-                *record = None;
-                self.failure().map(Some)
-            }
+        let code = self.reader.header().result_code;
+        if code == 0 {
+            return self.record(want, record).map(|()| None);
         }
+        if ResultCode::from(code) == ResultCode::UdfBadResponse {
+            self.record(want, record)?;
+        } else {
+            *record = None;
+        }
+        self.failure().map(Some)
     }
 
     /// The row's message as it came, of a row that succeeded; of one that failed, the error, a UDF's with its reason.

@@ -19,6 +19,7 @@ use crate::command::encode as single;
 use crate::command::value;
 use crate::command::{check, encode::frame};
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::same;
 use crate::operations::{Operation, Ours};
 
 /// Appends one frame with the rows `rows` of `operations`, in that order; the wire's index of a row is its place in
@@ -111,7 +112,7 @@ fn add_row(
 /// Whether a row says nothing new. Only for rows without values, and without looking deep.
 fn repeats(operation: &BatchOperation, previous: &BatchOperation) -> bool {
     let (key, last) = (operation.key(), previous.key());
-    if key.namespace() != last.namespace() || key.set_name() != last.set_name() {
+    if !same(key.namespace(), last.namespace()) || !same(key.set_name(), last.set_name()) {
         return false;
     }
     match (operation.kind(), previous.kind()) {

@@ -9,6 +9,7 @@ mod delegate;
 mod on_lane;
 mod on_pools;
 mod raw_rows;
+mod request;
 mod rows;
 
 pub(super) use delegate::Delegated;

@@ -192,6 +192,16 @@ pub fn decode(kind: u8, bytes: &[u8]) -> WireResult<Value> {
     })
 }
 
+/// The value of an operation of an answer, if it is an integer as servers send them. Everything else is left to
+/// [`decode`].
+#[inline]
+pub(crate) fn integer(kind: u8, bytes: &[u8]) -> Option<i64> {
+    if kind != particle_type::INTEGER {
+        return None;
+    }
+    bytes.try_into().ok().map(i64::from_be_bytes)
+}
+
 fn collection(bytes: &[u8], expected: impl Fn(&Element<'_>) -> bool, message: &'static str) -> WireResult<Value> {
     let mut reader = Reader::new(bytes);
     let element = reader.read()?;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BatchPolicy, ResultCode};
 
+use super::request::Request;
 use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
@@ -14,6 +15,7 @@ use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
 use crate::metrics::Stamp;
+use crate::names::same;
 use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 
 /// One batch call.
@@ -41,7 +43,7 @@ pub(super) struct Group<'a> {
     /// For the answer of this attempt, if it is measured.
     pub(super) stamp: Stamp,
     /// The encoded request; empty: not encoded yet.
-    pub(super) request: Vec<u8>,
+    pub(super) request: Request,
 }
 
 /// What to do with a group whose request failed.
@@ -114,7 +116,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         tells: bool,
         now: Instant,
     ) -> Result<(Self, Vec<Group<'a>>)> {
-        rows.clear();
+        rows.begin();
         let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
         let all = 0..course.rows.count() as u32;
         let attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
@@ -131,7 +133,8 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         Ok((course, groups))
     }
 
-    /// Groups rows by the node of their next attempt. Rows that cannot be routed fail; the first such failure is given.
+    /// Groups rows by the node of their next attempt. All become pending. Rows that cannot be routed fail; the first
+    /// such failure is given.
     fn split(
         &mut self,
         rows: impl Iterator<Item = u32>,
@@ -141,14 +144,17 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         let topology = self.cluster.snapshot();
         // One growth less for most batches, without much room for each of many nodes.
         let room = rows.size_hint().1.unwrap_or(0).min(256);
-        let mut groups: Vec<Group<'a>> = Vec::new();
+        // Not the four that a list of this kind begins with: there is mostly one node, or many.
+        let mut groups: Vec<Group<'a>> = Vec::with_capacity(1);
         let mut first_error = None;
         let mut last = 0;
         let mut router = Router { topology: &topology, policy: self.policy, history, spread: spread(), last: None };
         for row in rows {
-            let node = match self.rows.target(row, |target| router.node(&target)) {
-                Ok(node) => node,
-                Err(error) => {
+            // Each row is looked at once: they do not fit into the nearest cache.
+            self.rows.clear(row);
+            let (node, writes) = match self.rows.target(row, |target| (router.node(&target), target.writes)) {
+                (Ok(node), writes) => (node, writes),
+                (Err(error), _) => {
                     let code = match error.kind() {
                         ErrorKind::InvalidNamespace => ResultCode::InvalidNamespace,
                         _ => ResultCode::PartitionUnavailable,
@@ -162,27 +168,31 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             // Rows of a node often stand together, and there are few nodes.
             if groups.get(last).is_none_or(|group| group.node.id() != node.id()) {
                 last = groups.iter().position(|group| group.node.id() == node.id()).unwrap_or_else(|| {
+                    let mut attempts = attempts.clone();
+                    attempts.set_writes(false);
                     groups.push(Group {
                         node: Arc::clone(node),
                         rows: Vec::with_capacity(room),
-                        attempts: attempts.clone(),
+                        attempts,
                         history: history.to_vec(),
                         alone: false,
                         deadline: None,
                         stamp: Stamp::NONE,
-                        request: Vec::new(),
+                        request: Request::default(),
                     });
                     groups.len() - 1
                 });
             }
-            groups[last].rows.push(row);
+            let group = &mut groups[last];
+            group.rows.push(row);
+            if writes {
+                group.attempts.set_writes(true);
+            }
         }
         for group in &mut groups {
-            let writes = group.rows.iter().any(|row| self.rows.has_write(*row));
-            group.attempts.set_writes(writes);
             if history.is_empty() {
                 // Rows of several namespaces in one request count for that of the first.
-                let kind = if writes { CommandType::BatchWrite } else { CommandType::BatchRead };
+                let kind = if group.attempts.writes() { CommandType::BatchWrite } else { CommandType::BatchRead };
                 let metrics = self.cluster.metrics();
                 group.attempts.set_mark(self.rows.target(group.rows[0], |row| metrics.mark(kind, row.namespace)));
             }
@@ -193,6 +203,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
 
     fn encode(&self, group: &mut Group<'_>) -> Result<()> {
         let timeout_ms = group.attempts.server_timeout_ms();
+        if group.request.capacity() == 0 {
+            group.request = Request::new();
+        }
         group.request.clear();
         if group.alone {
             return self.rows.encode_single(self.policy, group.rows[0], timeout_ms, &mut group.request);
@@ -315,7 +328,7 @@ impl<'t> Router<'t, '_> {
     #[inline]
     fn node(&mut self, row: &Target<'_>) -> Result<&'t Arc<NodeInfo>> {
         let (map, mut route) = match self.last {
-            Some((map, writes, route)) if writes == row.writes && map.name() == row.namespace => (map, route),
+            Some((map, writes, route)) if writes == row.writes && same(map.name(), row.namespace) => (map, route),
             _ => self.begin(row)?,
         };
         let partition = row.partition();

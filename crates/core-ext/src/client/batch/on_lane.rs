@@ -126,7 +126,7 @@ impl<'a> Running<'a, '_> {
                     }
                     let mut request = std::mem::take(&mut group.request);
                     let encode: Encode = Box::new(move |out| {
-                        std::mem::swap(out, &mut request);
+                        std::mem::swap(out, &mut *request);
                         Ok(())
                     });
                     let node = group.node.id().index() as u16;

@@ -307,9 +307,13 @@ impl<K: RawKey> Rows for RawBatch<K> {
         matches!(self.rows[row as usize].outcome, Outcome::Pending)
     }
 
-    fn clear(&mut self) {
+    fn begin(&mut self) {
         self.answers.clear();
-        self.rows.iter_mut().for_each(|row| row.outcome = Outcome::Pending);
+    }
+
+    #[inline]
+    fn clear(&mut self, row: u32) {
+        self.rows[row as usize].outcome = Outcome::Pending;
     }
 
     fn fail(&mut self, row: u32, error: Error) {

@@ -27,8 +27,11 @@ pub(in crate::client) trait Rows {
     /// Whether a row has no outcome yet.
     fn is_pending(&self, row: u32) -> bool;
 
-    /// All rows back to pending.
-    fn clear(&mut self);
+    /// A call begins: lets go of what is kept for all rows together.
+    fn begin(&mut self);
+
+    /// A row back to pending.
+    fn clear(&mut self, row: u32);
 
     /// A row has failed by itself.
     fn fail(&mut self, row: u32, error: Error);
@@ -80,8 +83,11 @@ impl Rows for [BatchOperation] {
         self[row as usize].is_pending()
     }
 
-    fn clear(&mut self) {
-        self.iter_mut().for_each(BatchOperation::clear);
+    fn begin(&mut self) {}
+
+    #[inline]
+    fn clear(&mut self, row: u32) {
+        self[row as usize].clear();
     }
 
     fn fail(&mut self, row: u32, error: Error) {

@@ -22,7 +22,8 @@ pub(in crate::client) async fn batch<R: Rows + ?Sized>(
     policy: &BatchPolicy,
     rows: &mut R,
 ) -> Result<Result<()>> {
-    rows.clear();
+    rows.begin();
+    (0..rows.count() as u32).for_each(|row| rows.clear(row));
     let ledger = match prepare(shared, policy, rows).await {
         Ok(ledger) => ledger,
         Err(error) => {
@@ -120,8 +121,12 @@ impl<R: Rows + ?Sized> Rows for InTxn<'_, R> {
         self.rows.is_pending(row)
     }
 
-    fn clear(&mut self) {
-        self.rows.clear();
+    fn begin(&mut self) {
+        self.rows.begin();
+    }
+
+    fn clear(&mut self, row: u32) {
+        self.rows.clear(row);
     }
 
     fn fail(&mut self, row: u32, error: Error) {

@@ -3,6 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::str::Utf8Error;
 
+use crate::names::same_bytes;
+
 /// So many names are remembered, by their place in the record.
 const KEPT: usize = 8;
 
@@ -31,7 +33,7 @@ impl<'a> Names<'a> {
     #[inline]
     pub(super) fn look_up(&mut self, place: usize, name: &'a [u8]) -> Result<(&'a str, u64), Utf8Error> {
         debug_assert!(!name.is_empty(), "what has no name is no bin");
-        if let Some(known) = self.known.get(place).filter(|(known, _)| known.as_bytes() == name) {
+        if let Some(known) = self.known.get(place).filter(|(known, _)| same_bytes(known.as_bytes(), name)) {
             return Ok(*known);
         }
         self.learn(place, name)
