@@ -40,7 +40,7 @@ const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// A thread's request buffer that grew beyond this is given back.
 const KEEP_REQUEST: usize = 64 * 1024;
 /// From so many single-record calls under way to a node on, callers share connections, until there are fewer than
-/// `SHARE_UNTIL`. Below that, a connection per thread costs less; a mixture of both costs most (decision 0012).
+/// `SHARE_UNTIL`. Below that, a connection per thread costs less; a mixture of both costs most (decision 0014).
 const SHARE_FROM: usize = 20;
 const SHARE_UNTIL: usize = 8;
 /// Most shared connections per node.
