@@ -95,13 +95,14 @@ def test_bad_settings_are_told(settings, error, text):
 def test_records_expire_when_the_clock_is_put_forward():
     with EmbeddedCluster(1, nsup_period=0, default_ttl=60) as cluster:
         with SyncClient(cluster.seeds) as client:
+            session = client.create_session()
             key = Key("test", "s", 1)
-            client.put(key, {"a": 1})
+            session.put(key, {"a": 1})
             cluster.advance_clock(59)
-            assert client.get(key).bins == {"a": 1}
+            assert session.get(key).bins == {"a": 1}
             cluster.advance_clock(2.5)
             with pytest.raises(RecordNotFoundError):
-                client.get(key)
+                session.get(key)
         assert cluster.record_count() == 1
         assert (cluster.sweep(), cluster.sweep()) == (1, 0)
         assert cluster.record_count() == 0

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::workload::KeyMaker;
+
 /// Asynchronous tasks or blocking threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -85,6 +87,15 @@ impl ClientKind {
     #[must_use]
     pub fn needs_cluster(self) -> bool {
         self.reference().is_some()
+    }
+
+    /// Whose function makes its keys: each client's figure includes what its own users pay.
+    #[must_use]
+    pub fn key_maker(self) -> KeyMaker {
+        match self {
+            Self::AerolaneAsync | Self::AerolaneLocal | Self::AerolaneSync => KeyMaker::Aerolane,
+            _ => KeyMaker::AerospikeCore,
+        }
     }
 
     /// What runs when no client is named: aerospike-core first, then all of Aerolane's of that mode.

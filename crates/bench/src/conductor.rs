@@ -57,7 +57,8 @@ impl Stage {
         let workers = self.spec.concurrency();
         let prebuilt = self.spec.prebuilt_keys.then(|| space.all_keys());
         (0..workers).map(move |index| {
-            let mut source = RequestSource::new(workload, space, batch, seed, index, workers).with_prebuilt(prebuilt);
+            let source = RequestSource::new(workload, space, batch, seed, index, workers);
+            let mut source = source.with_keys_by(self.spec.client.key_maker()).with_prebuilt(prebuilt);
             let offset = source.below(u64::MAX);
             Part { source, recorder: Recorder::new(self.shared.clone(), index, offset), results: self.results.clone() }
         })

@@ -126,6 +126,15 @@ pub enum KeyKind {
     Str,
 }
 
+/// Whose function makes the keys of the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyMaker {
+    /// `aerospike_core::Key::new`.
+    AerospikeCore,
+    /// `aerolane::key`, which gives the same key.
+    Aerolane,
+}
+
 /// One call to the database.
 #[derive(Debug)]
 pub enum Request {
@@ -161,17 +170,27 @@ pub struct KeySpace {
 
 impl KeySpace {
     /// Builds the key of one id: two names copied and one RIPEMD-160 digest, as a service would do per request.
+    #[must_use]
+    pub fn key(&self, id: u64) -> Key {
+        self.key_of(id, KeyMaker::AerospikeCore)
+    }
+
+    /// [`key`](Self::key), made as the users of one client make it.
     ///
     /// # Panics
     /// Never: integers and strings are valid user keys.
     #[must_use]
-    pub fn key(&self, id: u64) -> Key {
+    pub fn key_of(&self, id: u64, maker: KeyMaker) -> Key {
         let user_key = match self.kind {
             KeyKind::Int => Value::Int(id as i64),
             KeyKind::Str => Value::String(id.to_string()),
         };
-        Key::new(self.namespace.as_str(), self.set.as_str(), user_key)
-            .expect("integers and strings are valid user keys")
+        let (namespace, set) = (self.namespace.as_str(), self.set.as_str());
+        let key = match maker {
+            KeyMaker::AerospikeCore => Key::new(namespace, set, user_key).ok(),
+            KeyMaker::Aerolane => aerolane::key(namespace, set, user_key).ok(),
+        };
+        key.expect("integers and strings are valid user keys")
     }
 
     /// All keys, in the order of their ids, for as long as the process lives.
@@ -193,6 +212,7 @@ pub struct RequestSource {
     rng: Xoshiro256PlusPlus,
     workload: Workload,
     space: KeySpace,
+    maker: KeyMaker,
     prebuilt: Option<&'static [Key]>,
     batch: usize,
     next_insert: u64,
@@ -208,6 +228,7 @@ impl RequestSource {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index as u64),
             workload,
             space: space.clone(),
+            maker: KeyMaker::AerospikeCore,
             prebuilt: None,
             batch: batch.max(1),
             next_insert: index as u64 % space.keys.max(1),
@@ -223,10 +244,17 @@ impl RequestSource {
         self
     }
 
+    /// Has the keys made by `maker`; without this, by aerospike-core.
+    #[must_use]
+    pub fn with_keys_by(mut self, maker: KeyMaker) -> Self {
+        self.maker = maker;
+        self
+    }
+
     fn key(&self, id: u64) -> Cow<'static, Key> {
         match self.prebuilt {
             Some(keys) => Cow::Borrowed(&keys[id as usize]),
-            None => Cow::Owned(self.space.key(id)),
+            None => Cow::Owned(self.space.key_of(id, self.maker)),
         }
     }
 
@@ -266,7 +294,7 @@ impl RequestSource {
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        self.space.key(id)
+                        self.space.key_of(id, self.maker)
                     })
                     .collect(),
             ),
@@ -274,7 +302,7 @@ impl RequestSource {
                 (0..batch)
                     .map(|_| {
                         let id = self.next_id();
-                        (self.space.key(id), KeySpace::bin(id))
+                        (self.space.key_of(id, self.maker), KeySpace::bin(id))
                     })
                     .collect(),
             ),

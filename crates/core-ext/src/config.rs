@@ -35,8 +35,9 @@ pub struct PoolSizing {
     pub min: u32,
     /// Most connections per node for single-record requests. Default 256, as `ClientPolicy::max_conns_per_node`.
     pub max: u32,
-    /// Connections per node that are opened although others have room: the server works on one request of a connection
-    /// at a time, so one connection gets no more than one of its threads. A second one is worth it from 64 requests in flight on,
+    /// Connections, over all nodes, that are opened although others have room: a server works on one request of a connection
+    /// at a time, so one connection gets no more than one of its threads. Of each node one in any case; in a cluster of three
+    /// nodes 3 means no further ones. A second one is worth it from 64 requests in flight on,
     /// on an event loop of its own thread from 8 on, and so forth. Default 3 (see decision 0002); 1: only when all are full.
     pub spread: u32,
     /// Most requests in flight on one connection; further connections are opened only when all are full. Default 128

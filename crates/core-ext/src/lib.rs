@@ -35,6 +35,7 @@ pub mod config;
 pub mod connect;
 pub mod driver;
 pub mod error;
+mod key;
 pub mod lane;
 pub mod metrics;
 mod names;
@@ -64,6 +65,7 @@ pub use client::{
 };
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
+pub use key::key;
 pub use metrics::{ClusterMetrics, NodeMetricsSnapshot};
 pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,

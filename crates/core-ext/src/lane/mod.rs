@@ -65,7 +65,7 @@ impl<T> Lane<T> {
     pub fn new(sizing: LaneSizing) -> Self {
         Self {
             sizing,
-            limits: Class::ALL.map(|class| limits(sizing, class)),
+            limits: Class::ALL.map(|class| limits(sizing, class, 1)),
             nodes: Vec::new(),
             next_ticket: 0,
             next_serial: 0,
@@ -88,7 +88,7 @@ impl<T> Lane<T> {
     /// Changes the sizes. What is open beyond the maximum is closed by [`Lane::trim`] as soon as it is idle.
     pub fn resize(&mut self, sizing: LaneSizing) {
         self.sizing = sizing;
-        self.limits = Class::ALL.map(|class| limits(sizing, class));
+        self.set_limits();
     }
 
     /// Takes a request (one whole frame) for a node. It is put behind others on the least loaded connection, or in
@@ -125,9 +125,9 @@ impl<T> Lane<T> {
     ) -> Result<Ticket, (Full, T)> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
+        let gone = self.node(node).gone;
         let limits = self.limits[class.index()];
-        let lane = self.node(node);
-        let gone = lane.gone;
+        let lane = &mut self.nodes[usize::from(node)];
         match lane.groups[class.index()].submit(request, (token, ticket, deadline, stamp), now, limits)? {
             Placed::On { flush, grow } => {
                 self.in_flight += 1;
@@ -381,11 +381,13 @@ impl<T> Lane<T> {
         for class in Class::ALL {
             self.name_closing(node, class);
         }
+        self.set_limits();
     }
 
     /// A node that had left the cluster is part of it again.
     pub fn node_back(&mut self, node: u16) {
         self.node(node).gone = self.closed.is_some();
+        self.set_limits();
     }
 
     /// Fails everything, now and from now on; all connections are to be closed.
@@ -452,8 +454,15 @@ impl<T> Lane<T> {
                 let meter = || Meter::new(self.metrics.as_ref(), index as u16);
                 self.nodes.push(NodeLane { groups: Class::ALL.map(|class| Group::new(class, meter())), gone });
             }
+            self.set_limits();
         }
         &mut self.nodes[index]
+    }
+
+    /// To be called when nodes come and go, too: several nodes are several threads that work for this lane already.
+    fn set_limits(&mut self) {
+        let nodes = self.nodes.iter().filter(|node| !node.gone).count();
+        self.limits = Class::ALL.map(|class| limits(self.sizing, class, nodes.max(1)));
     }
 
     fn group(&mut self, conn: ConnId) -> Option<&mut Group<T>> {
@@ -483,17 +492,17 @@ impl<T> Lane<T> {
     }
 
     fn ask_to_open(&mut self, node: u16, class: Class, again: bool) {
-        let limits = self.limits[class.index()];
-        let lane = self.node(node);
-        if lane.gone {
+        if self.node(node).gone {
             return;
         }
+        let limits = self.limits[class.index()];
+        let lane = &mut self.nodes[usize::from(node)];
         let count = lane.groups[class.index()].open_wanted(limits, again);
         self.to_open.extend(std::iter::repeat_n((node, class), count));
     }
 }
 
-fn limits(sizing: LaneSizing, class: Class) -> Limits {
+fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
     let LaneSizing { min, max, spread, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
     let (min, max, spread, depth) = match class {
         Class::Single => (min, max, spread, depth),
@@ -503,7 +512,7 @@ fn limits(sizing: LaneSizing, class: Class) -> Limits {
     Limits {
         min: usize::from(min).min(max),
         max,
-        spread: usize::from(spread).clamp(1, max),
+        spread: usize::from(spread).div_ceil(nodes).clamp(1, max),
         fair_share: usize::from(sizing.fair_share.max(1)),
         depth: usize::from(depth.max(1)),
         max_bytes: u64::from(max_bytes_in_flight),

@@ -84,8 +84,9 @@ pub struct LaneSizing {
     pub min: u16,
     /// Most pipelined connections, at least 1.
     pub max: u16,
-    /// Pipelined connections that are opened although the others have room, one for each [`fair_share`](Self::fair_share)
-    /// entries: the server works on one request of a connection at a time, with one of its threads.
+    /// Pipelined connections, over all nodes, that are opened although others have room, one for each
+    /// [`fair_share`](Self::fair_share) entries: a server works on one request of a connection at a time, with one of its
+    /// threads.
     pub spread: u16,
     /// So many entries are worth another connection, while there are fewer than [`spread`](Self::spread).
     pub fair_share: u16,

@@ -142,8 +142,9 @@ policy! {
         min_conns_per_node / set_min_conns_per_node: Connections = core.min_conns_per_node;
         /// Most connections per node for requests of single records. Default 256; 0: 65,535.
         max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
-        /// Connections per node that are opened although others have room, 1 to 65,535: one for each 8 requests in flight on
-        /// an event loop, so that several threads of the server work for it. None (the default): 3; 1: only when all are full.
+        /// Connections, over all nodes, that are opened although others have room, 1 to 65,535: one for each 8 requests in
+        /// flight on an event loop, so that several threads of servers work for it. None (the default): 3; 1: only when all
+        /// are full.
         connection_spread / set_connection_spread: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = spread;
         /// Most requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1 over TLS.
         pipeline_depth / set_pipeline_depth: Maybe<Within<1, { MAX_DEPTH as i64 }>> = depth;

@@ -201,3 +201,19 @@ fn beyond_the_first_none_is_tried_while_a_node_refuses() {
     }
     assert!(!rig.lane.wants_open() && rig.counters().queued == 0, "all go on the one that is open");
 }
+
+#[test]
+fn several_nodes_are_several_threads_already() {
+    let mut rig = Rig::new(LaneSizing { max: 8, spread: 3, fair_share: 1, depth: 8, ..sizing() });
+    rig.lane.warm(2);
+    rig.open_all();
+    for key in 0..6 {
+        rig.submit(key);
+        rig.open_all();
+    }
+    assert_eq!(rig.counters().open, 1, "one for each of three nodes");
+    rig.lane.node_gone(1, &mut rig.outcomes);
+    rig.submit(6);
+    rig.open_all();
+    assert_eq!(rig.counters().open, 2, "three over two nodes");
+}
