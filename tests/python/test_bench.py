@@ -439,10 +439,30 @@ def test_competing_work_that_is_held_up_is_seen():
             await asyncio.sleep(0)
         stop.append(True)
         await task
-        return percentile(busy.delays(0, sys.maxsize), 0.5)
+        return percentile(busy.waits(0, sys.maxsize), 0.5), percentile(busy.delays(0, sys.maxsize), 0.5)
 
     # A loop that stands still for 50 ms at a time makes work that is due every 8 ms late.
-    assert asyncio.run(run(0.05)) > 10_000_000
+    wait, delay = asyncio.run(run(0.05))
+    assert 10_000_000 < wait <= delay
+
+
+def test_the_cpu_time_of_competing_work_is_no_delay():
+    stop = []
+    busy = Busy(2, stop)
+    before = time.perf_counter_ns()
+    busy._run_once(before)
+    after = time.perf_counter_ns()
+    (delay,) = busy.delays(0, sys.maxsize)
+    (wait,) = busy.waits(0, sys.maxsize)
+    # All that it took, less the CPU time of the work: more than half of the two milliseconds on any machine.
+    assert 0 <= wait <= after - before and delay < after - before - 1_000_000
+
+
+def test_work_whose_clock_is_gone_says_so(monkeypatch):
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **options: real([sys.executable, "-c", ""], **options))
+    with pytest.raises(RuntimeError, match="has ended"):
+        Busy(1, []).on_thread()
 
 
 # Runs.

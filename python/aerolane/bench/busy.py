@@ -1,14 +1,19 @@
 """Competing Python work (`--busy-loop MS`): how much does a client delay what else the process has to do?
 
 Every four times MS milliseconds, a piece of pure Python code is due that takes MS milliseconds when it has the
-interpreter for itself. Its delay is the time from when it was due until it was done, less those MS milliseconds:
-waiting for its turn on the loop or for the GIL, and being slowed down while it runs.
+interpreter for itself. Its delay is the time from when it was due until it was done, less the CPU time that it took:
+waiting for its turn on the loop, for the GIL and for a core. How fast a core is changes on a shared machine by more
+than what is measured here; that is in the CPU time, and thus left out.
 """
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from array import array
 from collections.abc import Callable
+from pathlib import Path
 
 PERIOD = 4
 
@@ -23,38 +28,75 @@ class Busy:
     """The competing work of a run."""
 
     def __init__(self, work_ms: float, stop: list[bool]) -> None:
-        self.work_ns = int(work_ms * 1e6)
-        self.period_ns = PERIOD * self.work_ns
+        self.period_ns = int(PERIOD * work_ms * 1e6)
         self.samples = array("q")
-        """When it was due and its delay, nanoseconds, one after the other."""
+        """When it was due, how long it waited for its turn, and its delay, nanoseconds, one after the other."""
         self._stop = stop
-        self._rounds = _rounds_in(self.work_ns)
+        self._rounds = _rounds_in(int(work_ms * 1e6))
 
-    def _run_once(self, due: int) -> int:
-        """Does the work that was due at `due`; returns when it is due again."""
+    def _run_once(self, due: int) -> None:
+        began, running = time.perf_counter_ns(), time.thread_time_ns()
         spin(self._rounds)
-        done = time.perf_counter_ns()
-        self.samples.extend((due, max(0, done - due - self.work_ns)))
-        return max(due + self.period_ns, done)
+        running, done = time.thread_time_ns() - running, time.perf_counter_ns()
+        self.samples.extend((due, began - due, done - due - running))
 
     def on_thread(self) -> None:
         """Runs until the end on the calling thread."""
-        due = time.perf_counter_ns() + self.period_ns
-        while not self._stop:
-            time.sleep(max(0, due - time.perf_counter_ns()) / 1e9)
-            due = self._run_once(due)
+        with _Metronome(self.period_ns) as metronome:
+            while not self._stop:
+                self._run_once(metronome.read())
 
     async def on_loop(self) -> None:
-        """Runs until the end on the running loop."""
-        due = time.perf_counter_ns() + self.period_ns
-        while not self._stop:
-            await asyncio.sleep(max(0, due - time.perf_counter_ns()) / 1e9)
-            due = self._run_once(due)
+        """Runs until the end on the running loop, as one of its tasks."""
+        loop = asyncio.get_running_loop()
+        with _Metronome(self.period_ns) as metronome:
+            ticked = asyncio.Event()
+            loop.add_reader(metronome.ticks, ticked.set)
+            try:
+                while not self._stop:
+                    await ticked.wait()
+                    ticked.clear()
+                    # One that is left in the pipe wakes this task again.
+                    self._run_once(metronome.read())
+            finally:
+                loop.remove_reader(metronome.ticks)
+
+    def waits(self, begin: int, end: int) -> list[int]:
+        """How long the work that was due between two times waited for its turn, sorted, nanoseconds."""
+        return self._between(begin, end, 1)
 
     def delays(self, begin: int, end: int) -> list[int]:
         """The delays of the work that was due between two times, sorted, nanoseconds."""
-        pairs = zip(self.samples[::2], self.samples[1::2], strict=False)
-        return sorted(delay for due, delay in pairs if begin <= due <= end)
+        return self._between(begin, end, 2)
+
+    def _between(self, begin: int, end: int, which: int) -> list[int]:
+        return sorted(
+            value for due, value in zip(self.samples[::3], self.samples[which::3], strict=False) if begin <= due <= end
+        )
+
+
+class _Metronome:
+    """The process that says when work is due, for as long as the `with` block."""
+
+    def __init__(self, period_ns: int) -> None:
+        program = str(Path(__file__).with_name("metronome.py"))
+        self._process = subprocess.Popen([sys.executable, "-I", "-S", program, str(period_ns)], stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self.ticks = self._process.stdout.fileno()
+
+    def __enter__(self) -> "_Metronome":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def read(self) -> int:
+        """When the next piece of work was due; waits for it where it is not yet."""
+        tick = os.read(self.ticks, 8)
+        if len(tick) != 8:
+            raise RuntimeError("the process that says when competing work is due has ended")
+        return int.from_bytes(tick, sys.byteorder)
 
 
 def _rounds_in(work_ns: int, work: Callable[[int], None] = spin) -> int:

@@ -27,6 +27,7 @@ def report(run: Run, window: Window) -> Report:
     ordered = sorted(reads + writes)
     totals, seconds = window.totals, window.seconds
     records = totals.records
+    waits = sorted(wait for busy in run.busy for wait in busy.waits(window.begin, window.end))
     delays = sorted(delay for busy in run.busy for delay in busy.delays(window.begin, window.end))
     # The competing work is no work of the client.
     cpu = max(0.0, window.cpu.total - len(delays) * spec.busy_ms / 1e3)
@@ -70,6 +71,10 @@ def report(run: Run, window: Window) -> Report:
         answer["busy"] = {
             "work_ms": spec.busy_ms,
             "runs": len(delays),
+            "wait_mean_us": sum(waits) / len(waits) / 1e3 if waits else 0.0,
+            "wait_p50_us": percentile(waits, 0.5) / 1e3,
+            "wait_p99_us": percentile(waits, 0.99) / 1e3,
+            "delay_mean_us": sum(delays) / len(delays) / 1e3 if delays else 0.0,
             "delay_p50_us": percentile(delays, 0.5) / 1e3,
             "delay_p99_us": percentile(delays, 0.99) / 1e3,
             "delay_max_us": delays[-1] / 1e3 if delays else 0.0,

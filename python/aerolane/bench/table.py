@@ -31,14 +31,16 @@ def summary(report: Report) -> str:
         busy = report["busy"]
         lines.append(
             f"  competing  {busy['work_ms']:g} ms of work, {busy['runs']:.0f} times; delayed by"
-            f" p50 {busy['delay_p50_us'] / 1e3:.2f}  p99 {busy['delay_p99_us'] / 1e3:.2f}"
-            f"  max {busy['delay_max_us'] / 1e3:.2f} ms"
+            f" mean {busy['delay_mean_us'] / 1e3:.2f}  p50 {busy['delay_p50_us'] / 1e3:.2f}"
+            f"  p99 {busy['delay_p99_us'] / 1e3:.2f}  max {busy['delay_max_us'] / 1e3:.2f} ms"
+            f" (waiting for its turn: mean {busy['wait_mean_us'] / 1e3:.2f} ms)"
         )
     lines += [f"  {line}" for line in report.get("latency", ())]
     lines += [f"  error x {sample['count']}: {sample['message']}" for sample in report["error_samples"]]
     return "\n".join(lines)
 
 
+_DELAYS = ("wait_p50_us", "wait_p99_us", "delay_mean_us", "delay_p50_us", "delay_p99_us")
 _LATENCIES = (
     ("p50", "p50_us"),
     ("p90", "p90_us"),
@@ -52,7 +54,7 @@ def markdown_head() -> str:
     """The head of the table that `markdown` gives rows of."""
     return (
         "| case | mode | ops/s (x) | CPU µs/op (x) | p50 / p99 / p99.9 µs | errors + timeouts | peak RSS MiB |"
-        " delay of other work p50 / p99 ms |\n|---|---|---|---|---|---|---|---|"
+        " other work: waits p50 / p99, delayed mean / p50 / p99 ms |\n|---|---|---|---|---|---|---|---|"
     )
 
 
@@ -70,7 +72,7 @@ def markdown(case: str, reports: list[Report]) -> list[str]:
             " / ".join(_latency(report, key) for key in ("p50_us", "p99_us", "p999_us")),
             str(report["errors"] + report["timeouts"]),
             f"{_mebibytes(report):.0f}",
-            f"{busy['delay_p50_us'] / 1e3:.2f} / {busy['delay_p99_us'] / 1e3:.2f}" if busy else "",
+            " / ".join(f"{busy[key] / 1e3:.2f}" for key in _DELAYS) if busy else "",
         )
         rows.append(f"| {' | '.join(cells)} |")
     return rows
@@ -87,7 +89,9 @@ def table(reports: list[Report]) -> str:
     name = peer["client"] if peer else "peer"
     busy = any("busy" in report for report in reports)
     head = ["mode", "workers", "ops/s", "x", "p50 µs", "p99 µs", "p99.9 µs", "errors", "timeouts", "CPU µs/op", "x"]
-    head += ["RSS MiB"] + (["delay p50 µs", "delay p99 µs"] if busy else [])
+    head += ["RSS MiB"] + (
+        ["wait p50 µs", "wait p99 µs", "delay mean µs", "delay p50 µs", "delay p99 µs"] if busy else []
+    )
     rows = [head]
     for report in reports:
         row = [
@@ -103,9 +107,7 @@ def table(reports: list[Report]) -> str:
             f"{_mebibytes(report):.1f}",
         ]
         if busy:
-            row += [
-                _micros(report["busy"][key]) if "busy" in report else "-" for key in ("delay_p50_us", "delay_p99_us")
-            ]
+            row += [_micros(report["busy"][key]) if "busy" in report else "-" for key in _DELAYS]
         rows.append(row)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
