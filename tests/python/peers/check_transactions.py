@@ -10,14 +10,12 @@ peer did everything.
 """
 
 import argparse
-import os
 import sys
 import warnings
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-warnings.simplefilter("ignore", DeprecationWarning)
+from harness import Log, check, hosts, start
 
-from check_peers import Log, check, hosts, start  # noqa: E402
+warnings.simplefilter("ignore", DeprecationWarning)
 
 NS, SET = "test", "txn"
 
