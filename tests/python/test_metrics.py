@@ -188,8 +188,11 @@ def test_latencies_are_those_of_slow_answers(new_cluster):
         assert latency.buckets[-1] >= 1
         assert 50 <= latency.max < 60_000
         assert latency.bounds == [1, 2, 4, 8, 16, 32]
-        assert latency.quantile(1.0) == latency.max
-        assert latency.quantile(0.0) <= latency.quantile(1.0)
+        # The end of the bucket of each, from the least to the greatest.
+        ends = [min(end, latency.max) for end in (*latency.bounds, latency.max)]
+        of_each = [end for end, count in zip(ends, latency.buckets, strict=True) for _ in range(count)]
+        assert [latency.quantile(part) for part in (0.25, 0.5, 0.75, 1.0)] == of_each
+        assert latency.quantile(0.0) == of_each[0] and latency.quantile(1.0) == latency.max
         assert latency.quantile(2.0) is None
 
 
