@@ -4,11 +4,15 @@ Tests run on an embedded cluster, and with AEROSPIKE_HOST=host:port on a real on
 """
 
 import asyncio
+import contextlib
 import inspect
 import itertools
 import os
 import secrets
+import socket
+import socketserver
 import sys
+import threading
 
 import pytest
 
@@ -24,6 +28,22 @@ REAL = os.environ.get("AEROSPIKE_HOST")
 LOOPS = {"selector": asyncio.SelectorEventLoop}
 if uvloop is not None:
     LOOPS["uvloop"] = uvloop.new_event_loop
+# A UDF module, for `udf_module`.
+UDFS = """
+function add(rec, name, by)
+  rec[name] = (rec[name] or 0) + by
+  if aerospike:exists(rec) then aerospike:update(rec) else aerospike:create(rec) end
+  return rec[name]
+end
+
+function back(rec, value)
+  return value
+end
+
+function fail(rec)
+  error("on purpose")
+end
+"""
 # An `async def` test that takes longer than this hangs. In seconds.
 ASYNC_TIMEOUT = 60.0
 _session = secrets.token_hex(3)
@@ -133,3 +153,87 @@ def client(seeds):
     client = native.new_client_blocking(native.ClientPolicy(), seeds)
     yield client
     client.close_blocking()
+
+
+@pytest.fixture(params=["blocking", *LOOPS])
+def run(request):
+    """`run(client, name, *args, **kwargs)`: a call, blocking or on an event loop."""
+
+    def blocking(client, name, *args, **kwargs):
+        return getattr(client, name + "_blocking")(*args, **kwargs)
+
+    def on_loop(client, name, *args, **kwargs):
+        async def call():
+            return await getattr(client, name)(*args, **kwargs)
+
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            return runner.run(asyncio.wait_for(call(), 30))
+
+    return blocking if request.param == "blocking" else on_loop
+
+
+@pytest.fixture
+def new_index(client, set_name):
+    """`new_index(create)`: the name of a new index, dropped after the test; `create(name)` gives its task."""
+    made = []
+
+    def make(create):
+        name = f"{set_name}_{len(made)}"
+        task = create(name)
+        made.append(name)
+        assert task.wait_till_complete_blocking(0.02, 30) is True
+        return name
+
+    yield make
+    for name in made:
+        client.drop_index_blocking("test", set_name, name).wait_till_complete_blocking(0.02, 30)
+
+
+@contextlib.contextmanager
+def udf_module(client, source, name):
+    """A UDF module that is there as long as the block runs."""
+    client.register_udf_blocking(source, f"{name}.lua").wait_till_complete_blocking(0.05, 30)
+    yield name
+    client.remove_udf_blocking(f"{name}.lua").wait_till_complete_blocking(0.05, 30)
+
+
+@contextlib.asynccontextmanager
+async def other_task():
+    """Another task of the loop, as long as the block runs; gives a function that tells how many turns it has had."""
+    turns = 0
+
+    async def look_on():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(look_on())
+    try:
+        yield lambda: turns
+    finally:
+        task.cancel()
+
+
+@contextlib.contextmanager
+def overheard(where):
+    """An address that leads to `where`, and what clients have said to it."""
+    said = bytearray()
+
+    class Passing(socketserver.BaseRequestHandler):
+        def handle(self):
+            with socket.create_connection(where) as onward:
+                threading.Thread(target=self.answers, args=(onward,), daemon=True).start()
+                while data := self.request.recv(4096):
+                    said.extend(data)
+                    onward.sendall(data)
+
+        def answers(self, onward):
+            with contextlib.suppress(OSError):
+                while data := onward.recv(4096):
+                    self.request.sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Passing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server.server_address, said
+        server.shutdown()

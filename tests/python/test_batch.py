@@ -9,7 +9,6 @@ import threading
 import time
 
 import pytest
-from conftest import LOOPS
 
 from aerolane import Key, Operation
 from aerolane.exceptions import (
@@ -35,23 +34,6 @@ from aerolane.native import (
     RecordExistsAction,
     ResultCode,
 )
-
-
-@pytest.fixture(params=["blocking", *LOOPS])
-def run(request):
-    """`run(client, name, *args, **kwargs)`: a call, blocking or on an event loop."""
-
-    def blocking(client, name, *args, **kwargs):
-        return getattr(client, name + "_blocking")(*args, **kwargs)
-
-    def on_loop(client, name, *args, **kwargs):
-        async def call():
-            return await getattr(client, name)(*args, **kwargs)
-
-        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
-            return runner.run(asyncio.wait_for(call(), 30))
-
-    return blocking if request.param == "blocking" else on_loop
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import gc
 import threading
 
 import pytest
-from conftest import LOOPS
+from conftest import LOOPS, UDFS, other_task, udf_module
 
 import aerolane
 from aerolane import Key, ResultCode, native
@@ -20,28 +20,11 @@ from aerolane.native import (
     Operation,
 )
 
-SOURCE = """
-function add(rec, name, by)
-  rec[name] = (rec[name] or 0) + by
-  if aerospike:exists(rec) then aerospike:update(rec) else aerospike:create(rec) end
-  return rec[name]
-end
-
-function back(rec, value)
-  return value
-end
-
-function fail(rec)
-  error("on purpose")
-end
-"""
-
 
 @pytest.fixture(scope="module")
 def module(client):
-    client.register_udf_blocking(SOURCE, "py_batch_udf.lua").wait_till_complete_blocking(0.05, 30)
-    yield "py_batch_udf"
-    client.remove_udf_blocking("py_batch_udf.lua").wait_till_complete_blocking(0.05, 30)
+    with udf_module(client, UDFS, "py_batch_udf") as name:
+        yield name
 
 
 @pytest.fixture
@@ -50,23 +33,6 @@ def keys(client, set_name):
     for n, key in enumerate(keys):
         client.put_blocking(key, {"i": n})
     return keys
-
-
-@pytest.fixture(params=["blocking", *LOOPS])
-def run(request):
-    """`run(client, name, *args, **kwargs)`: a call, blocking or on an event loop."""
-
-    def blocking(client, name, *args, **kwargs):
-        return getattr(client, name + "_blocking")(*args, **kwargs)
-
-    def on_loop(client, name, *args, **kwargs):
-        async def call():
-            return await getattr(client, name)(*args, **kwargs)
-
-        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
-            return runner.run(asyncio.wait_for(call(), 30))
-
-    return blocking if request.param == "blocking" else on_loop
 
 
 @pytest.fixture(params=["blocking", *LOOPS])
@@ -223,6 +189,18 @@ async def test_a_wait_that_was_cancelled_loses_no_row(new_cluster, connect):
                     await anext(stream)
         places = sorted([place async for place, _ in stream])
     assert places == list(range(10))
+
+
+async def test_other_tasks_get_their_turns(client, keys):
+    """Also when all rows are there already."""
+    ops = [BatchReadOp(key) for key in keys] * (1024 // len(keys) + 1)
+    async with await client.batch_stream(ops) as stream:
+        await anext(stream)
+        await asyncio.sleep(0.1)
+        async with other_task() as turns:
+            places = [place async for place, _ in stream]
+    assert len(places) == len(ops) - 1
+    assert turns() >= len(ops) // 256
 
 
 def test_tasks_and_threads_share_a_stream(client, keys):

@@ -9,24 +9,17 @@ from aerolane import native
 
 
 @pytest.fixture
-def indexed(client, set_name):
+def indexed(client, set_name, new_index):
     """Fills a set with 100 records of several kinds of bins; gives a function that makes an index."""
     for n in range(100):
         point = native.GeoJSON(f'{{"type":"Point","coordinates":[{n / 10},{n / 10}]}}')
         bins = {"n": n, "s": f"s{n % 10}", "l": [n, n + 1], "m": {f"k{n}": n}, "p": point}
         client.put_blocking(native.Key("test", set_name, n), bins)
-    made = []
 
     def make(bin_name, kind, cit=None):
-        name = f"{set_name}_{bin_name}_{len(made)}"
-        task = client.create_index_blocking("test", set_name, bin_name, name, kind, cit)
-        made.append(name)
-        assert task.wait_till_complete_blocking(0.02, 30) is True
-        return name
+        return new_index(lambda name: client.create_index_blocking("test", set_name, bin_name, name, kind, cit))
 
-    yield make
-    for name in made:
-        client.drop_index_blocking("test", set_name, name).wait_till_complete_blocking(0.02, 30)
+    return make
 
 
 def found(client, set_name, query_filter, **kwargs):

@@ -60,24 +60,19 @@ def filled(client, set_name):
 
 
 @pytest.fixture
-def indexed(client, set_name):
+def indexed(client, set_name, new_index):
     """Fills a set; gives a function that makes an index: on a bin with a context, or on an expression."""
     filled(client, set_name)
-    made = []
 
     def make(kind, bin_name=None, ctx=None, expression=None, cit=None):
-        name = f"{set_name}_{len(made)}"
-        if expression is None:
-            task = client.create_index_blocking("test", set_name, bin_name, name, kind, cit, ctx)
-        else:
-            task = client.create_index_using_expression_blocking("test", set_name, name, kind, expression, cit)
-        made.append(name)
-        assert task.wait_till_complete_blocking(0.02, 30) is True
-        return name
+        def create(name):
+            if expression is None:
+                return client.create_index_blocking("test", set_name, bin_name, name, kind, cit, ctx)
+            return client.create_index_using_expression_blocking("test", set_name, name, kind, expression, cit)
 
-    yield make
-    for name in made:
-        client.drop_index_blocking("test", set_name, name).wait_till_complete_blocking(0.02, 30)
+        return new_index(create)
+
+    return make
 
 
 def statement(set_name, query_filter):

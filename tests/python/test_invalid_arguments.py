@@ -5,6 +5,7 @@ functions. The same cases from Rust are in tests/rust/invalid_arguments.rs.
 import asyncio
 
 import pytest
+from conftest import udf_module
 
 import aerolane
 from aerolane import ResultCode, native
@@ -245,9 +246,8 @@ end
 
 @pytest.fixture(scope="module")
 def module(client):
-    client.register_udf_blocking(SOURCE, "py_invalid.lua").wait_till_complete_blocking(0.05, 30)
-    yield "py_invalid"
-    client.remove_udf_blocking("py_invalid.lua").wait_till_complete_blocking(0.05, 30)
+    with udf_module(client, SOURCE, "py_invalid") as name:
+        yield name
 
 
 FAILING = [

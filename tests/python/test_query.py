@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from conftest import other_task
 
 import aerolane
 from aerolane import native
@@ -141,21 +142,10 @@ async def test_tasks_share_a_recordset(client, filled):
 
 
 async def test_other_tasks_get_their_turns(client, filled):
-    turns = 0
-
-    async def other():
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    task = asyncio.create_task(other())
-    # Each scan makes a pause, which may be over before the loop has looked: not ten times in a row.
-    for _ in range(10):
-        async for _ in await client.query(native.Statement("test", filled)):
-            pass
-    task.cancel()
-    assert turns >= 1
+    records = await client.query(native.Statement("test", filled))
+    async with other_task() as turns:
+        assert sorted([record.bins["n"] async for record in records]) == list(range(COUNT))
+    assert turns() >= COUNT // 256
 
 
 async def test_close_ends_a_wait(new_cluster, connect):

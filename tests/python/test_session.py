@@ -1,14 +1,12 @@
 """The session's front door: clusters, clients, sessions, data sets."""
 
 import asyncio
-import contextlib
 import pickle
-import socket
-import socketserver
 import threading
 import time
 
 import pytest
+from conftest import overheard
 
 import aerolane
 from aerolane import Behavior, Client, ClusterDefinition, DataSet, Host, Key, SyncClient, sync
@@ -207,30 +205,6 @@ def test_nobody_there():
     for failing in (enter, define):
         with pytest.raises(aerolane.ConnectionError, match=r"127\.0\.0\.1:1"):
             asyncio.run(failing())
-
-
-@contextlib.contextmanager
-def overheard(where):
-    """An address that leads to `where`, and what clients have said to it."""
-    said = bytearray()
-
-    class Passing(socketserver.BaseRequestHandler):
-        def handle(self):
-            with socket.create_connection(where) as onward:
-                threading.Thread(target=self.answers, args=(onward,), daemon=True).start()
-                while data := self.request.recv(4096):
-                    said.extend(data)
-                    onward.sendall(data)
-
-        def answers(self, onward):
-            with contextlib.suppress(OSError):
-                while data := onward.recv(4096):
-                    self.request.sendall(data)
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Passing) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server.server_address, said
-        server.shutdown()
 
 
 def test_alternate_addresses(monkeypatch, where):

@@ -1,25 +1,12 @@
 """Functions of UDF modules: registered, run on a record, on all in the background, as streams."""
 
 import pytest
+from conftest import UDFS, udf_module
 
 import aerolane
 from aerolane import native
 
-SOURCE = """
-function add(rec, bin, n)
-  rec[bin] = (rec[bin] or 0) + n
-  if aerospike:exists(rec) then aerospike:update(rec) else aerospike:create(rec) end
-  return rec[bin]
-end
-
-function back(rec, value)
-  return value
-end
-
-function fail(rec)
-  error("on purpose")
-end
-
+SOURCE = f"""{UDFS}
 local function one(rec)
   return 1
 end
@@ -36,9 +23,8 @@ end
 
 @pytest.fixture(scope="module")
 def module(client):
-    client.register_udf_blocking(SOURCE, "py_udf_test.lua", native.UDFLang.LUA).wait_till_complete_blocking(0.05, 30)
-    yield "py_udf_test"
-    client.remove_udf_blocking("py_udf_test.lua").wait_till_complete_blocking(0.05, 30)
+    with udf_module(client, SOURCE, "py_udf_test") as name:
+        yield name
 
 
 def test_on_a_record(client, module, key):

@@ -7,7 +7,7 @@
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`batch`]: many records at a time
 //! * [`columns`]: records as numpy arrays and Arrow columns
-//! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles
+//! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures
 //! * [`host`]: the async side, a lane on each event loop
@@ -49,6 +49,7 @@ mod request;
 mod rng;
 mod session;
 mod small_bytes;
+mod streams;
 mod txn;
 mod udf;
 mod value;

@@ -19,7 +19,9 @@ use super::run::is_answered;
 use crate::client::check_open;
 use crate::client::twin::{Twin, block_on};
 use crate::core::ClientCore;
+use crate::host::Pace;
 use crate::key::Key;
+use crate::streams::stream_methods;
 use crate::{errors, host, txn};
 
 /// A batch, ready to be started.
@@ -47,7 +49,7 @@ impl Streamed {
         };
         let task = core.raw.spawn_batch(policy, rows, on_row, move |rows, result| teller.end(rows, result));
         let keys = keys.into_iter().map(|key| key.key).collect();
-        let stream = BatchRecordStream { core: Arc::clone(core), news, keys, task };
+        let stream = BatchRecordStream { core: Arc::clone(core), news, keys, task, pace: Pace::default() };
         Ok(Py::new(py, stream)?.into_any())
     }
 }
@@ -212,6 +214,7 @@ pub(super) struct BatchRecordStream {
     news: Arc<News>,
     keys: Vec<Py<Key>>,
     task: AbortHandle,
+    pace: Pace,
 }
 
 impl BatchRecordStream {
@@ -242,7 +245,7 @@ impl BatchRecordStream {
         let (py, this) = (slf.py(), slf.get());
         this.core.check(py)?;
         let over = || PyStopAsyncIteration::new_err(());
-        let taken = this.news.take();
+        let taken = if this.pace.wants_a_turn() { Taken::Nothing } else { this.news.take() };
         if !matches!(taken, Taken::Nothing) {
             return host::ready(py, this.item(py, taken)?.ok_or_else(over)?);
         }
@@ -270,15 +273,13 @@ impl Drop for BatchRecordStream {
     }
 }
 
+stream_methods!(BatchRecordStream);
+
 #[pymethods]
 impl BatchRecordStream {
     /// Ends the batch. Rows that were not taken are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.end());
-    }
-
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
@@ -288,34 +289,6 @@ impl BatchRecordStream {
             taken => taken,
         };
         self.item(py, taken)
-    }
-
-    fn __aiter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Self::anext(slf).or_else(|error| host::failed(slf.py(), error))
-    }
-
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
-        self.close(py);
-        false
-    }
-
-    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        host::ready(py, slf.into_any())
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        self.close(py);
-        host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     fn __repr__(&self) -> String {

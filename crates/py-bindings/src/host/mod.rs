@@ -10,12 +10,14 @@ mod lane;
 mod lanes;
 mod local;
 mod op;
+mod pace;
 mod running;
 mod task;
 mod turn;
 mod work;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 
 use aerolane::driver::host::HostHandle;
@@ -28,6 +30,7 @@ use crate::errors;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
+pub(crate) use pace::Pace;
 pub(crate) use task::Make;
 use work::{Entry, Many, Part, Work};
 
@@ -81,7 +84,8 @@ pub(crate) fn submit_many(
     Ok(op.into_any())
 }
 
-/// Runs a future on the control plane's runtime; `convert` makes its result on the loop's thread.
+/// Runs a future on the control plane's runtime; `convert` makes its result on the loop's thread. Awaiting it gives the loop
+/// a turn in any case.
 pub(crate) fn spawn<T: Send + 'static>(
     py: Python<'_>,
     client: &Arc<ClientCore>,
@@ -90,13 +94,30 @@ pub(crate) fn spawn<T: Send + 'static>(
 ) -> PyResult<Py<PyAny>> {
     let cluster = Arc::clone(client.raw.cluster());
     drive(py, client, move |_| async move {
-        let outcome = cluster.run(future).await.and_then(std::convert::identity);
+        let outcome = in_a_later_turn(cluster.run(future)).await.and_then(std::convert::identity);
         let made: Make = Box::new(move |py| match outcome {
             Ok(value) => convert(py, value),
             Err(error) => Err(errors::to_py(py, &error)),
         });
         made
     })
+}
+
+/// What a future gives, but not at its first poll, which is made where the operation is called: another thread may be done
+/// with its part by then, and whoever awaits one such operation after the other would have the loop to himself.
+async fn in_a_later_turn<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut first = true;
+    let polled = poll_fn(|context| {
+        let at_once = std::mem::take(&mut first);
+        future.as_mut().poll(context).map(|outcome| (outcome, at_once))
+    });
+    let (outcome, at_once) = polled.await;
+    if at_once {
+        // On the loop's thread, outside of tokio, it wakes the operation: the lane polls it in its next turn.
+        tokio::task::yield_now().await;
+    }
+    outcome
 }
 
 /// An operation that is over: awaiting it gives its result at once, without a turn of the loop.

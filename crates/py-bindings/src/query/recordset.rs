@@ -1,7 +1,6 @@
 //! The records of a query, as they come.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aerolane::client::RawRecords;
 use aerolane_wire::WireError;
@@ -14,12 +13,12 @@ use super::stream::{Raw, Stream, Taken};
 use crate::client::twin::{Control, Twin, block_on};
 use crate::columns::{Builder, Layout, NumpyRecords, Schema, Table};
 use crate::core::ClientCore;
+use crate::host::Pace;
 use crate::record::Record;
+use crate::streams::stream_methods;
 use crate::{errors, host};
 
-/// After so many records without a pause, other tasks of the event loop have a turn.
-const RECORDS_PER_TURN: usize = 256;
-/// The same for the control plane, while it makes arrays.
+/// After so many records without a pause the control plane, while it makes arrays, looks after its other work.
 pub(super) const RECORDS_PER_PAUSE: usize = 4096;
 
 /// Rows of a record batch, at most.
@@ -39,8 +38,7 @@ pub(crate) struct Recordset {
     /// The records are results of operations.
     operate: bool,
     filter: Py<PartitionFilter>,
-    /// Records since the last turn of the event loop.
-    turn: AtomicUsize,
+    pace: Pace,
 }
 
 /// A record that cannot be read.
@@ -74,7 +72,7 @@ impl Recordset {
     ) -> Self {
         let stream = Arc::new(Stream::new(records, names, results));
         filter.get().follow(&stream);
-        Self { core, stream, operate, filter, turn: AtomicUsize::new(0) }
+        Self { core, stream, operate, filter, pace: Pace::default() }
     }
 
     /// A record as Python sees it.
@@ -102,11 +100,7 @@ impl Recordset {
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         this.core.check(py)?;
-        let taken = if this.turn.fetch_add(1, Ordering::Relaxed) % RECORDS_PER_TURN == RECORDS_PER_TURN - 1 {
-            Taken::Nothing
-        } else {
-            this.stream.take().1
-        };
+        let taken = if this.pace.wants_a_turn() { Taken::Nothing } else { this.stream.take().1 };
         let over = || PyStopAsyncIteration::new_err(());
         if !matches!(taken, Taken::Nothing) {
             let record = this.convert(py, taken)?.ok_or_else(over)?;
@@ -185,6 +179,8 @@ impl Drop for Recordset {
     }
 }
 
+stream_methods!(Recordset);
+
 #[pymethods]
 impl Recordset {
     /// Whether records may still come.
@@ -243,10 +239,6 @@ impl Recordset {
         Ok(ArrowStream::new(slf, Builder::new(schema, rows as usize)))
     }
 
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
         self.core.check(py)?;
         loop {
@@ -255,34 +247,6 @@ impl Recordset {
                 taken => return self.convert(py, taken),
             }
         }
-    }
-
-    fn __aiter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Self::anext(slf).or_else(|error| host::failed(slf.py(), error))
-    }
-
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
-        self.close(py);
-        false
-    }
-
-    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        host::ready(py, slf.into_any())
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        self.close(py);
-        host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     fn __repr__(&self) -> String {
