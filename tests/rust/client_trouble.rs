@@ -8,8 +8,8 @@ mod door;
 use std::time::{Duration, Instant};
 
 use aerolane::{
-    BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Error, ErrorKind, Replica, Value, as_bin,
-    operations,
+    AdminPolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientPolicy, Error, ErrorKind,
+    Phase, Replica, Value, as_bin, operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Target, policy};
@@ -115,4 +115,47 @@ fn a_node_that_fails_takes_only_its_rows_along() {
         assert!(rows.iter().any(BatchOperation::in_doubt) && rows.iter().any(|row| row.record().is_some()));
         assert!(rows.iter().all(|row| row.in_doubt() != row.record().is_some()));
     });
+}
+
+#[test]
+fn commands_of_the_control_plane_say_what_became_of_them() {
+    if !on_embedded("injects faults") {
+        return;
+    }
+    within(120, move || {
+        for kind in Kind::ALL {
+            let target = Target::embedded(1);
+            // Otherwise the faults would hit the tend, too.
+            let policy = ClientPolicy { tend_interval: 60_000, ..policy() };
+            let door = Door::open(kind, policy, target.seeds()).unwrap();
+            ask_and_truncate(&target, &door);
+        }
+    });
+}
+
+fn ask_and_truncate(target: &Target, door: &Door) {
+    let policy = AdminPolicy { timeout: 300 };
+    for action in [FaultAction::Stall, FaultAction::DropBefore, FaultAction::DropAfter] {
+        let kind = if matches!(action, FaultAction::Stall) { "Timeout" } else { "Connection" };
+        for writes in [false, true] {
+            target.faults().set_fault(None, &FaultRule::new(action.clone()).on(RequestKind::Info)).unwrap();
+            let asked = if writes {
+                door.truncate(policy, target.namespace(), target.set())
+            } else {
+                door.info(policy, "build")
+            };
+            target.faults().clear_faults();
+            let error = asked.unwrap_err();
+            assert_eq!((error.kind().name(), error.phase()), (kind, Phase::Sent), "{action:?}: {error:?}");
+            // What may have emptied the set is in doubt; what only asked is not.
+            assert_eq!(error.in_doubt(), writes, "{action:?}: {error:?}");
+            assert!(error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
+        }
+    }
+    door.truncate(policy, target.namespace(), target.set()).unwrap();
+    let refused = door.truncate(policy, "no namespace", "s").unwrap_err();
+    assert!(!refused.in_doubt() && refused.elapsed().is_some(), "{refused:?}");
+    door.close();
+    let closed = door.truncate(policy, target.namespace(), target.set()).unwrap_err();
+    assert!(matches!(closed.kind(), ErrorKind::ClientClosed) && !closed.in_doubt(), "{closed:?}");
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use aerolane::metrics::{ClusterMetrics, MetricsPolicy};
 use aerolane::{
-    BatchOperation, BatchPolicy, Bin, Bins, Client, ClientConfig, ClientStats, Error, Key, LaneRuntime, Operation,
-    ReadPolicy, Record, SyncClient, WritePolicy,
+    AdminPolicy, BatchOperation, BatchPolicy, Bin, Bins, Client, ClientConfig, ClientStats, Error, Key, LaneRuntime,
+    Operation, ReadPolicy, Record, SyncClient, WritePolicy,
 };
 use tokio::runtime::Runtime;
 
@@ -120,6 +120,18 @@ impl Door {
     pub fn operate(&self, policy: &WritePolicy, key: &Key, operations: &[Operation]) -> Result<Record, Error> {
         let (policy, key, operations) = (policy.clone(), key.clone(), operations.to_vec());
         call!(self, |client| client.operate(&policy, &key, &operations))
+    }
+
+    /// Asks a node.
+    pub fn info(&self, policy: AdminPolicy, command: &str) -> Result<(), Error> {
+        let command = command.to_owned();
+        call!(self, |client| client.info(&policy, &[&command[..]])).map(drop)
+    }
+
+    /// Removes the records of a set.
+    pub fn truncate(&self, policy: AdminPolicy, namespace: &str, set: &str) -> Result<(), Error> {
+        let (namespace, set) = (namespace.to_owned(), set.to_owned());
+        call!(self, |client| client.truncate(&policy, &namespace, &set, 0))
     }
 
     /// The rows with their outcomes, and the outcome of the call.

@@ -5,9 +5,14 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::time::Duration;
 
+use aerospike_core::{AdminPolicy, IndexMap, Node};
+
+use super::raw::RawClient;
+use crate::clock;
 use crate::cluster::Cluster;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Phase, Result};
 
 /// Runs a future of aerospike-core from any executor (tokio or not), on the control thread's reactor.
 ///
@@ -17,6 +22,7 @@ pub(super) async fn on_core<T>(cluster: &Cluster, call: impl Future<Output = aer
     if cluster.is_closed() {
         return Err(Error::client_closed());
     }
+    let begun = clock::now();
     let mut call = pin!(call);
     // What is made while the call is polled (sockets, timers, tasks) belongs to the runtime entered here.
     let entered = std::future::poll_fn(|cx| {
@@ -25,8 +31,40 @@ pub(super) async fn on_core<T>(cluster: &Cluster, call: impl Future<Output = aer
     });
     tokio::select! {
         biased;
-        () = cluster.closing() => Err(Error::client_closed()),
-        result = entered => Ok(result?),
+        () = cluster.closing() => Err(Error::client_closed().with_phase(Phase::Sent)),
+        result = entered => result.map_err(|error| of_core(&error, begun.elapsed())),
+    }
+}
+
+/// The failure of a call that aerospike-core has carried out, with what it does not tell.
+///
+/// Info and admin commands, which it sends once, find out about connections before they have one: what is lost, is lost
+/// after sending has begun.
+pub(super) fn of_core(error: &aerospike_core::Error, elapsed: Duration) -> Error {
+    let error = Error::from(error);
+    let lost = matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Connection | ErrorKind::Io(_));
+    // Of an error about several attempts, the last of them tells.
+    let latest = error.cause().or(error.sub_errors().last()).map_or(Phase::Queued, Error::phase);
+    let phase = if lost { latest.max(Phase::Sent) } else { error.phase() };
+    let attempts = error.iteration().unwrap_or(1);
+    error.with_phase(phase).with_attempts(attempts).with_elapsed(elapsed)
+}
+
+/// The failure of a command that changes something: without an answer, or with one that cannot be understood, it may have
+/// been carried out.
+pub(super) fn of_change(error: Error) -> Error {
+    let unheard = error.phase() == Phase::Sent;
+    let misunderstood = matches!(error.kind(), ErrorKind::BadResponse | ErrorKind::InvalidUtf8(_));
+    if unheard || misunderstood { error.force_in_doubt(true) } else { error }
+}
+
+impl RawClient {
+    /// Sends info commands to one node; gives the answers by command.
+    ///
+    /// # Errors
+    /// Those of the connection, and `ClientClosed`.
+    pub async fn ask(&self, node: &Node, policy: &AdminPolicy, commands: &[&str]) -> Result<IndexMap<String, String>> {
+        on_core(self.cluster(), node.info(policy, commands)).await.map_err(|error| error.with_node(node.to_string()))
     }
 }
 
@@ -43,6 +81,7 @@ pub(super) mod prelude {
         WritePolicy,
     };
 
+    pub(in crate::client) use super::of_change;
     pub(in crate::client) use crate::client::commands::Apply;
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
@@ -153,7 +192,7 @@ macro_rules! long_tail_methods {
             server_path: &str,
             language: UdfLang,
         ) -> Result<RegisterTask> {
-            self.core_call(self.core().register_udf(policy, udf_body, server_path, language)) $($wait)*
+            self.core_call(self.core().register_udf(policy, udf_body, server_path, language)) $($wait)*.map_err(of_change)
         }
 
         /// Registers a UDF module from a file. The task waits for all nodes.
@@ -164,12 +203,12 @@ macro_rules! long_tail_methods {
             server_path: &str,
             language: UdfLang,
         ) -> Result<RegisterTask> {
-            self.core_call(self.core().register_udf_from_file(policy, client_path, server_path, language)) $($wait)*
+            self.core_call(self.core().register_udf_from_file(policy, client_path, server_path, language)) $($wait)*.map_err(of_change)
         }
 
         /// Removes a UDF module. The task waits for all nodes.
         pub $($async)* fn remove_udf(&self, policy: &AdminPolicy, server_path: &str) -> Result<UdfRemoveTask> {
-            self.core_call(self.core().remove_udf(policy, server_path)) $($wait)*
+            self.core_call(self.core().remove_udf(policy, server_path)) $($wait)*.map_err(of_change)
         }
 
         /// Applies a function of a UDF module to one record; gives what it returns.
@@ -247,7 +286,7 @@ macro_rules! long_tail_methods {
             namespace: &str,
             filter_expression: Option<&Expression>,
         ) -> Result<()> {
-            self.core_call(self.core().set_xdr_filter(policy, datacenter, namespace, filter_expression)) $($wait)*
+            self.core_call(self.core().set_xdr_filter(policy, datacenter, namespace, filter_expression)) $($wait)*.map_err(of_change)
         }
 
         /// Removes all records of a set (of the whole namespace if `set_name` is empty) that are older than a time in
@@ -259,7 +298,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             before_nanos: i64,
         ) -> Result<()> {
-            self.core_call(self.core().truncate(policy, namespace, set_name, before_nanos)) $($wait)*
+            self.core_call(self.core().truncate(policy, namespace, set_name, before_nanos)) $($wait)*.map_err(of_change)
         }
 
         /// Creates a secondary index on a bin, or on what `ctx` selects in it. The task waits until it is built.
@@ -278,7 +317,7 @@ macro_rules! long_tail_methods {
             let call = self.core().create_index_on_bin(
                 policy, namespace, set_name, bin_name, index_name, index_type, collection_index_type, ctx,
             );
-            self.core_call(call) $($wait)*
+            self.core_call(call) $($wait)*.map_err(of_change)
         }
 
         /// Creates a secondary index on the value of an expression. The task waits until it is built.
@@ -296,7 +335,7 @@ macro_rules! long_tail_methods {
             let call = self.core().create_index_using_expression(
                 policy, namespace, set_name, index_name, index_type, collection_index_type, expression,
             );
-            self.core_call(call) $($wait)*
+            self.core_call(call) $($wait)*.map_err(of_change)
         }
 
         /// Creates an index of a set's records (server 8.1.2 and later). The task waits until it is built.
@@ -307,7 +346,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             index_name: &str,
         ) -> Result<IndexTask> {
-            self.core_call(self.core().create_set_index(policy, namespace, set_name, index_name)) $($wait)*
+            self.core_call(self.core().create_set_index(policy, namespace, set_name, index_name)) $($wait)*.map_err(of_change)
         }
 
         /// Drops a secondary index. The task waits until it is gone.
@@ -318,7 +357,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             index_name: &str,
         ) -> Result<DropIndexTask> {
-            self.core_call(self.core().drop_index(policy, namespace, set_name, index_name)) $($wait)*
+            self.core_call(self.core().drop_index(policy, namespace, set_name, index_name)) $($wait)*.map_err(of_change)
         }
 
         /// Creates a user with a password and roles.
@@ -329,32 +368,32 @@ macro_rules! long_tail_methods {
             password: &str,
             roles: &[&str],
         ) -> Result<()> {
-            self.core_call(self.core().create_user(policy, user, password, roles)) $($wait)*
+            self.core_call(self.core().create_user(policy, user, password, roles)) $($wait)*.map_err(of_change)
         }
 
         /// Creates a user who logs in with a certificate.
         pub $($async)* fn create_pki_user(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().create_pki_user(policy, user, roles)) $($wait)*
+            self.core_call(self.core().create_pki_user(policy, user, roles)) $($wait)*.map_err(of_change)
         }
 
         /// Removes a user.
         pub $($async)* fn drop_user(&self, policy: &AdminPolicy, user: &str) -> Result<()> {
-            self.core_call(self.core().drop_user(policy, user)) $($wait)*
+            self.core_call(self.core().drop_user(policy, user)) $($wait)*.map_err(of_change)
         }
 
         /// Changes a user's password.
         pub $($async)* fn change_password(&self, policy: &AdminPolicy, user: &str, password: &str) -> Result<()> {
-            self.core_call(self.core().change_password(policy, user, password)) $($wait)*
+            self.core_call(self.core().change_password(policy, user, password)) $($wait)*.map_err(of_change)
         }
 
         /// Gives a user further roles.
         pub $($async)* fn grant_roles(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().grant_roles(policy, user, roles)) $($wait)*
+            self.core_call(self.core().grant_roles(policy, user, roles)) $($wait)*.map_err(of_change)
         }
 
         /// Takes roles from a user.
         pub $($async)* fn revoke_roles(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().revoke_roles(policy, user, roles)) $($wait)*
+            self.core_call(self.core().revoke_roles(policy, user, roles)) $($wait)*.map_err(of_change)
         }
 
         /// One user, or all.
@@ -380,12 +419,12 @@ macro_rules! long_tail_methods {
             let call = self.core().create_role(
                 policy, role_name, privileges, allowlist, read_quota, write_quota,
             );
-            self.core_call(call) $($wait)*
+            self.core_call(call) $($wait)*.map_err(of_change)
         }
 
         /// Removes a role.
         pub $($async)* fn drop_role(&self, policy: &AdminPolicy, role_name: &str) -> Result<()> {
-            self.core_call(self.core().drop_role(policy, role_name)) $($wait)*
+            self.core_call(self.core().drop_role(policy, role_name)) $($wait)*.map_err(of_change)
         }
 
         /// Gives a role further privileges.
@@ -395,7 +434,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             privileges: &[Privilege],
         ) -> Result<()> {
-            self.core_call(self.core().grant_privileges(policy, role_name, privileges)) $($wait)*
+            self.core_call(self.core().grant_privileges(policy, role_name, privileges)) $($wait)*.map_err(of_change)
         }
 
         /// Takes privileges from a role.
@@ -405,7 +444,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             privileges: &[Privilege],
         ) -> Result<()> {
-            self.core_call(self.core().revoke_privileges(policy, role_name, privileges)) $($wait)*
+            self.core_call(self.core().revoke_privileges(policy, role_name, privileges)) $($wait)*.map_err(of_change)
         }
 
         /// Sets the addresses from which a role may be used.
@@ -415,7 +454,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             allowlist: &[&str],
         ) -> Result<()> {
-            self.core_call(self.core().set_allowlist(policy, role_name, allowlist)) $($wait)*
+            self.core_call(self.core().set_allowlist(policy, role_name, allowlist)) $($wait)*.map_err(of_change)
         }
 
         /// Sets the quotas of a role, in operations per second; 0: none.
@@ -426,7 +465,7 @@ macro_rules! long_tail_methods {
             read_quota: u32,
             write_quota: u32,
         ) -> Result<()> {
-            self.core_call(self.core().set_quotas(policy, role_name, read_quota, write_quota)) $($wait)*
+            self.core_call(self.core().set_quotas(policy, role_name, read_quota, write_quota)) $($wait)*.map_err(of_change)
         }
 
         /// Commits a transaction: verifies that nothing it has read has changed, and makes what it has written visible.

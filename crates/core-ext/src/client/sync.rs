@@ -16,8 +16,8 @@ use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::on_thread;
 use super::front_door::single_record_methods;
-use super::long_tail::long_tail_methods;
 use super::long_tail::prelude::*;
+use super::long_tail::{long_tail_methods, of_core};
 use super::query::IdleStreams;
 use super::query::plan::{check_servers, check_statement};
 use crate::batch::{BatchOperation, BatchRecord};
@@ -29,7 +29,7 @@ use crate::config::ClientConfig;
 use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
 use crate::driver::tasks::ExchangeError;
-use crate::error::Error;
+use crate::error::{Error, Phase};
 use crate::metrics::Metrics;
 use crate::operations::{Operation, to_core};
 use crate::topology::{NodeId, NodeInfo};
@@ -226,7 +226,10 @@ impl SyncClient {
     }
 
     pub(super) fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-        Ok(self.shared.cluster.block_on(call)??)
+        self.shared.check_open()?;
+        let begun = clock::now();
+        let outcome = self.shared.cluster.block_on(call).map_err(|error| error.with_phase(Phase::Sent))?;
+        outcome.map_err(|error| of_core(&error, begun.elapsed()))
     }
 }
 

@@ -4,7 +4,7 @@ use aerospike_core::AdminPolicy;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::long_tail::on_core;
+use super::long_tail::of_change;
 use super::raw::RawClient;
 use crate::error::{Error, Result};
 
@@ -19,10 +19,10 @@ impl RawClient {
         let size = content.len();
         let command = format!("udf-put:filename={server_path};content={content};content-len={size};udf-type=LUA;");
         let node = self.asynchronous().random_node()?;
-        let answers = on_core(self.cluster(), node.info(policy, &[&command[..]])).await?;
+        let answers = self.ask(&node, policy, &[&command[..]]).await.map_err(of_change)?;
         match answers.get(&command).map_or("", String::as_str) {
             "" | "ok" => Ok(()),
-            refused => Err(Error::udf_bad_response(explained(refused, server_path)).with_node(node.name().to_owned())),
+            refused => Err(Error::udf_bad_response(explained(refused, server_path)).with_node(node.to_string())),
         }
     }
 }

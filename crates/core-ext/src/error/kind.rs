@@ -147,7 +147,7 @@ impl ErrorKind {
 }
 
 /// How far a request had come when it failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Phase {
     /// Before any byte was sent: checking, routing, waiting for a place on a connection. The default.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use aerolane::client::RawClient;
-use aerolane::cluster::Cluster;
 use aerospike_core::{AdminPolicy as CoreAdmin, IndexMap, Node as CoreNode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,7 +43,8 @@ pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> Py
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
         future: async move {
-            ask(raw.cluster(), &*raw.asynchronous().random_node()?, &command, &CoreAdmin::default()).await
+            let node = raw.asynchronous().random_node()?;
+            raw.ask(&node, &CoreAdmin::default(), &[&command]).await
         },
         convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
     })
@@ -59,7 +59,7 @@ pub(crate) fn info_of(
 ) -> PyResult<impl Twin + use<>> {
     let (raw, command, policy) = (RawClient::clone(&core.raw), checked(command)?, AdminPolicy::in_force(policy));
     Ok(Control {
-        future: async move { ask(raw.cluster(), &node, &command, &policy).await },
+        future: async move { raw.ask(&node, &policy, &[&command]).await },
         convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
     })
 }
@@ -74,7 +74,7 @@ pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command
             client.random_node()?;
             let mut all = Vec::new();
             for node in client.nodes() {
-                let answer = ask(raw.cluster(), &node, &command, &CoreAdmin::default()).await?;
+                let answer = raw.ask(&node, &CoreAdmin::default(), &[&command]).await?;
                 all.push((node.name().to_owned(), answer));
             }
             Ok(all)
@@ -87,23 +87,6 @@ pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command
             Ok(dict.into_any().unbind())
         },
     })
-}
-
-async fn ask(
-    cluster: &Cluster,
-    node: &CoreNode,
-    command: &str,
-    policy: &CoreAdmin,
-) -> aerolane::Result<IndexMap<String, String>> {
-    if cluster.is_closed() {
-        return Err(aerolane::Error::client_closed());
-    }
-    let commands = [command];
-    tokio::select! {
-        biased;
-        () = cluster.closing() => Err(aerolane::Error::client_closed()),
-        answers = node.info(policy, &commands) => Ok(answers?),
-    }
 }
 
 /// Removes the records of a set, or of a namespace.

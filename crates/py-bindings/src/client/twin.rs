@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
@@ -63,12 +63,23 @@ where
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         check_open(py, core)?;
-        host::spawn(py, core, self.future, self.convert)
+        host::spawn(py, core, timed(self.future), self.convert)
     }
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        let taken = block_on(py, core, self.future)?.map_err(|e| errors::to_py(py, &e))?;
+        let taken = block_on(py, core, timed(self.future))?.map_err(|e| errors::to_py(py, &e))?;
         (self.convert)(py, taken)
+    }
+}
+
+/// The future, whose error tells the time from the call to the failure, also where nobody has measured it.
+fn timed<T>(future: impl Future<Output = aerolane::Result<T>>) -> impl Future<Output = aerolane::Result<T>> {
+    let begun = Instant::now();
+    async move {
+        future.await.map_err(|error| match error.elapsed() {
+            None => error.with_elapsed(begun.elapsed()),
+            Some(_) => error,
+        })
     }
 }
 

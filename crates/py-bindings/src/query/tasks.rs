@@ -36,18 +36,18 @@ impl Asks {
             Self::Module(name) => return has_module(client, name).await,
             Self::Job(id) => id,
         };
-        let client = client.asynchronous();
-        client.random_node()?; // Says that the client is closed, or that it knows no node.
-        for node in client.nodes() {
+        let all = client.asynchronous();
+        all.random_node()?; // Says that the client is closed, or that it knows no node.
+        for node in all.nodes() {
             let key = if node.version() >= &core::Version::new(8, 1, 0, 0) { "id" } else { "trid" };
             let command = format!("query-show:{key}={id}");
-            let answers = node.info(&core::AdminPolicy { timeout: ASK }, &[&command[..]]).await?;
+            let answers = client.ask(&node, &core::AdminPolicy { timeout: ASK }, &[&command]).await?;
             let answer = answers.get(&command).map_or("", String::as_str);
             // A node that has never had it, or that has forgotten it, has done its part.
             let over = answer.starts_with("ERROR:2:") || answer == "ERROR:2" || answer.contains("status=done");
             if !over && answer.starts_with("ERROR") {
                 let text = format!("the node does not say where task {id} stands: {answer}");
-                return Err(aerolane::Error::bad_response(text).with_node(node.name().to_owned()));
+                return Err(aerolane::Error::bad_response(text).with_node(node.to_string()));
             }
             if !over {
                 return Ok(Status::InProgress);
@@ -77,11 +77,11 @@ impl Asks {
 /// Whether all nodes have a UDF module.
 async fn has_module(client: &RawClient, name: &str) -> aerolane::Result<Status> {
     const COMMAND: &str = "udf-list";
-    let client = client.asynchronous();
-    client.random_node()?; // Says that the client is closed, or that it knows no node.
+    let all = client.asynchronous();
+    all.random_node()?; // Says that the client is closed, or that it knows no node.
     let wanted = format!("filename={name}");
-    for node in client.nodes() {
-        let answers = node.info(&core::AdminPolicy { timeout: ASK }, &[COMMAND]).await?;
+    for node in all.nodes() {
+        let answers = client.ask(&node, &core::AdminPolicy { timeout: ASK }, &[COMMAND]).await?;
         let answer = answers.get(COMMAND).map_or("", String::as_str);
         if !answer.split([';', ',']).any(|part| part == wanted) {
             return Ok(Status::InProgress);

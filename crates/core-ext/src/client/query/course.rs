@@ -11,7 +11,7 @@ use super::cursor::{Cursor, PartitionPlace};
 use super::frame::Part;
 use crate::command::decode::{bad, failure};
 use crate::command::policy::{self, RetryPauses};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Phase, Result};
 use crate::topology::{NodeInfo, Route, Topology};
 
 /// The state of a query between the messages that come.
@@ -281,7 +281,7 @@ impl Course {
         if u64::from(self.rounds) >= policy::max_attempts(&self.policy.base_policy) {
             return Err(match self.failures.pop() {
                 Some(only) if self.rounds == 1 => only,
-                Some(last) => gave_up(self.rounds).with_cause(last),
+                Some(last) => gave_up(self.rounds).with_phase(last.phase()).with_cause(last),
                 None => gave_up(self.rounds),
             });
         }
@@ -289,6 +289,16 @@ impl Course {
             route.next_attempt(false);
         }
         Ok(Then::Again(self.pauses.take().max(OWN_PAUSE)))
+    }
+
+    /// The error of a query whose time is over. It names a node whose answer was not.
+    pub(super) fn late(&self) -> Error {
+        let phase = if self.before.is_some() { Phase::Receiving } else { Phase::Sent };
+        let error = Error::timeout("the query took longer than its total timeout").with_phase(phase);
+        match self.asked.iter().find(|asked| !asked.partitions.is_empty()) {
+            Some(asked) => error.with_node(Arc::clone(asked.node.label())),
+            None => error,
+        }
     }
 
     /// The error of the query as a whole.

@@ -156,7 +156,7 @@ impl RawRecords {
             // There is always a sender: our own.
             let Some(((round, from), event)) = event else { return Poll::Ready(Ok(false)) };
             let done = match event {
-                Event::Late => Err(Error::timeout("the query took longer than its total timeout")),
+                Event::Late => Err(self.course.late()),
                 _ if round != self.course.round() => Ok(()),
                 Event::Frame(frame, room) => {
                     self.frame = Some(Received { from, frame, _room: room });

@@ -150,6 +150,8 @@ impl Pump {
 
     async fn read(&self, stream: Stream, progress: &mut Progress) -> Result<()> {
         let outcome = self.hand_over(stream, progress).await;
+        let phase = if progress.bytes == 0 { Phase::Sent } else { Phase::Receiving };
+        let outcome = outcome.map_err(|error| error.with_phase(phase));
         if outcome.is_ok() {
             let (sent, result_code) = (self.request.len() as u64, Some(progress.code));
             let answered = Answered { sent, received: progress.bytes, result_code };
@@ -201,10 +203,10 @@ impl Pump {
     async fn patient<T>(&self, doing: &str, io: impl Future<Output = std::io::Result<T>>) -> Result<T> {
         let done = match self.silence {
             None => io.await,
-            Some(limit) => tokio::time::timeout(limit, io).await.map_err(|_| {
-                Error::timeout("the node was silent for the socket timeout").with_phase(Phase::Receiving)
-            })?,
+            Some(limit) => tokio::time::timeout(limit, io)
+                .await
+                .map_err(|_| Error::timeout("the node was silent for the socket timeout"))?,
         };
-        done.map_err(|error| Error::connection_io(doing, error).with_phase(Phase::Receiving))
+        done.map_err(|error| Error::connection_io(doing, error))
     }
 }
