@@ -31,7 +31,7 @@ pub(crate) fn close_blocking(py: Python<'_>, core: &ClientCore) {
     }
 }
 
-/// Closes a client; gives a future.
+/// Closes a client; gives a coroutine.
 pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
     let core = Arc::clone(core);
     in_thread(py, move |py| {
@@ -40,7 +40,7 @@ pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny
     })
 }
 
-/// Connects to the cluster that the seeds belong to. Awaitable of a `Client`; to be called in a running event loop.
+/// Connects to the cluster that the seeds belong to. A coroutine of a `Client`.
 ///
 /// `seeds` is one or several addresses, `"host:port,host:port"`; 3000 is the default port.
 ///

@@ -36,7 +36,7 @@ use crate::policy::{
 };
 use crate::query::{PartitionFilter, QueryPlan, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
-use crate::{index, metrics, udf};
+use crate::{host, index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
 use native::Later;
@@ -191,7 +191,7 @@ twins! { Client {
         }
 
         fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-            thread::ready(py, slf.into_any())
+            host::ready(py, slf.into_any())
         }
 
         #[pyo3(signature = (*_exception))]

@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyCFunction;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCFunction, PyModule};
 
-/// The event loop that runs on this thread. Raises `RuntimeError` outside of one.
-fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    py.import("asyncio")?.call_method0("get_running_loop")
-}
+static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// Runs `work` on a thread of the loop's executor; gives a future of its result.
+/// Runs `work` on a thread of the loop's executor; gives a coroutine of its result. In a running loop it begins at once,
+/// outside of one when it is awaited.
 pub(crate) fn in_thread(
     py: Python<'_>,
     work: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let event_loop = running_loop(py)?;
+    let module = MODULE.get_or_try_init(py, || {
+        let source = std::ffi::CString::new(include_str!("thread.py"))?;
+        PyModule::from_code(py, &source, c"aerolane/_thread.py", c"aerolane._thread").map(Bound::unbind)
+    })?;
     let work = Arc::new(Mutex::new(Some(work)));
     let function = PyCFunction::new_closure(py, None, None, move |args, _| {
         let work = work.lock().take();
@@ -26,12 +29,5 @@ pub(crate) fn in_thread(
             None => Err(PyRuntimeError::new_err("this work has been done")),
         }
     })?;
-    Ok(event_loop.call_method1("run_in_executor", (py.None(), function))?.unbind())
-}
-
-/// A future that has its result already.
-pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    let future = running_loop(py)?.call_method0("create_future")?;
-    future.call_method1("set_result", (result,))?;
-    Ok(future.unbind())
+    module.bind(py).call_method1(intern!(py, "in_thread"), (function,)).map(Bound::unbind)
 }

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use super::session::{Common, Session, SyncSession};
 use crate::behavior::Behavior;
 use crate::client::twin::Twin;
-use crate::client::{self, NodeRef, Version, check_open, node_class, thread};
+use crate::client::{self, NodeRef, Version, check_open, node_class};
 use crate::core::ClientCore;
+use crate::host;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 
 node_class! {
@@ -163,7 +164,7 @@ cluster_class! {
         }
 
         fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-            thread::ready(py, slf.into_any())
+            host::ready(py, slf.into_any())
         }
 
         #[pyo3(signature = (*_exception))]

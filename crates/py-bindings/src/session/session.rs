@@ -11,7 +11,6 @@ use pyo3::types::{PyBool, PyString};
 use super::dataset::DataSet;
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
-use crate::client::thread::ready;
 use crate::client::twin::Twin;
 use crate::client::{check_open, control, mode, single};
 use crate::core::ClientCore;
@@ -197,7 +196,7 @@ impl Session {
     /// Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
     /// namespace that the cluster does not have is none.
     fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
-        ready(py, self.0.namespace_sc_status(py, namespace)?)
+        host::ready(py, self.0.namespace_sc_status(py, namespace)?)
     }
 
     /// Whether a namespace is in strong-consistency mode. Awaitable of a bool.
@@ -205,7 +204,7 @@ impl Session {
     /// Raises `InvalidNamespaceError` for one that the cluster does not have.
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
         let consistent = self.0.is_namespace_sc(py, namespace)?;
-        ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
+        host::ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 }
 
