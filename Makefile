@@ -98,7 +98,7 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/python tests/python/peers/check_transactions.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
-	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers.py tests/python/test_peers_operations.py tests/python/test_peers_surface.py
+	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
 
 .PHONY: deny
 deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)

@@ -110,6 +110,8 @@ def test_a_spec_survives_the_way_to_the_child():
         (["--tls-cert-file", "x"], "go together"),
         (["--tls-ca-file", "/does/not/exist"], "no such file"),
         (["-P", "secret"], "needs -U"),
+        (["--auth-mode", "external"], "--auth-mode external needs -U"),
+        (["--auth-mode", "pki"], "goes with --tls-cert-file"),
         (["--loop", "trio"], "invalid choice"),
         (["--dur", "1"], "unrecognized arguments"),
     ],

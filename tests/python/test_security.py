@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from shlex import split
 
 import pytest
@@ -15,6 +16,7 @@ from aerolane.exceptions import AuthenticationError, ConnectionError
 from aerolane.testing import EmbeddedCluster
 
 NAME = "lab.example"
+TLS = Path(__file__).parent / "tls"
 KEYS = [Key("test", "security", number) for number in range(200)]
 
 
@@ -134,6 +136,43 @@ def test_a_certificate_that_is_not_trusted(guarded, ca_file, tmp_path):
     ):
         with pytest.raises(ConnectionError):
             native.new_client_blocking(policy, seeds)
+
+
+@pytest.fixture(scope="module")
+def mutual(tmp_path_factory):
+    """A cluster that asks clients for a certificate, and the file with its own."""
+    with EmbeddedCluster(2, tls_name=NAME, tls_client_ca=(TLS / "client.pem").read_text()) as cluster:
+        path = tmp_path_factory.mktemp("mutual") / "ca.pem"
+        path.write_text(cluster.certificate_pem)
+        yield cluster, str(path)
+
+
+def test_a_certificate_of_the_client(mutual):
+    cluster, ca_file = mutual
+    mine = {"client_cert_file": str(TLS / "client.pem"), "client_key_file": str(TLS / "client-key.pem")}
+
+    def definition(module, **files):
+        return module.ClusterDefinition(hosts=hosts(cluster.tls_seeds)).with_tls_config(
+            tls_name=NAME, ca_file=ca_file, **files
+        )
+
+    with definition(sync, **mine).connect() as connected:
+        session = connected.create_session()
+        for number, key in enumerate(KEYS):
+            session.put(key, {"n": number})
+
+    async def on_a_loop():
+        async with definition(aerolane, **mine).connect() as connected:
+            return await connected.create_session().get_many(KEYS)
+
+    assert [record.bins["n"] for record in asyncio.run(on_a_loop())] == list(range(200))
+    config = TlsConfig.with_client_auth(ca_file, TLS / "client.pem", TLS / "client-key.pem")
+    with native.new_client_blocking(ClientPolicy(tls_config=config), tls_seeds(cluster)) as client:
+        assert client.get_blocking(KEYS[3]).bins == {"n": 3}
+    with pytest.raises(ConnectionError):
+        definition(sync).connect()
+    with pytest.raises(ValueError, match="tls_name"):
+        EmbeddedCluster(1, tls_client_ca="")
 
 
 def test_the_load_harness_logs_in_over_tls(guarded, ca_file):

@@ -83,6 +83,8 @@ impl Node {
 /// * `cluster_name`: default none.
 /// * `users`: passwords by user name. Given any, clients have to log in. Default none.
 /// * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the spot.
+/// * `tls_client_ca`: certificates (PEM text); on the TLS ports, clients have to show one that one of these has signed.
+///   Default none: clients need no certificate.
 /// * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
 ///
 /// Raises `ValueError` for a setting out of range and `OSError` for a port in use.
@@ -124,11 +126,11 @@ impl Cluster {
     #[new]
     #[pyo3(signature = (
         nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, nsup_period=1, host="127.0.0.1", port=0, cluster_name=None,
-        users=None, tls_name=None, tls_port=0, threads=None, strong_consistency=false,
+        users=None, tls_name=None, tls_port=0, threads=None, strong_consistency=false, tls_client_ca=None,
     ))]
     #[pyo3(text_signature = "(nodes=3, replication_factor=2, namespace=\"test\", *, default_ttl=0, \
         nsup_period=1, host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
-        strong_consistency=False)")]
+        strong_consistency=False, tls_client_ca=None)")]
     #[allow(clippy::too_many_arguments)] // One per keyword.
     fn new(
         py: Python<'_>,
@@ -145,6 +147,7 @@ impl Cluster {
         tls_port: u16,
         threads: Option<usize>,
         strong_consistency: bool,
+        tls_client_ca: Option<&str>,
     ) -> PyResult<Self> {
         fork::watch();
         let mut builder = EmbeddedCluster::builder().nodes(nodes).replication_factor(replication_factor);
@@ -163,7 +166,14 @@ impl Cluster {
             builder = builder.user(name, password);
         }
         if let Some(name) = tls_name {
-            builder = builder.tls(TlsOptions::self_signed(name)).tls_port(tls_port);
+            let tls = TlsOptions::self_signed(name);
+            let tls = match tls_client_ca {
+                Some(authorities) => tls.require_client_certificate(authorities),
+                None => tls,
+            };
+            builder = builder.tls(tls).tls_port(tls_port);
+        } else if tls_client_ca.is_some() {
+            return Err(PyValueError::new_err("tls_client_ca goes with tls_name"));
         }
         if let Some(threads) = threads {
             if threads == 0 {

@@ -63,6 +63,7 @@ class EmbeddedCluster:
         tls_port: int = 0,
         threads: int | None = None,
         strong_consistency: bool = False,
+        tls_client_ca: str | None = None,
     ) -> Self: ...
     @property
     def seeds(self) -> str: ...

@@ -329,6 +329,10 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         top.error("--tls-cert-file and --tls-key-file go together")
     if options.password and not options.user:
         top.error("-P needs -U")
+    if options.auth_mode.startswith("external") and not options.user:
+        top.error(f"--auth-mode {options.auth_mode} needs -U")
+    if options.auth_mode == "pki" and (options.user or not options.tls_cert_file):
+        top.error("--auth-mode pki goes with --tls-cert-file and --tls-key-file, and without -U")
     for path in (options.tls_ca_file, options.tls_cert_file, options.tls_key_file):
         if path and not os.path.isfile(path):
             top.error(f"no such file: {path}")

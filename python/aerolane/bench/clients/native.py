@@ -14,6 +14,8 @@ def _policy(module: ModuleType, spec: RunSpec) -> Any:
     security = spec.security
     if security.user:
         policy.set_auth_mode(getattr(module.AuthMode, security.auth_mode.upper()), security.user, security.password)
+    elif security.auth_mode == "pki":
+        policy.set_pki_auth()
     if security.tls_cert_file:
         policy.tls_config = module.TlsConfig.with_client_auth(
             security.tls_ca_file or None, security.tls_cert_file, security.tls_key_file

@@ -1,0 +1,48 @@
+"""The load harness on other clients, where they are installed (`make test-peers`)."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from shlex import split
+
+import pytest
+
+from aerolane.bench.modes import MODES
+
+PEERS = [name for name in MODES if name.startswith(("peer-", "legacy-"))]
+MORE = {
+    "peer-sdk-sync": ["--no-fast-path", "--services-alternate", "-w RMU"],
+    "peer-sdk-async": ["--no-fast-path", "--pool-loops 2", "-w RR,50"],
+    "peer-native-blocking": ["--current-thread-runtime", "--batch-size 4"],
+    "peer-native-async": ["--pool-loops 2", "--batch-size 4"],
+    "peer-apy-sync": ["--batch-size 4"],
+    "peer-apy-async": ["--batch-size 4"],
+    "legacy-sync": ["--batch-size 4", "-w RMI"],
+}
+
+
+def run(mode, seeds, options):
+    if importlib.util.find_spec(MODES[mode].package) is None:
+        pytest.skip(f"{MODES[mode].distribution} is not installed")
+    common = "--json -d 0.4 --warmup 0.1 -k 60 --threads 2 -z 3 --lat-sample-every 2 --seed 3"
+    command = [sys.executable, "-m", "aerolane.bench", "--mode", f"{mode},sync", *split(common), *split(options)]
+    done = subprocess.run([*command, "-H", seeds], capture_output=True, text=True, timeout=120)
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("mode", PEERS)
+def test_each_runs_beside_ours(mode, seeds, set_name):
+    done, reports = run(mode, seeds, f"-s {set_name} -o I8,S4 -w RU,50")
+    assert done.returncode == 0, done.stderr
+    assert [report["client"] for report in reports] == [mode, "sync"]
+    for report in reports:
+        assert report["tps"] > 20 and report["samples"] > 0 and report["version"], report
+        assert (report["errors"], report["timeouts"], report["not_found"]) == (0, 0, 0), report
+
+
+@pytest.mark.parametrize(("mode", "options"), [(mode, options) for mode, all_ in MORE.items() for options in all_])
+def test_what_some_can_do_beside(mode, options, seeds, set_name):
+    _, reports = run(mode, seeds, f"-s {set_name} {options}")
+    (report,) = (report for report in reports if report["client"] == mode)
+    assert report["tps"] > 20 and report["errors"] == report["timeouts"] == 0, report
