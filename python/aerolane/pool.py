@@ -28,7 +28,7 @@ class Definition(Protocol[C_co]):
 
 
 class AsyncPool(Generic[C]):
-    """`AsyncPool(factory_or_definition, loop_count=None, *, per_client_runtime=None, use_uvloop=True)`.
+    """`AsyncPool(factory_or_definition, loop_count=None, per_client_runtime=None, use_uvloop=True)`.
 
     Runs coroutine functions on `loop_count` event loops (default: one per core), each on a thread of its own. Without
     the GIL they run side by side; with it, one loop and `asyncio.gather` do the same with less.
@@ -39,7 +39,7 @@ class AsyncPool(Generic[C]):
     * A callable is a factory: it is called once on every loop, and what it gives (a client: an async context manager or
       an awaitable of one) belongs to that loop.
     * Something with `connect()`, such as a `ClusterDefinition`, is connected once; all loops share the cluster, and its
-      bounds on connections hold for all of them together.
+      bounds on connections hold for all of them together. `cluster_definition=` is another name for the first argument.
     * `per_client_runtime`: accepted for the sake of existing code. A loop always has a lane of its own.
     * `use_uvloop`: runs uvloop's loops where it can be imported, else asyncio's.
 
@@ -48,12 +48,17 @@ class AsyncPool(Generic[C]):
 
     def __init__(
         self,
-        factory_or_definition: Callable[[], Any] | Definition[C],
+        factory_or_definition: Callable[[], Any] | Definition[C] | None = None,
         loop_count: int | None = None,
-        *,
         per_client_runtime: bool | None = None,
         use_uvloop: bool | None = True,
+        *,
+        cluster_definition: Definition[C] | None = None,
     ) -> None:
+        if cluster_definition is not None:
+            if factory_or_definition is not None:
+                raise TypeError("AsyncPool takes one factory or definition, not two")
+            factory_or_definition = cluster_definition
         if hasattr(factory_or_definition, "connect") and not isinstance(factory_or_definition, type):
             self._definition: Definition[C] | None = cast("Definition[C]", factory_or_definition)
             self._factory: Callable[[], Any] | None = None

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from aerolane import Client, ClusterDefinition, Key
 from aerolane.pool import AsyncPool
 
 
@@ -80,6 +81,35 @@ async def test_a_definition_is_connected_once_and_shared():
         assert await pool.map(same, range(4)) == [True] * 4
         assert definition.log == ["connect"]
     assert definition.log == ["connect", "close"]
+
+
+async def test_arguments_by_the_names_of_the_sdk():
+    definition = FakeDefinition()
+    async with AsyncPool(
+        cluster_definition=definition, loop_count=2, per_client_runtime=None, use_uvloop=False
+    ) as pool:
+
+        async def which(cluster):
+            return cluster, type(asyncio.get_running_loop())
+
+        assert await pool.run(which) == (definition, asyncio.SelectorEventLoop)
+
+
+async def test_real_clients_by_factory_and_by_definition(seeds, set_name):
+    """Each loop has a client of its own, or all share one cluster."""
+    host, _, port = seeds.split(",")[0].rpartition(":")
+    keys = [Key("test", set_name, number) for number in range(60)]
+
+    async def write(client, key):
+        session = client.create_session()
+        await session.put(key, {"n": key.value})
+        return id(client), (await session.get(key)).bins["n"]
+
+    for source, clients in ((lambda: Client(seeds), 3), (ClusterDefinition(host, int(port)), 1)):
+        async with AsyncPool(source, 3) as pool:
+            written = await pool.map(write, keys)
+        assert [number for _, number in written] == list(range(60))
+        assert len({client for client, _ in written}) == clients
 
 
 async def test_a_factory_may_give_an_awaitable_or_something_with_close():
@@ -210,6 +240,10 @@ async def test_nothing_hangs_when_a_loop_dies():
 async def test_bad_use_is_told():
     with pytest.raises(TypeError, match="ClusterDefinition or a callable"):
         AsyncPool(3)
+    with pytest.raises(TypeError, match="ClusterDefinition or a callable"):
+        AsyncPool()
+    with pytest.raises(TypeError, match="not two"):
+        AsyncPool(FakeClient, cluster_definition=FakeDefinition())
     with pytest.raises(ValueError, match="at least 1"):
         AsyncPool(FakeClient, 0)
     pool = AsyncPool(FakeClient, 1)
