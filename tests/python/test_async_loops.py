@@ -277,6 +277,47 @@ def test_a_loop_that_does_not_watch_sockets(client, keys, factory):
         event_loop.close()
 
 
+def test_anyio_on_asyncio(client, keys, factory):
+    anyio = pytest.importorskip("anyio")
+
+    async def main():
+        found = []
+
+        async def one(number):
+            found.append((await client.get(keys[number])).bins["i"])
+
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                for number in range(32):
+                    group.start_soon(one, number)
+        assert sorted(found) == list(range(32))
+        with anyio.move_on_after(0) as scope:
+            await client.get(keys[0])
+        assert scope.cancelled_caught
+
+    anyio.run(main, backend_options={"loop_factory": factory})
+
+
+def test_anyio_on_trio(client, keys, factory):
+    """A clear error on the loop, and the slower way: blocking calls in threads."""
+    anyio, _ = pytest.importorskip("anyio"), pytest.importorskip("trio")
+
+    async def main():
+        with pytest.raises(RuntimeError, match="blocking client in a thread"):
+            await client.get(keys[0])
+        records = []
+
+        async def one(key):
+            records.append(await anyio.to_thread.run_sync(client.get_blocking, key))
+
+        async with anyio.create_task_group() as group:
+            for key in keys:
+                group.start_soon(one, key)
+        assert sorted(record.bins["i"] for record in records) == list(range(32))
+
+    anyio.run(main, backend="trio")
+
+
 def test_trio(client, keys, factory):
     trio = pytest.importorskip("trio")
     with pytest.raises(RuntimeError, match="asyncio"):

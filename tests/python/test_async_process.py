@@ -32,13 +32,16 @@ def run(main):
 
 @pytest.fixture(params=["selector", "uvloop"])
 def script(request, seeds):
-    """`script(code)`: runs it behind START, gives what it printed. It must end well, in time, and without a word."""
+    """`script(code)`: runs it behind START, gives what it printed. It must end well, and in time.
+
+    `where`: seeds of a cluster of the test's own.
+    """
     if request.param == "uvloop":
         pytest.importorskip("uvloop")
 
-    def run(code, *options):
+    def run(code, *options, where=seeds):
         text = START + textwrap.dedent(code)
-        command = [sys.executable, "-X", "faulthandler", *options, "-c", text, seeds, request.param]
+        command = [sys.executable, "-X", "faulthandler", *options, "-c", text, where, request.param]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, (done.returncode, done.stderr)
         return done
@@ -159,6 +162,56 @@ def test_fork_in_a_coroutine(script):
         """
     )
     assert done.stdout == "fine\n"
+
+
+def test_a_child_sends_nothing_over_the_sockets_of_its_parent(script, new_cluster):
+    cluster = new_cluster(nodes=1)
+    done = script(
+        """
+        warnings.simplefilter("ignore", DeprecationWarning)
+        run(read())
+        assert [client.get_blocking(key).bins["i"] for key in keys] == list(range(32))
+        statement = native.Statement("test", "async_process")
+        pid = os.fork()
+        if pid == 0:
+            async def on_a_loop(call):
+                await call()
+            attempts = [
+                lambda: client.get_blocking(keys[0]),
+                lambda: client.put_blocking(keys[0], {"i": 99}),
+                lambda: client.batch_read_blocking(keys),
+                lambda: list(client.query_blocking(statement)),
+                lambda: client.info_blocking("build"),
+                lambda: client.truncate_blocking("test", "async_process"),
+                lambda: run(on_a_loop(lambda: client.get(keys[0]))),
+                lambda: run(on_a_loop(lambda: client.put(keys[0], {"i": 99}))),
+                lambda: run(on_a_loop(lambda: client.batch_read(keys))),
+                lambda: run(on_a_loop(lambda: client.info("build"))),
+            ]
+            for attempt in attempts:
+                try:
+                    attempt()
+                except Exception as error:
+                    assert "forked" in str(error), error
+                else:
+                    sys.exit(3)
+            client.close_blocking()
+            del client
+            gc.collect()
+            sys.exit(0)
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0, status
+        run(read())
+        assert [client.get_blocking(key).bins["i"] for key in keys] == list(range(32))
+        print("fine")
+        """,
+        where=cluster.seeds,
+    )
+    assert done.stdout == "fine\n", done.stderr
+    (node,) = cluster.nodes
+    stats = cluster.stats(node)
+    # Written once, read four times.
+    assert (stats["records"], stats["batches"], stats["queries"]) == (5 * 32, 0, 0)
 
 
 def test_multiprocessing(script):

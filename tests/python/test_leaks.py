@@ -41,6 +41,7 @@ def calls_of(client, key, bins):
     update_only = native.WritePolicy(record_exists_action=native.RecordExistsAction.UPDATE_ONLY)
     missing = aerolane.Key("test", key.set_name, "missing")
     names, numbers, texts = ["a", "b"], {"n": 1}, {"t": "x"}
+    keys, batch = [key, missing, key], native.BatchPolicy()
     operations = [aerolane.Operation.put("a", 1), aerolane.Operation.get_bin("a")]
     return {
         "get": (("get", key), {"policy": reads}),
@@ -54,10 +55,29 @@ def calls_of(client, key, bins):
         "touch": (("touch", key), {"policy": writes}),
         "delete": (("delete", missing), {"policy": writes}),
         "operate": (("operate", key, operations), {"policy": writes}),
+        "prepend": (("prepend", key, {"p": ""}), {"policy": writes}),
+        "exists_legacy": (("exists_legacy", key), {"policy": reads}),
+        "batch_read": (("batch_read", keys, names), {"batch_policy": batch}),
+        "batch_write": (("batch_write", keys, [bins] * 3), {"batch_policy": batch}),
+        "batch_operate": (("batch_operate", keys, [operations] * 3), {"batch_policy": batch}),
+        "batch_delete": (("batch_delete", [missing] * 3), {"batch_policy": batch}),
+        "batch_exists": (("batch_exists", keys), {"batch_policy": batch}),
+        "batch_get_header": (("batch_get_header", keys), {"batch_policy": batch}),
+        "batch": (("batch", [native.BatchReadOp(key), native.BatchDeleteOp(missing)]), {"batch_policy": batch}),
+        "info": (("info", "build"), {}),
+        "info_on_all_nodes": (("info_on_all_nodes", "build"), {}),
+        "truncate": (("truncate", "test", f"{key.set_name}_none"), {"policy": native.AdminPolicy()}),
     }
 
 
 NAMES = list(calls_of(None, aerolane.Key("test", "x", 1), {}))
+# Calls that take so many times as long as one about a record.
+SLOW = {"info": 20, "info_on_all_nodes": 20, "truncate": 20}
+
+
+def times(name):
+    """How often a call is made: far more often than `SLACK`, also then."""
+    return CALLS // SLOW.get(name, 5 if name.startswith("batch") else 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,7 +87,7 @@ def test_blocking_calls_keep_nothing(client, set_name, name):
     (method, *arguments), keywords = calls_of(client, key, bins)[name]
     call = getattr(client, f"{method}_blocking")
     watch = Watch(*arguments, *keywords.values(), *bins.values())
-    for _ in range(CALLS):
+    for _ in range(times(name)):
         with contextlib.suppress(aerolane.RecordNotFoundError):
             call(*arguments, **keywords)
     watch.check()
@@ -80,7 +100,7 @@ async def test_async_calls_keep_nothing(client, set_name, name):
     (method, *arguments), keywords = calls_of(client, key, bins)[name]
     call = getattr(client, method)
     watch = Watch(*arguments, *keywords.values(), *bins.values())
-    for _ in range(CALLS // 100):
+    for _ in range(times(name) // 100):
         await asyncio.gather(*(call(*arguments, **keywords) for _ in range(100)), return_exceptions=True)
     watch.check()
 

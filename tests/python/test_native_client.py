@@ -1,9 +1,12 @@
 """The native client: every call in both twins, bad input, states."""
 
 import asyncio
+import contextlib
+import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -396,24 +399,39 @@ def test_many_threads(client, set_name):
     assert not failures
 
 
+def control_threads():
+    """How many threads of this process look after clusters."""
+    names = (Path("/proc/self/task", task, "comm") for task in os.listdir("/proc/self/task"))
+    with contextlib.suppress(OSError):  # One has just ended: of others.
+        return [name.read_text().strip() for name in names].count("aerolane-ctl")
+    return control_threads()
+
+
 def test_local_clients_share_a_cluster(new_cluster):
+    """One tend and one bounded pool, however many threads."""
     cluster = new_cluster(nodes=1)
-    clients = []
+    (node,) = cluster.nodes
     key = Key("test", "s", 1)
-    before = threading.active_count()
+    first = native._LocalClient(native.ClientPolicy(max_conns_per_node=3), cluster.seeds)
+    first.put_blocking(key, {"a": 1})
+    clients = []
+    before = control_threads()
+    opened = cluster.stats(node)["connections_opened"]
 
     def work():
-        local = native._LocalClient(native.ClientPolicy(), cluster.seeds)
+        local = native._LocalClient(native.ClientPolicy(max_conns_per_node=3), cluster.seeds)
         clients.append(local)
-        local.put_blocking(key, {"a": 1})
+        for _ in range(50):
+            local.put_blocking(key, {"a": 1})
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
+    threads = [threading.Thread(target=work) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(clients) == 8
-    assert threading.active_count() == before
+    assert len(clients) == 16
+    assert control_threads() == before
+    assert cluster.stats(node)["connections_opened"] - opened <= 2
     local = clients[0]
     assert local.get_blocking(key).bins == {"a": 1}
     assert local.exists_blocking(key)
@@ -423,6 +441,54 @@ def test_local_clients_share_a_cluster(new_cluster):
     assert local.is_strong_consistency("test") is False
     assert local.info_blocking("build")
     assert local.cluster_name is None
+
+
+def test_interrupted_among_many_threads(new_cluster):
+    """Ctrl-C ends the call of the main thread alone, also while threads share connections."""
+    import _thread
+
+    cluster = new_cluster(nodes=1)
+    client = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
+    keys = [Key("test", "s", number) for number in range(24)]
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, key in enumerate(keys):
+        client.put_blocking(key, {"a": number})
+    policy = native.ReadPolicy(total_timeout=30_000, socket_timeout=30_000)
+    failures, rounds, stop = [], [0] * 24, threading.Event()
+
+    def work(number):
+        try:
+            while not stop.is_set():
+                assert client.get_blocking(keys[number], policy=policy).bins == {"a": number}
+                rounds[number] += 1
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(3):
+            with cluster.inject("delay", 1.0, on="read"):
+                timer = threading.Timer(0.2, _thread.interrupt_main)
+                timer.start()
+                with pytest.raises(KeyboardInterrupt):
+                    for _ in range(20):
+                        client.get_blocking(keys[0], policy=policy)
+                timer.join()
+            assert client.get_blocking(keys[0], policy=policy).bins == {"a": 0}
+        before = list(rounds)
+        deadline = time.monotonic() + 30
+        while not all(now > then for now, then in zip(rounds, before, strict=True)):
+            assert time.monotonic() < deadline and not failures, failures
+            time.sleep(0.01)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+        signal.signal(signal.SIGINT, handler)
+        client.close_blocking()
+    assert not failures and not any(thread.is_alive() for thread in threads)
 
 
 def test_interrupted(new_cluster):

@@ -20,10 +20,27 @@ SCALARS = st.one_of(
     st.none(), st.booleans(), INT64, st.floats(allow_nan=False), st.text(max_size=40), st.binary(max_size=40)
 )
 MAP_KEYS = st.one_of(INT64, st.text(max_size=20), st.binary(max_size=20))
+DEGREES = st.floats(-80, 80, allow_subnormal=False)
+POINTS = st.builds(lambda x, y: GeoJSON(f'{{"type":"Point","coordinates":[{x},{y}]}}'), DEGREES, DEGREES)
 VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=20), st.dictionaries(MAP_KEYS, inner, max_size=20)),
+    SCALARS | POINTS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=20),
+        st.dictionaries(MAP_KEYS, inner, max_size=20),
+        st.dictionaries(MAP_KEYS, inner, max_size=20).map(SortedMap),
+    ),
     max_leaves=40,
+)
+# What is sent, and what comes back of it.
+CHANGED = st.one_of(
+    st.binary(max_size=40).map(lambda value: (bytearray(value), value)),
+    st.binary(max_size=40).map(lambda value: (memoryview(value), value)),
+    st.binary(max_size=40).map(lambda value: (memoryview(value)[::-1], value[::-1])),
+    st.lists(st.integers(0, 2**16 - 1), max_size=20).map(
+        lambda value: (array.array("H", value), array.array("H", value).tobytes())
+    ),
+    st.lists(VALUES, max_size=10).map(lambda value: (tuple(value), value)),
+    st.dictionaries(MAP_KEYS, VALUES, max_size=10).map(lambda value: (collections.OrderedDict(value), value)),
 )
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -31,7 +48,7 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_sc
 def exactly(value):
     """A value with the types of all that is in it, so that 1, 1.0 and True differ; maps without an order."""
     if isinstance(value, dict):
-        return dict, frozenset((type(k), k, exactly(v)) for k, v in value.items())
+        return type(value), frozenset((type(k), k, exactly(v)) for k, v in value.items())
     if isinstance(value, list):
         return list, tuple(exactly(item) for item in value)
     return type(value), repr(value)
@@ -55,6 +72,45 @@ def round_trip(client, set_name):
 @given(VALUES)
 def test_values_come_back_as_they_were(round_trip, value):
     assert exactly(round_trip(value)) == exactly(value)
+
+
+@relaxed
+@given(CHANGED)
+def test_values_that_come_back_as_another_type(round_trip, pair):
+    value, expected = pair
+    assert exactly(round_trip(value)) == exactly(expected)
+    assert exactly(round_trip([value])) == exactly([expected])
+
+
+@relaxed
+@given(st.sampled_from(["int8", "uint8", "int16", "uint32", "int64", "float32", "float64", "bool"]), st.data())
+def test_any_scalar_of_numpy(round_trip, kind, data):
+    numpy = pytest.importorskip("numpy")
+    dtype = numpy.dtype(kind)
+    if dtype.kind in "iu":
+        bounds = numpy.iinfo(dtype)
+        value = data.draw(st.integers(int(bounds.min), int(bounds.max)))
+    elif dtype.kind == "f":
+        value = data.draw(st.floats(allow_nan=False, width=dtype.itemsize * 8))
+    else:
+        value = data.draw(st.booleans())
+    assert exactly(round_trip(dtype.type(value))) == exactly(value)
+    assert exactly(round_trip({"k": [dtype.type(value)]})) == exactly({"k": [value]})
+
+
+@relaxed
+@given(st.sets(st.text(max_size=10), min_size=1, max_size=50), st.integers(4, 10))
+def test_any_hll(client, set_name, values, bits):
+    """What the server has counted is an object of its own, and can be written elsewhere."""
+    first, second = Key("test", set_name, 1), Key("test", set_name, 2)
+    client.put_blocking(first, {"a": 1, "h": None})
+    client.operate_blocking(first, [native.HllOperation.add("h", sorted(values), bits)])
+    hll = client.get_blocking(first).bins["h"]
+    assert type(hll) is HLL
+    client.put_blocking(second, {"h": hll})
+    assert client.get_blocking(second).bins["h"] == hll
+    counted = [client.operate_blocking(key, [native.HllOperation.get_count("h")]).bins["h"] for key in (first, second)]
+    assert counted[0] == counted[1] > 0
 
 
 @pytest.mark.parametrize(

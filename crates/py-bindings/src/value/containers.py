@@ -1,7 +1,22 @@
 """Subclasses of Python's own containers, which cannot be written in Rust for the stable ABI of 3.11; run once."""
 
 
-class Blob(bytearray):
+class _Container:
+    __slots__ = ()
+    _plain = None  # The container of Python that has the same in it.
+
+    def as_string(self):
+        """What is in it, as text for people."""
+        return self._plain.__repr__(self)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.as_string()})"
+
+    def __reduce__(self):
+        return type(self), (self._plain(self),)
+
+
+class Blob(_Container, bytearray):
     """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
 
     A bytearray; bins with bytes come back as bytes. `value`: the bytes as a list of ints, which can be set. Raises
@@ -9,6 +24,7 @@ class Blob(bytearray):
     """
 
     __slots__ = ()
+    _plain = bytes
 
     def __init__(self, v, /):
         if isinstance(v, int | str):
@@ -25,17 +41,11 @@ class Blob(bytearray):
         self[:] = type(self)(value)
 
     def as_string(self):
-        """The bytes, as text for people."""
+        """What is in it, as text for people."""
         return repr(bytes(self))
 
-    def __repr__(self):
-        return f"Blob({bytes(self)!r})"
 
-    def __reduce__(self):
-        return type(self), (bytes(self),)
-
-
-class List(list):
+class List(_Container, list):
     """A list under another name, for code that has it so: `List([1, 2])`.
 
     Bins with lists come back as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
@@ -43,6 +53,7 @@ class List(list):
     """
 
     __slots__ = ()
+    _plain = list
 
     def __init__(self, v, /):
         if isinstance(v, str | bytes | dict):
@@ -58,18 +69,8 @@ class List(list):
     def value(self, value):
         self[:] = type(self)(value)
 
-    def as_string(self):
-        """The items, as text for people."""
-        return list.__repr__(self)
 
-    def __repr__(self):
-        return f"List({list.__repr__(self)})"
-
-    def __reduce__(self):
-        return type(self), (list(self),)
-
-
-class Map(dict):
+class Map(_Container, dict):
     """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map.
 
     Bins with maps come back as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for what
@@ -77,6 +78,7 @@ class Map(dict):
     """
 
     __slots__ = ()
+    _plain = dict
 
     def __init__(self, v, /):
         super().__init__(v)
@@ -91,16 +93,6 @@ class Map(dict):
         pairs = dict(value)
         self.clear()
         self.update(pairs)
-
-    def as_string(self):
-        """The pairs, as text for people."""
-        return dict.__repr__(self)
-
-    def __repr__(self):
-        return f"Map({dict.__repr__(self)})"
-
-    def __reduce__(self):
-        return type(self), (dict(self),)
 
 
 for _class in (Blob, List, Map):
