@@ -365,3 +365,43 @@ def test_nothing_leaks(client, keys):
         once()
     gc.collect()
     assert [sys.getrefcount(key) for key in keys] == counts
+
+
+COMPRESSING = {"use_compression": True, "compression_threshold": 10, "total_timeout": 10_000}
+
+
+def test_a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once(client, run, keys):
+    keys = keys(60)
+    begun = time.monotonic()
+    # Rows that differ repeat their names, so that there is something to compress.
+    reads = [BatchReadOp(key, ["v"] if n % 2 else None) for n, key in enumerate(keys)]
+    for name, arguments in (("batch", [reads]), ("batch_write", [keys, [{"v": n} for n in range(60)]])):
+        rows = run(client, name, *arguments, batch_policy=BatchPolicy(**COMPRESSING))
+        assert {row.result_code for row in rows} == {ResultCode.ENTERPRISE_ONLY}
+        assert not any(row.in_doubt for row in rows)
+        assert isinstance(rows[0].error, AerospikeError) and rows[0].error.node
+    assert time.monotonic() - begun < 5
+    assert run(client, "batch_exists", keys) == [False] * 60
+
+
+def test_a_stream_of_such_a_batch_ends_at_once(client, keys):
+    ops = [BatchReadOp(key, ["v"] if n % 2 else None) for n, key in enumerate(keys(60))]
+    begun = time.monotonic()
+    rows = list(client.batch_stream_blocking(ops, batch_policy=BatchPolicy(**COMPRESSING)))
+    assert sorted(place for place, _ in rows) == list(range(60))
+    assert {row.result_code for _, row in rows} == {ResultCode.ENTERPRISE_ONLY}
+    assert time.monotonic() - begun < 5
+
+
+def test_a_server_with_compression_gets_and_gives_batches_so(new_cluster, connect, run, keys):
+    """The embedded cluster takes compressed requests in strong-consistency mode, which is of the same edition."""
+    client = connect(new_cluster(nodes=3, strong_consistency=True).seeds)
+    keys, policy = keys(60), BatchPolicy(**COMPRESSING)
+    texts = [f"{n} " + "compressible " * 200 for n in range(60)]
+    rows = run(client, "batch_write", keys, [{"text": text} for text in texts], batch_policy=policy)
+    assert {row.result_code for row in rows} == {ResultCode.OK}
+    for part in (slice(None), slice(3, 4)):
+        rows = run(client, "batch_read", keys[part], batch_policy=policy)
+        assert [row.record.bins["text"] for row in rows] == texts[part]
+    rows = client.batch_stream_blocking([BatchReadOp(key) for key in keys], batch_policy=policy)
+    assert {place: row.record.bins["text"] for place, row in rows} == dict(enumerate(texts))

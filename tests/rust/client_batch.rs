@@ -1,8 +1,11 @@
 //! Batches of all kinds, through the async and the blocking client.
 
 mod common;
+#[path = "common/door.rs"]
+mod door;
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use aerolane::operations::{self, lists};
 use aerolane::{
@@ -10,6 +13,7 @@ use aerolane::{
     ErrorKind, Key, ListPolicy, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy, as_bin,
 };
 use common::{Target, policy};
+use door::{Door, Kind, within};
 
 fn reads(target: &Target, ids: impl IntoIterator<Item = i64>) -> Vec<BatchOperation> {
     let read = BatchReadPolicy::default();
@@ -218,4 +222,77 @@ fn batches_of_many_threads_on_few_connections_do_not_block_each_other() {
     });
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
     assert!(client.stats().nodes.iter().all(|node| node.connections.open <= 10), "{}", client.stats());
+}
+
+fn compressing() -> BatchPolicy {
+    let mut policy = BatchPolicy::default();
+    policy.base_policy.use_compression = true;
+    policy.base_policy.compression_threshold = 10;
+    policy.base_policy.total_timeout = 10_000;
+    policy
+}
+
+#[test]
+fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
+    for kind in Kind::ALL {
+        within(60, move || {
+            let target = Target::start();
+            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let write = BatchWritePolicy::default();
+            let puts = (0..60_i64)
+                .map(|id| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("id", id))]));
+            // Rows that take turns repeat their names, so that there is something to compress.
+            let read = BatchReadPolicy::default();
+            let gets = (0..60_i64).map(|id| {
+                let bins = if id % 2 == 0 { Bins::All } else { Bins::from(["id"]) };
+                BatchOperation::read(&read, target.key(id / 2), bins)
+            });
+            for rows in [gets.collect(), puts.collect()] {
+                let begun = Instant::now();
+                let (rows, result) = door.batch(&compressing(), rows);
+                assert!(begun.elapsed() < Duration::from_secs(5), "{kind:?}: {:?}", begun.elapsed());
+                let error = result.unwrap_err();
+                assert!(error.matches(&[ResultCode::EnterpriseOnly]) && !error.in_doubt(), "{kind:?}: {error:?}");
+                assert!(error.node().is_some(), "{error:?}");
+                for row in &rows {
+                    assert_eq!(row.result_code(), Some(ResultCode::EnterpriseOnly), "{kind:?}: {row:?}");
+                    assert!(!row.in_doubt() && row.record().is_none());
+                }
+            }
+            // Nothing was carried out, and the connections are of use as before.
+            let (rows, result) = door.batch(&BatchPolicy::default(), reads(&target, 0..60));
+            result.unwrap();
+            assert!(rows.iter().all(|row| row.result_code() == Some(ResultCode::KeyNotFoundError)));
+        });
+    }
+}
+
+#[test]
+fn a_server_with_compression_gets_and_gives_batches_so() {
+    for kind in Kind::ALL {
+        within(60, move || {
+            let target = Target::consistent(3);
+            let door = Door::open(kind, policy(), target.seeds()).unwrap();
+            let text = "compressible ".repeat(200);
+            let write = BatchWritePolicy::default();
+            // Many to a node, and one alone, which is a plain command.
+            for ids in [0..60, 60..61] {
+                let puts = ids.clone().map(|id| {
+                    let put = operations::put(&as_bin!("text", format!("{id} {text}")));
+                    BatchOperation::write(&write, target.key(id), [put])
+                });
+                let (rows, result) = door.batch(&compressing(), puts.collect());
+                result.unwrap();
+                assert!(rows.iter().all(|row| row.result_code() == Some(ResultCode::Ok)), "{kind:?}");
+                let before = door.stats().total.bytes_received;
+                let (rows, result) = door.batch(&compressing(), reads(&target, ids.clone()));
+                result.unwrap();
+                for (id, row) in ids.clone().zip(&rows) {
+                    assert_eq!(row.record().unwrap().bins["text"], Value::from(format!("{id} {text}")), "{kind:?}");
+                }
+                let bytes = door.stats().total.bytes_received - before;
+                assert!(bytes < ids.count() as u64 * text.len() as u64 / 4, "{kind:?}: {bytes} bytes for so much text");
+            }
+        });
+    }
 }

@@ -304,6 +304,61 @@ fn a_batch_in_the_background_tells_each_row_once() {
     assert!(seen.is_empty() && end.unwrap().1.is_ok());
 }
 
+fn compressing() -> BatchPolicy {
+    let mut policy = within(10_000, 2);
+    policy.base_policy.use_compression = true;
+    policy.base_policy.compression_threshold = 10;
+    policy
+}
+
+#[test]
+fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
+    let target = Target::start();
+    let client = client(&target);
+    let refused = |(rows, result): Ended, begun: Instant| {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        let error = result.unwrap_err();
+        assert!(error.matches(&[ResultCode::EnterpriseOnly]) && !error.in_doubt(), "{error:?}");
+        for row in 0..rows.len() {
+            assert_eq!(code(&rows.outcome(row)), Some(ResultCode::EnterpriseOnly));
+        }
+    };
+    for run in ways() {
+        let begun = Instant::now();
+        refused(run(&client, compressing(), writes(&target, 0..60)), begun);
+    }
+    let begun = Instant::now();
+    let (mut seen, end) = told(&client, compressing(), writes(&target, 0..60), usize::MAX);
+    seen.sort_unstable();
+    assert_eq!(seen, (0..60).collect::<Vec<_>>());
+    refused(end.unwrap(), begun);
+    let (rows, result) = spawned(&client, within(5000, 0), reads((0..60).map(|id| key(&target, id))));
+    result.unwrap();
+    assert!((0..60).all(|row| code(&rows.outcome(row)) == Some(ResultCode::KeyNotFoundError)), "nothing was written");
+}
+
+#[test]
+fn a_server_with_compression_gets_and_gives_batches_so() {
+    let target = Target::consistent(3);
+    let client = client(&target);
+    for run in ways() {
+        let (rows, result) = run(&client, compressing(), writes(&target, 0..300));
+        result.unwrap();
+        assert!((0..300).all(|row| matches!(rows.outcome(row), RawOutcome::Answered(_))));
+        // The last one alone is a plain command.
+        for ids in [0..300, 7..8] {
+            let (rows, result) = run(&client, compressing(), reads(ids.clone().map(|id| key(&target, id))));
+            result.unwrap();
+            for (row, id) in ids.enumerate() {
+                assert_eq!(value(&rows.outcome(row)), Some(Value::Int(id)));
+            }
+        }
+    }
+    let (seen, end) = told(&client, compressing(), reads((0..300).map(|id| key(&target, id))), usize::MAX);
+    assert_eq!(seen.len(), 300);
+    assert_eq!(value(&end.unwrap().0.outcome(7)), Some(Value::Int(7)));
+}
+
 #[test]
 fn rows_that_are_filtered_out() {
     let target = Target::start();

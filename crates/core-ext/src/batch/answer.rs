@@ -6,6 +6,7 @@ use aerolane_wire::WireResult;
 use aerolane_wire::message::{Message, MessageReader, field, info3, pass_message};
 use aerospike_core::{Key, Record, ResultCode};
 
+use crate::command::compress::is_refusal;
 use crate::command::decode::{self, Names, Want, bad, failure};
 use crate::command::value;
 use crate::error::{Error, Phase, Result};
@@ -31,6 +32,8 @@ pub struct Answers {
     answered: Vec<u64>,
     rows: u32,
     left: u32,
+    /// Whether the request went compressed, which servers refuse as a whole.
+    compressed: bool,
     done: bool,
 }
 
@@ -38,7 +41,16 @@ impl Answers {
     /// For a request of this many rows.
     #[must_use]
     pub fn new(rows: usize) -> Self {
-        Self { answered: vec![0; rows.div_ceil(64)], rows: rows as u32, left: rows as u32, done: false }
+        let (answered, rows) = (vec![0; rows.div_ceil(64)], rows as u32);
+        Self { answered, rows, left: rows, compressed: false, done: false }
+    }
+
+    /// Says whether the request went compressed. A server that takes none (the Community Edition) ends the answer with
+    /// its refusal, of all rows.
+    #[must_use]
+    pub const fn to_compressed(mut self, compressed: bool) -> Self {
+        self.compressed = compressed;
+        self
     }
 
     /// How many rows have not been answered.
@@ -57,6 +69,11 @@ impl Answers {
         node: &Arc<str>,
         mut each: impl FnMut(u32, &mut RowAnswer<'_, '_>) -> Result<()>,
     ) -> Result<Progress> {
+        if self.compressed && self.left == self.rows && is_refusal(body) {
+            self.done = true;
+            let message = Message::decode(body).map_err(|e| no_message(e, 0, node))?;
+            return Ok(Progress::Done(Some(failure(&message, node))));
+        }
         let mut names = Names::new();
         let mut at = 0;
         while at < body.len() {

@@ -184,6 +184,25 @@ fn an_error_of_the_whole_batch_goes_to_the_rows_left_unanswered() {
 }
 
 #[test]
+fn a_refusal_of_a_compressed_request_is_that_of_all_rows() {
+    let refusal = row(0, 25, 0, 0);
+    let mut rows: Vec<_> = (0..2).map(|i| put(i, &as_bin!("a", i))).collect();
+    let mut answers = Answers::new(2).to_compressed(true);
+    let Progress::Done(Some(error)) = take(&mut answers, &refusal, &mut rows).unwrap() else { panic!() };
+    assert_eq!((answers.left(), error.server_result_code()), (2, Some(ResultCode::EnterpriseOnly)));
+    assert!(take(&mut answers, &row(1, 0, 0, 0), &mut rows).is_err(), "behind the end");
+    // The same message is the outcome of the first row if the request was plain, if it says something else, or if it
+    // does not stand alone at the front.
+    let (first, other) = ([row(1, 0, 0, 0), refusal.clone()].concat(), row(0, 22, 0, 0));
+    for (compressed, body) in [(false, &refusal), (true, &other), (true, &first)] {
+        let mut rows: Vec<_> = (0..2).map(read).collect();
+        let progress = take(&mut Answers::new(2).to_compressed(compressed), body, &mut rows);
+        assert!(matches!(progress, Ok(Progress::More)), "{compressed} {body:?}");
+        assert!(rows[0].error().is_some());
+    }
+}
+
+#[test]
 fn answers_that_were_not_asked_for_are_refused() {
     let cases = [
         vec![row(2, 0, 0, 0)],

@@ -71,7 +71,7 @@ macro_rules! async_batch_methods {
             if policy.base_policy.txn.is_some() {
                 return Box::pin(txn::batch(&self.shared, policy, rows)).await?;
             }
-            if needs_core || policy.base_policy.use_compression {
+            if needs_core {
                 let mut delegated = Delegated::new(rows)?;
                 // On the heap: aerospike-core's future has some 30 KB, which all other batches would carry along.
                 let call = Box::pin(self.core().batch(policy, delegated.core_rows()));
@@ -96,8 +96,7 @@ macro_rules! async_batch_methods {
             F: Fn(usize, &BatchRecord) -> Fut,
             Fut: Future<Output = bool>,
         {
-            let (needs_core, base) = (batch_needs_core(policy, rows)?, &policy.base_policy);
-            if needs_core || base.txn.is_some() || base.use_compression {
+            if batch_needs_core(policy, rows)? || policy.base_policy.txn.is_some() {
                 let result = Box::pin(self.batch(policy, rows)).await;
                 for (index, row) in rows.iter().enumerate() {
                     if !on_row(index, row.batch_record()).await {

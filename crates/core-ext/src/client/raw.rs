@@ -234,18 +234,6 @@ impl RawClient {
     where
         K: RawKey + Send + Sync + 'static,
     {
-        if policy.base_policy.use_compression {
-            // Lanes do not inflate answers of several frames.
-            let client = self.clone();
-            let blocking = tokio::task::spawn_blocking(move || {
-                let result = client.batch_blocking(&policy, &mut rows, None);
-                (rows, result)
-            });
-            return match blocking.await {
-                Ok(done) => done,
-                Err(error) => (RawBatch::with_capacity(0), Err(Error::client_error(format!("a batch ended: {error}")))),
-            };
-        }
         let result = match self.shared.lanes.mine() {
             Ok(lane) => self.batch_over(Way::Tasks(&lane), &policy, &mut rows).await,
             Err(error) => Err(error),
@@ -261,24 +249,13 @@ impl RawClient {
         &self,
         policy: Arc<BatchPolicy>,
         mut rows: RawBatch<K>,
-        mut on_row: impl FnMut(usize, RawOutcome<'_>) -> bool + Send + 'static,
+        on_row: impl FnMut(usize, RawOutcome<'_>) -> bool + Send + 'static,
         on_end: impl FnOnce(RawBatch<K>, Result<()>) + Send + 'static,
     ) -> tokio::task::AbortHandle
     where
         K: RawKey + Send + Sync + 'static,
     {
         let client = self.clone();
-        let runtime = self.shared.cluster.runtime();
-        if policy.base_policy.use_compression {
-            // Lanes do not inflate answers of several frames.
-            let run = move || {
-                let Shared { cluster, pools, .. } = &*client.shared;
-                let mut told = |row: usize, rows: &RawBatch<K>| on_row(row, rows.outcome(row));
-                let result = on_pools(cluster, pools, &policy, &mut rows, Interrupt::default(), Some(&mut told));
-                on_end(rows, result);
-            };
-            return runtime.spawn_blocking(run).abort_handle();
-        }
         let run = async move {
             let result = match client.shared.lanes.mine() {
                 Ok(lane) => {
@@ -291,11 +268,10 @@ impl RawClient {
             };
             on_end(rows, result);
         };
-        runtime.spawn(run).abort_handle()
+        self.shared.cluster.runtime().spawn(run).abort_handle()
     }
 
-    /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled. Not for
-    /// policies with `use_compression`: lanes do not inflate answers of several frames.
+    /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled.
     pub async fn batch_on<K>(
         &self,
         host: &HostHandle,

@@ -7,6 +7,7 @@ use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_fr
 use aerolane_wire::{WireError, WireResult};
 
 use super::types::{Class, Failure, FailureKind, Millis, NodeCounters, Sink, Ticket};
+use crate::command::compress::{inflate, is_compressed_request, is_refusal};
 use crate::metrics::{Answered, Meter, Stamp, is_compressed, result_code};
 
 /// Buffers that grew beyond this are given back when they run empty.
@@ -22,6 +23,8 @@ pub(super) struct Entry<T> {
     stamp: Stamp,
     /// Size of the request in bytes.
     len: u32,
+    /// Whether the request went compressed.
+    compressed: bool,
     /// Where the request starts in the connection's stream of sent bytes.
     start: u64,
 }
@@ -133,7 +136,8 @@ impl<T> Connection<T> {
         let (token, ticket, deadline, stamp) = entry;
         let (len, start) = (request.len() as u32, self.queued_total);
         self.out.extend_from_slice(request);
-        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, start });
+        let compressed = is_compressed_request(request);
+        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, compressed, start });
         self.queued_total += request.len() as u64;
         self.bytes_in_flight += request.len() as u64;
         self.earliest = self.earliest.min(deadline);
@@ -258,12 +262,21 @@ impl<T> Connection<T> {
             return Err(WireError::invalid("an answer to a request that was not sent", 0));
         }
         if self.class == Class::Batch {
-            let end = end_of_answer(body)?;
+            let mut inflated = Vec::new();
+            let (body, received) = if is_compressed(body) {
+                (inflate(&body[PROTO_HEADER_SIZE..], &mut inflated)?, body.len())
+            } else {
+                (body, PROTO_HEADER_SIZE + body.len())
+            };
+            let end = match end_of_answer(body)? {
+                None if front.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
+                end => end,
+            };
             if let Some(token) = &mut front.token {
                 sink.part(token, body, end.is_some());
             }
             self.begun = end.is_none();
-            self.answer_bytes += (PROTO_HEADER_SIZE + body.len()) as u64;
+            self.answer_bytes += received as u64;
             let Some(code) = end else { return Ok(()) };
             let received = std::mem::take(&mut self.answer_bytes);
             let sent = u64::from(front.len);
@@ -400,9 +413,6 @@ impl<T> Connection<T> {
 
 /// The result code of the final message of a multi-message answer, if it is in this frame.
 fn end_of_answer(body: &[u8]) -> WireResult<Option<u8>> {
-    if is_compressed(body) {
-        return Err(WireError::invalid("a compressed batch answer that was not asked for", 0));
-    }
     let mut at = 0;
     loop {
         let message = &body[at..];

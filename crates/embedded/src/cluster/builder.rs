@@ -95,8 +95,8 @@ impl NamespaceOptions {
         self
     }
 
-    /// Puts the namespace into strong-consistency mode, as the Enterprise Edition has it: transactions work, and deletes
-    /// have to be durable (result 22 otherwise). Default: off. There is no roster: partitions stay available as long as
+    /// Puts the namespace into strong-consistency mode, as the Enterprise Edition has it: transactions work, deletes
+    /// have to be durable (result 22 otherwise), and the cluster takes compressed requests. Default: off. There is no roster: partitions stay available as long as
     /// a node is there.
     pub fn strong_consistency(mut self, on: bool) -> Self {
         self.strong_consistency = on;

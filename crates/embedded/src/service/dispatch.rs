@@ -3,8 +3,9 @@
 use super::request::{Answered, Request, error_answer};
 use crate::faults::RequestKind;
 use crate::{admin, batch, code, info, record, scan};
+use aerolane_wire::compress::{compress, decompress};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};
-use aerolane_wire::proto::{self, Frame, FrameType};
+use aerolane_wire::proto::{self, Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
 
 /// Appends the answer to one frame.
 pub(crate) fn dispatch(frame_type: FrameType, request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
@@ -15,14 +16,61 @@ pub(crate) fn dispatch(frame_type: FrameType, request: &mut Request<'_>, out: &m
         FrameType::Info => info::handle(request, out),
         FrameType::Admin => admin::handle(request, out),
         FrameType::Message => message(request, out),
-        FrameType::CompressedMessage => {
-            error_answer(out, code::ENTERPRISE_ONLY);
-            Answered::Done
-        }
+        FrameType::CompressedMessage => compressed(request, out),
     }
 }
 
+/// Compression is of the Enterprise Edition, which a cluster is with a namespace in strong-consistency mode.
+fn compresses(request: &Request<'_>) -> bool {
+    request.node.cluster.namespaces.iter().any(|namespace| namespace.strong_consistency)
+}
+
+fn compressed(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
+    if !compresses(request) {
+        error_answer(out, code::ENTERPRISE_ONLY);
+        return Answered::Done;
+    }
+    let mut plain = Vec::new();
+    let unpacked = decompress(&mut plain, request.body, PROTO_HEADER_SIZE + MAX_BODY_SIZE);
+    let frame = unpacked.and_then(|()| split_frame(&plain, MAX_BODY_SIZE)).ok().flatten();
+    let is_message =
+        |frame: &Frame<'_>, size: usize| frame.header.frame_type == FrameType::Message && size == plain.len();
+    let Some((frame, _)) = frame.filter(|(frame, size)| is_message(frame, *size)) else {
+        error_answer(out, code::PARAMETER);
+        return Answered::Done;
+    };
+    let Request { node, now_ms, .. } = *request;
+    message(&mut Request { node, session: &mut *request.session, body: frame.body, now_ms }, out)
+}
+
+/// Answers are compressed if the client asks for it, but for those that take several pieces; a server may leave any of
+/// them plain.
 fn message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
+    let asked = request.body.get(1).is_some_and(|bits| bits & info1::COMPRESS_RESPONSE != 0);
+    let start = out.len();
+    let answered = plain_message(request, out);
+    if asked && matches!(answered, Answered::Done) && compresses(request) {
+        pack(out, start);
+    }
+    answered
+}
+
+/// Compresses the frames from `start` on that become smaller by it.
+fn pack(out: &mut Vec<u8>, start: usize) {
+    let plain = out.split_off(start);
+    let mut rest = &plain[..];
+    while let Ok(Some((_, size))) = split_frame(rest, MAX_BODY_SIZE) {
+        let (frame, behind) = rest.split_at(size);
+        let at = out.len();
+        if compress(out, frame).is_err() || out.len() - at >= frame.len() {
+            out.truncate(at);
+            out.extend_from_slice(frame);
+        }
+        rest = behind;
+    }
+}
+
+fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     let Ok(message) = Message::decode(request.body) else {
         error_answer(out, code::PARAMETER);
         return Answered::Done;

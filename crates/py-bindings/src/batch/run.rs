@@ -44,8 +44,7 @@ where
                     Ok(result) => (rows, result, false),
                     Err(error) => (rows, Err(error), true),
                 })
-            // Lanes do not inflate answers of several frames.
-            } else if let Some(handle) = handle.filter(|_| !policy.base_policy.use_compression) {
+            } else if let Some(handle) = handle {
                 let (rows, result) = client.raw.batch_on(&handle, policy, rows).await;
                 Ok((rows, result, false))
             } else {

@@ -11,6 +11,7 @@ use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
 use crate::cluster::Cluster;
+use crate::command::compress::is_compressed_request;
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lane::{Class, Failure, FailureKind};
@@ -39,6 +40,8 @@ pub(super) struct Group<'a> {
     history: Vec<bool>,
     /// A row alone on its node goes as a plain command.
     alone: bool,
+    /// The request is compressed.
+    compressed: bool,
     pub(super) deadline: Option<Instant>,
     /// For the answer of this attempt, if it is measured.
     pub(super) stamp: Stamp,
@@ -72,7 +75,7 @@ impl Group<'_> {
     }
 
     pub(super) fn answers(&self) -> Answers {
-        Answers::new(self.rows.len())
+        Answers::new(self.rows.len()).to_compressed(self.compressed)
     }
 
     /// The failure of an attempt that got no answer.
@@ -176,6 +179,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
                         attempts,
                         history: history.to_vec(),
                         alone: false,
+                        compressed: false,
                         deadline: None,
                         stamp: Stamp::NONE,
                         request: Request::default(),
@@ -212,7 +216,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         }
         // What rows like the one before take, and some more for the first.
         group.request.reserve(512 + group.rows.len() * 25);
-        self.rows.encode(self.policy, &group.rows, timeout_ms, &mut group.request)
+        self.rows.encode(self.policy, &group.rows, timeout_ms, &mut group.request)?;
+        group.compressed = is_compressed_request(&group.request);
+        Ok(())
     }
 
     /// Takes in the body of a frame of the answer to a group. The inner failure is one of the whole request.

@@ -14,6 +14,7 @@ use crate::client::attempts::Next;
 use crate::client::execute::wait;
 use crate::clock;
 use crate::cluster::Cluster;
+use crate::command::compress::with_plain_body;
 use crate::driver::way::{Way, WayExchange};
 use crate::error::{Error, Result};
 
@@ -136,7 +137,7 @@ impl<'a> Running<'a, '_> {
                 State::Waiting(exchange) => {
                     let polled = exchange.poll_with(cx, |body| {
                         let mut answers = group.answers();
-                        course.answer(group, &mut answers, body)
+                        with_plain_body(body, |body| course.answer(group, &mut answers, body))
                     });
                     let Poll::Ready(outcome) = polled else { return Step::Pending };
                     let next = match outcome {

@@ -86,10 +86,78 @@ fn malformed_answers_end_the_connection() {
         (cut, FrameType::Message),
         (&[], FrameType::Message),
         (&[0; 40], FrameType::CompressedMessage),
+        (&packed(&frame(FrameType::Info, b"what?"))[8..], FrameType::CompressedMessage),
+        (&packed(&packed(&part(1, true)))[8..], FrameType::CompressedMessage),
     ] {
         let (mut rig, conn) = batch_rig();
         rig.receive(conn, &frame(frame_type, body)).unwrap_err();
         assert!(rig.outcomes.failure(0).0.starts_with("Garbage"));
         assert_eq!((rig.counters().open, rig.lane.in_flight()), (0, 0));
+    }
+}
+
+/// A compressed frame with this one in it.
+fn packed(frame: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    aerolane_wire::compress::compress(&mut out, frame).unwrap();
+    out
+}
+
+#[test]
+fn compressed_parts_are_inflated() {
+    let bytes = [packed(&part(1, false)), part(2, false), packed(&part(3, true))].concat();
+    for piece in [1, 30, bytes.len()] {
+        let (mut rig, conn) = batch_rig();
+        for bytes in bytes.chunks(piece) {
+            rig.receive(conn, bytes).unwrap();
+        }
+        assert!(matches!(&rig.outcomes.all[&0], Outcome::Parts(keys) if *keys == [1, 2, 3]));
+    }
+}
+
+/// What a server says that takes no compressed requests: not marked as the last message.
+fn refusal(result_code: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = MessageHeader { result_code, ..MessageHeader::default() };
+    MessageWriter::frame(&mut out, &header).finish().unwrap();
+    out
+}
+
+/// Keeps the last part, and whether it ended the answer.
+#[derive(Default)]
+struct Parts(Vec<(usize, bool)>);
+impl Sink<u32> for Parts {
+    fn answer(&mut self, _: u32, _: &[u8]) {
+        unreachable!("batches have parts");
+    }
+    fn part(&mut self, _: &mut u32, body: &[u8], last: bool) {
+        self.0.push((body.len(), last));
+    }
+    fn failed(&mut self, _: u32, failure: &Failure) {
+        panic!("{failure:?}");
+    }
+}
+
+#[test]
+fn a_refusal_ends_the_answer_to_a_compressed_request_and_no_other() {
+    // A compressed request is a whole answer with 25 alone in its first frame; other codes, a plain request, or a frame
+    // in front of it make it the outcome of a row.
+    for (compressed, before, code, last) in
+        [(true, false, 25, true), (false, false, 25, false), (true, false, 22, false), (true, true, 25, false)]
+    {
+        let mut rig = Rig::new(sizing());
+        let plain = request(0, 200);
+        let bytes = if compressed { packed(&plain) } else { plain };
+        rig.lane.submit(0, Class::Batch, &bytes, Millis(1000), rig.now, 0).unwrap();
+        let conn = rig.open_all()[0];
+        assert!(rig.lane.take_output(conn, &mut Vec::new()));
+        rig.lane.unwritten(conn, 0);
+        let mut parts = Parts::default();
+        if before {
+            rig.lane.received(conn, &part(1, false), rig.now, &mut parts).unwrap();
+        }
+        rig.lane.received(conn, &refusal(code), rig.now, &mut parts).unwrap();
+        assert_eq!(parts.0.last(), Some(&(22, last)), "{compressed} {before} {code}");
+        assert_eq!(rig.lane.in_flight(), usize::from(!last));
     }
 }
