@@ -96,6 +96,18 @@ def test_a_dropped_index_is_gone(client, set_name, indexed):
     pytest.fail("the index is still there")
 
 
+def test_an_index_of_a_set(client, set_name, indexed):
+    name = f"{set_name}_all"
+    assert client.create_set_index_blocking("test", set_name, name).wait_till_complete_blocking(0.02, 30)
+    records = client.query_blocking(native.Statement("test", set_name))
+    assert sorted(record.bins["n"] for record in records) == list(range(100))
+    assert client.drop_index_blocking("test", set_name, name).wait_till_complete_blocking(0.02, 30)
+
+
+def test_an_index_that_does_not_exist_is_gone_at_once(client, set_name):
+    assert client.drop_index_blocking("test", set_name, f"{set_name}_none").wait_till_complete_blocking(0.02, 30)
+
+
 async def test_async(client, set_name):
     await client.put(native.Key("test", set_name, 1), {"n": 1})
     name = f"{set_name}_a"

@@ -5,9 +5,11 @@
 mod common;
 
 use aerolane::operations::{self, Operation, bitwise, hll, lists, maps};
+use aerolane::query::Filter;
 use aerolane::{
     AdminPolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, CollectionIndexType,
-    Error, ErrorKind, IndexType, ResultCode, Statement, SyncClient, Task as _, UdfLang, Value, WritePolicy, as_bin,
+    Error, ErrorKind, IndexType, PartitionFilter, QueryPolicy, ResultCode, Statement, SyncClient, Task as _, UdfLang,
+    Value, WritePolicy, as_bin,
 };
 use aerospike_core::operations::cdt_context::{CdtContext, ctx_list_index, ctx_map_key};
 use aerospike_core::operations::{self as theirs, ListPolicy, ListReturnType, MapPolicy, MapReturnType};
@@ -191,6 +193,13 @@ fn an_index_that_exists_and_one_that_does_not() {
     assert_eq!(theirs.unwrap_err().server_result_code(), error.server_result_code());
     let task = bench.mine.drop_index(&admin, namespace, set, &name).unwrap();
     bench.runtime.block_on(task.wait_till_complete(None)).unwrap();
+    for filter in [Filter::equal_by_index(name.as_str(), 1), Filter::equal("i", 1)] {
+        let mut statement = Statement::new(namespace, set, aerolane::Bins::All);
+        statement.set_filter(filter);
+        let query = (QueryPolicy::default(), PartitionFilter::all(), statement);
+        let error = bench.mine.query(&query.0, query.1, query.2).unwrap().find_map(Result::err).expect("no such index");
+        assert_eq!(error.server_result_code(), Some(ResultCode::IndexNotFound), "{error:?}");
+    }
 }
 
 const SOURCE: &str =
