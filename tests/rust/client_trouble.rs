@@ -140,7 +140,7 @@ fn ask_and_truncate(target: &Target, door: &Door) {
         for writes in [false, true] {
             target.faults().set_fault(None, &FaultRule::new(action.clone()).on(RequestKind::Info)).unwrap();
             let asked = if writes {
-                door.truncate(policy, target.namespace(), target.set())
+                door.truncate(policy, target.namespace(), target.set(), 0)
             } else {
                 door.info(policy, "build")
             };
@@ -152,10 +152,11 @@ fn ask_and_truncate(target: &Target, door: &Door) {
             assert!(error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
         }
     }
-    door.truncate(policy, target.namespace(), target.set()).unwrap();
-    let refused = door.truncate(policy, "no namespace", "s").unwrap_err();
+    door.truncate(policy, target.namespace(), target.set(), 0).unwrap();
+    // A time to come.
+    let refused = door.truncate(policy, target.namespace(), target.set(), i64::MAX).unwrap_err();
     assert!(!refused.in_doubt() && refused.elapsed().is_some(), "{refused:?}");
     door.close();
-    let closed = door.truncate(policy, target.namespace(), target.set()).unwrap_err();
+    let closed = door.truncate(policy, target.namespace(), target.set(), 0).unwrap_err();
     assert!(matches!(closed.kind(), ErrorKind::ClientClosed) && !closed.in_doubt(), "{closed:?}");
 }

@@ -128,10 +128,10 @@ impl Door {
         call!(self, |client| client.info(&policy, &[&command[..]])).map(drop)
     }
 
-    /// Removes the records of a set.
-    pub fn truncate(&self, policy: AdminPolicy, namespace: &str, set: &str) -> Result<(), Error> {
+    /// Removes the records of a set that are older than so many nanoseconds since 1970; 0: all.
+    pub fn truncate(&self, policy: AdminPolicy, namespace: &str, set: &str, before: i64) -> Result<(), Error> {
         let (namespace, set) = (namespace.to_owned(), set.to_owned());
-        call!(self, |client| client.truncate(&policy, &namespace, &set, 0))
+        call!(self, |client| client.truncate(&policy, &namespace, &set, before))
     }
 
     /// The rows with their outcomes, and the outcome of the call.
