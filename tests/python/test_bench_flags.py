@@ -65,21 +65,21 @@ def test_where_and_what_is_written(lab):
     assert lab.record_count("other") == 200
 
 
-def test_truncate(lab):
-    """--truncate --truncate-after"""
-    for mode in OURS.split(","):
-        reports(mode, lab.seeds, f"-k 40 -s trunc_{mode} -d 0.2 --warmup 0 --threads 2 -z 2")
-        assert len(written(lab, f"trunc_{mode}")) == 40
-        (report,) = reports(
-            mode, lab.seeds, f"--truncate -k 40 -s trunc_{mode} -w RU,100 -d 0.2 --warmup 0 --threads 2 -z 2"
-        )
-        assert report["not_found"] > 0
-        # The test of the client before the run writes record 0.
-        assert written(lab, f"trunc_{mode}") == [0]
-        (report,) = reports(
-            mode, lab.seeds, f"--truncate-after -k 40 -s trunc_{mode} -d 0.2 --warmup 0 --threads 2 -z 2"
-        )
-        assert report["not_found"] == 0 and written(lab, f"trunc_{mode}") == []
+@pytest.mark.parametrize("mode", OURS.split(","))
+def test_truncate(lab, mode):
+    """--truncate --truncate-after --no-load"""
+    name = f"truncate_{mode}"
+    common = f"-k 40 -s {name} -w RU,100 -d 0.2 --warmup 0 --threads 2 -z 2"
+    with native.new_client_blocking(native.ClientPolicy(), lab.seeds) as client:
+        for number in range(40):
+            client.put_blocking(Key.from_int_user_key("test", name, number), {"b0": number})
+    (report,) = reports(mode, lab.seeds, f"--truncate-after --no-load {common}")
+    assert report["not_found"] == 0 and written(lab, name) == []
+    (report,) = reports(mode, lab.seeds, common)
+    assert report["not_found"] == 0 and len(written(lab, name)) == 40
+    (report,) = reports(mode, lab.seeds, f"--truncate {common}")
+    # The test of the client before the run writes record 0.
+    assert report["not_found"] > 0 and written(lab, name) == [0]
 
 
 def test_keys_that_are_built_before(lab):
