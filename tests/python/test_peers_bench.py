@@ -22,27 +22,35 @@ MORE = {
 }
 
 
-def run(mode, seeds, options):
+def run(mode, beside, seeds, options):
+    """The reports of a run of `mode`, and of the modes `beside`."""
     if importlib.util.find_spec(MODES[mode].package) is None:
         pytest.skip(f"{MODES[mode].distribution} is not installed")
     common = "--json -d 0.4 --warmup 0.1 -k 60 --threads 2 -z 3 --lat-sample-every 2 --seed 3"
-    command = [sys.executable, "-m", "aerolane.bench", "--mode", f"{mode},sync", *split(common), *split(options)]
+    command = [
+        sys.executable,
+        "-m",
+        "aerolane.bench",
+        "--mode",
+        ",".join([mode, *beside]),
+        *split(common),
+        *split(options),
+    ]
     done = subprocess.run([*command, "-H", seeds], capture_output=True, text=True, timeout=120)
-    return done, [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["client"] for report in reports] == [mode, *beside]
+    return reports
 
 
 @pytest.mark.parametrize("mode", PEERS)
 def test_each_runs_beside_ours(mode, seeds, set_name):
-    done, reports = run(mode, seeds, f"-s {set_name} -o I8,S4 -w RU,50")
-    assert done.returncode == 0, done.stderr
-    assert [report["client"] for report in reports] == [mode, "sync"]
-    for report in reports:
+    for report in run(mode, ["sync"], seeds, f"-s {set_name} -o I8,S4 -w RU,50"):
         assert report["tps"] > 20 and report["samples"] > 0 and report["version"], report
         assert (report["errors"], report["timeouts"], report["not_found"]) == (0, 0, 0), report
 
 
 @pytest.mark.parametrize(("mode", "options"), [(mode, options) for mode, all_ in MORE.items() for options in all_])
 def test_what_some_can_do_beside(mode, options, seeds, set_name):
-    _, reports = run(mode, seeds, f"-s {set_name} {options}")
-    (report,) = (report for report in reports if report["client"] == mode)
+    (report,) = run(mode, [], seeds, f"-s {set_name} {options}")
     assert report["tps"] > 20 and report["errors"] == report["timeouts"] == 0, report
