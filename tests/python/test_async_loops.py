@@ -277,7 +277,7 @@ def test_a_loop_that_does_not_watch_sockets(client, keys, factory):
         event_loop.close()
 
 
-def test_anyio_on_asyncio(client, keys, factory):
+def test_anyio_on_asyncio(client, keys, factory, new_cluster, connect):
     anyio = pytest.importorskip("anyio")
 
     async def main():
@@ -291,10 +291,11 @@ def test_anyio_on_asyncio(client, keys, factory):
                 for number in range(32):
                     group.start_soon(one, number)
         assert sorted(found) == list(range(32))
-        with anyio.move_on_after(0) as scope:
-            await client.get(keys[0])
+        with slow.inject("stall", on="read"), anyio.move_on_after(0.05) as scope:
+            await connect(slow.seeds).get(keys[0])
         assert scope.cancelled_caught
 
+    slow = new_cluster(nodes=1)
     anyio.run(main, backend_options={"loop_factory": factory})
 
 
