@@ -190,7 +190,8 @@ fn circle(
         );
         return Err(errors::invalid_argument(name.py(), format!("{text} does not exist")));
     }
-    let json = format!(r#"{{"type":"AeroCircle","coordinates":[[{lng:.8},{lat:.8}],{radius}]}}"#);
+    // To the letter as other clients write it.
+    let json = format!(r#"{{ "type": "AeroCircle", "coordinates": [[{lng:.8}, {lat:.8}], {radius}] }}"#);
     geo(by, name, &json, cit)
 }
 
