@@ -102,6 +102,14 @@ def test_a_spec_survives_the_way_to_the_child():
         (["-n", ""], "1 to 31 bytes"),
         (["-s", "x" * 64], "1 to 63 bytes"),
         (["--batch-size", "2", "-w", "RMU"], "not with RMU"),
+        (["--batch-size", "2", "-w", "Q"], "not with Q"),
+        (["-w", "LG"], "needs a list as the first bin"),
+        (["-w", "LG", "-o", "I8,L2"], "needs a list as the first bin"),
+        (["-w", "Q,1"], "takes no shares"),
+        (["--as-numpy"], "goes with queries"),
+        (["--as-numpy", "--batch-size", "2", "-w", "RU,99"], "goes with queries"),
+        (["--as-numpy", "-w", "Q", "-o", "L2"], "a list has no numpy type"),
+        (["-o", "L"], "not one of them"),
         (["-w", "RMI", "-o", "S5"], "integer as the first bin"),
         (["--mode", "async", "--current-thread-runtime"], "blocking modes only"),
         (["--mode", "sync", "--pool-loops", "2"], "asynchronous modes only"),
@@ -123,7 +131,7 @@ def test_bad_options_are_refused_with_a_reason(arguments, words, capsys):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["I", "RU,50", "ru, 0", "RU,50,20,30", "RR,100", "RMU", "RMI", "RMD"])
+@pytest.mark.parametrize("text", ["I", "RU,50", "ru, 0", "RU,50,20,30", "RR,100", "RMU", "RMI", "RMD", "LG", "q"])
 def test_workloads(text):
     assert Workload.parse(text).kind == text.split(",")[0].upper()
 
@@ -133,6 +141,10 @@ def test_payloads():
     assert Payload.parse("i,S3,B2").bins(7) == {"b0": 7, "b1": "xxx", "b2": b"xx"}
     text, names = Payload.parse("S3,I8").source()
     assert eval(text, {"kid": 9, **names}) == {"b0": "xxx", "b1": 9}
+    several = Payload.parse("I8,F8,S3,B2,L3")
+    assert several.bins(7) == {"b0": 7, "b1": 1.75, "b2": "xxx", "b3": b"xx", "b4": [0, 1, 2]}
+    assert Payload(several.parts[:4]).fields() == [("b0", "i8"), ("b1", "f8"), ("b2", "S3"), ("b3", "S2")]
+    assert Payload.parse("S0,B0").bins(1) == {"b0": "", "b1": b""}
 
 
 @pytest.mark.parametrize(
@@ -191,6 +203,15 @@ class Store:
     def put_many(self, keys, rows):
         self._call("put_many", keys, rows)
 
+    def query(self, most):
+        for kid in range(most):
+            self._call("query", kid)
+            yield kid
+
+    async def aquery(self, most):
+        for kid in self.query(most):
+            yield kid
+
     async def aget(self, key):
         await asyncio.sleep(0)
         self._call("get", key)
@@ -198,6 +219,7 @@ class Store:
     def calls(self, prefix=""):
         get = self.aget if prefix else self.get
         names = {"get": get, "put": self.put, "add": self.add, "get_many": self.get_many, "put_many": self.put_many}
+        names |= {"query": self.aquery if prefix else self.query, "look": self.seen.append}
         return Calls(
             names=names | {"make_key": lambda namespace, set_name, kid: (namespace, set_name, kid)},
             read=prefix + "get({key})",
@@ -205,7 +227,10 @@ class Store:
             add='add({key}, {"b0": {amount}})',
             read_many="get_many({keys})",
             write_many="put_many({keys}, {rows})",
+            list_get=prefix + "get({key})",
+            each=f"{'async ' if prefix else ''}for record in query(9000)",
             touch="seen_touch",
+            touch_each='look(("touch", record, None))',
             not_found=(Missing,),
         )
 
@@ -295,6 +320,34 @@ def test_batches_count_their_records():
     assert worker.cell[:2] == [3, 3]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_records_of_queries_are_counted_while_they_come(asynchronous):
+    store = Store(15_000)
+    told = []
+
+    class Cell(list):
+        def __setitem__(self, place, value):
+            told.append((place, value))
+            super().__setitem__(place, value)
+
+    cell = Cell([0] * 5)
+    worker = run_loop(store, spec_of("Q"), asynchronous=asynchronous, cell=cell)
+    # The stop comes within the second query, which goes on to its end.
+    assert told == [(READS, n) for n in (4096, 8192, 9000, 12288, 16384, 18000)]
+    # Each query is timed, whatever the share of calls that are.
+    assert len(latencies(worker.reads, 0, sys.maxsize)) == 2
+    store = Store(3)
+    run_loop(store, spec_of("Q", touch_bins=True), asynchronous=asynchronous)
+    assert store.seen[:4] == [("query", 0, None), ("touch", 0, None), ("query", 1, None), ("touch", 1, None)]
+
+
+def test_list_operations_are_reads():
+    store = Store(3)
+    worker = run_loop(store, spec_of("LG", bins="L2", sample_every=1), draws=(5, 6, 7))
+    assert [key for _, key, _ in store.seen] == [("n", "s", 5), ("n", "s", 6), ("n", "s", 7)]
+    assert worker.cell[:2] == [3, 0]
+
+
 def test_prebuilt_keys_are_taken():
     store = Store(1)
     run_loop(
@@ -320,6 +373,8 @@ def test_asynchronous_failures_do_not_block_the_loop():
 def test_what_a_client_lacks_is_said():
     with pytest.raises(Unsupported, match="it has no replace"):
         loops.source(spec_of("RR,50"), False, Store(1).calls())
+    with pytest.raises(Unsupported, match="it has no query as numpy arrays"):
+        loops.source(spec_of("Q", as_numpy=True), False, Store(1).calls())
 
 
 def test_clients_share_the_loop_but_for_their_calls():
@@ -505,6 +560,30 @@ def test_batches_run():
     for line in done.stdout.splitlines():
         report = json.loads(line)
         assert report["tps"] > 100 and report["errors"] == 0 and report["batch"] == 16, report
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-w LG -o L8",
+        "-w Q -o I8,F8,S16 --touch-bins",
+        "-w Q -o I8,F8,S16 --as-numpy",
+        "-w RU,100 --batch-size 128 -o I8,F8,S16 --as-numpy",
+    ],
+)
+def test_the_commands_behind_the_figures_of_the_data_model_run(options):
+    """Those of docs/benchmarks.md, on few records."""
+    if "--as-numpy" in options:
+        pytest.importorskip("numpy")
+    common = split("-d 0.5 --warmup 0.1 -k 500 --threads 1 -z 2 --json --mode pac-blocking,pac-async")
+    done = bench(*split(options), *common)
+    assert done.returncode == 0, done.stderr
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["client"] for report in reports] == ["pac-blocking", "pac-async"]
+    for report in reports:
+        assert report["tps"] > 100 and report["client_cpu_us_per_op"] > 0 and report["errors"] == 0, report
+        assert report["not_found"] == 0 and report["peak_rss_bytes"] > 1 << 20, report
+        assert report["columns"] == ("numpy" if "--as-numpy" in options else None)
 
 
 def test_the_floors_need_no_cluster():

@@ -14,11 +14,11 @@ PEERS = [name for name in MODES if name.startswith(("peer-", "legacy-"))]
 MORE = {
     "peer-sdk-sync": ["--no-fast-path", "--services-alternate", "-w RMU"],
     "peer-sdk-async": ["--no-fast-path", "--pool-loops 2", "-w RR,50"],
-    "peer-native-blocking": ["--current-thread-runtime", "--batch-size 4"],
-    "peer-native-async": ["--pool-loops 2", "--batch-size 4"],
-    "peer-apy-sync": ["--batch-size 4"],
-    "peer-apy-async": ["--batch-size 4"],
-    "legacy-sync": ["--batch-size 4", "-w RMI"],
+    "peer-native-blocking": ["--current-thread-runtime", "--batch-size 4", "-w Q --touch-bins", "-w LG -o L8"],
+    "peer-native-async": ["--pool-loops 2", "--batch-size 4", "-w Q --touch-bins", "-w LG -o L8"],
+    "peer-apy-sync": ["--batch-size 4", "-w Q", "-w LG -o L8", "--batch-size 4 -w RU,100 -o I8,F8,S4 --as-numpy"],
+    "peer-apy-async": ["--batch-size 4", "-w Q", "-w LG -o L8", "--batch-size 4 -w RU,100 -o I8,F8,S4 --as-numpy"],
+    "legacy-sync": ["--batch-size 4", "-w RMI", "-w Q --touch-bins", "-w LG -o L8"],
 }
 
 

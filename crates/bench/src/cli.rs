@@ -3,6 +3,7 @@
 use std::num::NonZeroU8;
 
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
+use clap::error::ErrorKind;
 
 use crate::client_kind::{ClientKind, Mode};
 use crate::spec::{ClientSettings, RunSpec, RuntimeKind};
@@ -30,7 +31,8 @@ pub struct Cli {
     #[arg(long, default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub nodes: usize,
 
-    /// I (insert), RU,<read %> (read/update) or RR,<read %> (read/replace); also RU,<read %>/<write %>.
+    /// I (insert), RU,<read %> (read/update) or RR,<read %> (read/replace); also RU,<read %>/<write %>. LG: `operate` with
+    /// one list operation (the first item of a list).
     #[arg(long, short = 'w')]
     pub workload: Option<Workload>,
 
@@ -154,6 +156,18 @@ fn seconds(text: &str) -> Result<u64, String> {
 }
 
 impl Cli {
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// They do not; the message says which.
+    pub fn check(&self) -> Result<(), clap::Error> {
+        if self.workload() == Workload::ListGet && self.batch_size > 1 {
+            let message = "the workload LG makes no batches: it does not go with --batch-size\n";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(())
+    }
+
     /// The clients to measure, each once, in the order asked for.
     #[must_use]
     pub fn clients(&self) -> Vec<ClientKind> {

@@ -12,6 +12,9 @@ fn main() -> ExitCode {
     if let Some(task) = &cli.child {
         return answer_as_child(task);
     }
+    if let Err(error) = cli.check() {
+        error.exit();
+    }
     match session::run(&cli) {
         Ok(session) => {
             print(&cli, &session);

@@ -31,14 +31,29 @@ pub enum Workload {
         /// Share of reads, 0 to 100.
         read_pct: u8,
     },
+    /// Operates on random keys with one list operation, which reads the first item of a list.
+    ListGet,
 }
 
+/// Items of the lists of [`Workload::ListGet`].
+const LIST_ITEMS: i64 = 8;
+
 impl Workload {
+    /// The bin of the record of one id.
+    #[must_use]
+    pub fn bin(self, id: u64) -> Bin {
+        match self {
+            Self::ListGet => Bin::new(BIN, Value::List((0..LIST_ITEMS).map(Value::Int).collect())),
+            _ => KeySpace::bin(id),
+        }
+    }
+
     /// Share of reads in percent.
     #[must_use]
     pub fn read_pct(self) -> u8 {
         match self {
             Self::Insert => 0,
+            Self::ListGet => 100,
             Self::ReadUpdate { read_pct } | Self::ReadReplace { read_pct } => read_pct,
         }
     }
@@ -48,6 +63,7 @@ impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Insert => f.write_str("I"),
+            Self::ListGet => f.write_str("LG"),
             Self::ReadUpdate { read_pct } => write!(f, "RU,{read_pct}"),
             Self::ReadReplace { read_pct } => write!(f, "RR,{read_pct}"),
         }
@@ -70,7 +86,7 @@ impl TryFrom<String> for Workload {
 
 /// Why a workload text was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("workload `{text}`: {reason}; expected I, RU,<read %>, RU,<read %>/<write %> or the same with RR")]
+#[error("workload `{text}`: {reason}; expected I, LG, RU,<read %>, RU,<read %>/<write %> or the same with RR")]
 pub struct WorkloadError {
     text: String,
     reason: &'static str,
@@ -88,7 +104,8 @@ impl FromStr for Workload {
         };
         match (kind.to_ascii_uppercase().as_str(), share) {
             ("I", None) => Ok(Self::Insert),
-            ("I", Some(_)) => Err(refuse("I takes no share of reads")),
+            ("LG", None) => Ok(Self::ListGet),
+            ("I" | "LG", Some(_)) => Err(refuse("it takes no share of reads")),
             ("RU" | "RR", None) => Err(refuse("the share of reads is missing")),
             ("RU", Some(share)) => Ok(Self::ReadUpdate { read_pct: read_share(share).map_err(refuse)? }),
             ("RR", Some(share)) => Ok(Self::ReadReplace { read_pct: read_share(share).map_err(refuse)? }),
@@ -140,6 +157,8 @@ pub enum KeyMaker {
 pub enum Request {
     /// Reads one record, all bins.
     Read(Cow<'static, Key>),
+    /// Reads the first item of the list in the one bin of a record.
+    ListGet(Cow<'static, Key>),
     /// Writes one record with one bin.
     Write(Cow<'static, Key>, Bin),
     /// Reads several records in one batch call.
@@ -283,7 +302,8 @@ impl RequestSource {
         match (read, self.batch) {
             (true, 1) => {
                 let id = self.next_id();
-                Request::Read(self.key(id))
+                let key = self.key(id);
+                if self.workload == Workload::ListGet { Request::ListGet(key) } else { Request::Read(key) }
             }
             (false, 1) => {
                 let id = self.next_id();
@@ -332,6 +352,7 @@ mod tests {
         assert_eq!("RU,0/100".parse(), Ok(Workload::ReadUpdate { read_pct: 0 }));
         assert_eq!("RR,80".parse(), Ok(Workload::ReadReplace { read_pct: 80 }));
         assert_eq!("I".parse(), Ok(Workload::Insert));
+        assert_eq!("lg".parse(), Ok(Workload::ListGet));
     }
 
     #[test]
@@ -343,6 +364,7 @@ mod tests {
             ("RU,50/60", "add up"),
             ("RU,50,1,2", "0 to 100"),
             ("I,5", "no share"),
+            ("LG,5", "no share"),
             ("RMU,50", "unknown kind"),
             ("", "unknown kind"),
         ] {
@@ -353,7 +375,7 @@ mod tests {
 
     #[test]
     fn display_parses_back() {
-        for text in ["I", "RU,0", "RU,100", "RR,33"] {
+        for text in ["I", "LG", "RU,0", "RU,100", "RR,33"] {
             assert_eq!(text.parse::<Workload>().unwrap().to_string(), text);
         }
     }
@@ -404,6 +426,14 @@ mod tests {
         }
         let batch = source(4).with_prebuilt(Some(space.all_keys())).next_request();
         assert!(matches!(batch, Request::Prebuilt { read: true, rows: 4 }));
+    }
+
+    #[test]
+    fn list_reads_are_of_lists() {
+        let workload = Workload::ListGet;
+        assert!(matches!(workload.bin(7).value, Value::List(items) if items.len() == LIST_ITEMS as usize));
+        let mut source = RequestSource::new(workload, &space(10), 1, 1, 0, 1);
+        assert!(matches!(source.next_request(), Request::ListGet(key) if (0..10).contains(&id_of(&key))));
     }
 
     #[test]

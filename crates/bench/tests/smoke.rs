@@ -135,6 +135,21 @@ fn reads_of_an_empty_set_are_successes() {
 }
 
 #[test]
+fn list_operations_beside_those_of_aerospike_core() {
+    let cluster = cluster();
+    let args = ["--client", ALL, "-w", "LG", "--tasks", "4", "--threads", "2", "--json"];
+    let reports = json_lines(&bench(&[&["--host", &cluster.seeds()], &args[..]].concat()));
+    assert_eq!(reports.len(), 5);
+    for report in &reports {
+        assert!(number(report, "errors") == 0.0 && number(report, "not_found") == 0.0, "{report}");
+        assert!(number(report, "tps") > 50.0 && number(report, "client_cpu_us_per_op") > 0.0, "{report}");
+        assert_eq!(report["workload"].as_str(), Some("LG"));
+    }
+    let output = bench(&["-w", "LG", "--batch-size", "2"]);
+    assert!(!output.status.success() && text(&output.stderr).contains("makes no batches"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_client_that_cannot_run_fails_the_program_and_is_named() {
     let cluster = cluster();
     let args = ["--client", "floor,core-async", "--no-load", "-q", "--json", "--namespace", "nowhere"];

@@ -35,6 +35,8 @@ modes
 examples
   python -m aerolane.bench --mode async,peer-native-async -z 128
   python -m aerolane.bench -H host:3000 --mode pac-blocking,legacy-sync --threads 1 -d 15 --warmup 3
+  python -m aerolane.bench --mode pac-blocking,peer-native-blocking --threads 1 -w Q -k 1000000 -o I8,F8,S16
+  python -m aerolane.bench --mode pac-blocking,peer-apy-sync --threads 1 -w RU,100 --batch-size 128 --as-numpy
 """
 
 
@@ -175,6 +177,11 @@ def parser() -> argparse.ArgumentParser:
     )
     group.add_argument("--touch-bins", action="store_true", help="look at the bins of every record that was read")
     group.add_argument(
+        "--as-numpy",
+        action="store_true",
+        help="read batches (-w RU,100 --batch-size N) and queries (-w Q) as numpy arrays",
+    )
+    group.add_argument(
         "--rate",
         type=number(0, 1e9, "operations per second"),
         default=0.0,
@@ -197,7 +204,7 @@ def parser() -> argparse.ArgumentParser:
         "--bins",
         type=verbatim(Payload.parse),
         default="I8",
-        help="the bins of a record: I8, S<length>, B<length>, separated by commas (I8)",
+        help="the bins of a record: I8, F8, S<length>, B<length>, L<length>, separated by commas (I8)",
     )
     group.add_argument(
         "--prebuilt-keys",
@@ -278,6 +285,7 @@ def plan(options: argparse.Namespace) -> Plan:
         latency=options.latency or "",
         prebuilt_keys=options.prebuilt_keys,
         touch_bins=options.touch_bins,
+        as_numpy=options.as_numpy,
         rate=options.rate,
         busy_ms=options.busy_loop,
         print_loop=options.print_loop,
@@ -315,6 +323,15 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         top.error(f"--batch-size goes with the workloads RU and I, not with {workload.kind}")
     if workload.kind in ("RMI", "RMD") and not options.bins.upper().startswith("I"):
         top.error(f"workload {workload.kind} needs an integer as the first bin, not {options.bins}")
+    if workload.kind == "LG" and not options.bins.upper().startswith("L"):
+        top.error(f"workload LG needs a list as the first bin, as -o L8, not {options.bins}")
+    if options.as_numpy:
+        if not workload.queries and (options.batch_size == 1 or workload.read_pct < 100):
+            top.error("--as-numpy goes with queries (-w Q) and with batches that read (-w RU,100 --batch-size N)")
+        try:
+            Payload.parse(options.bins).fields()
+        except ValueError as error:
+            top.error(f"--as-numpy: {error}")
     if options.current_thread_runtime and any(mode.asynchronous for mode in modes):
         top.error("--current-thread-runtime goes with blocking modes only")
     if options.pool_loops and not any(mode.asynchronous for mode in modes):

@@ -9,6 +9,7 @@ timed, from before the draw until the answer is there. Counters are cells of one
 reads while the worker runs.
 """
 
+import importlib
 import linecache
 from collections.abc import Callable
 from textwrap import indent
@@ -51,6 +52,8 @@ def build(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = False
     module: dict[str, Any] = {}
     exec(compile(text, FILE, "exec"), module)  # its parts come from this package only, never from the command line
     bound = {**constants, **calls.names, "not_found": calls.not_found}
+    if spec.as_numpy:
+        bound["dtype"] = _dtype(spec)
     work: Callable[..., Any] = module["work"]
 
     def worker(**arguments: object) -> Any:
@@ -62,7 +65,7 @@ def build(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = False
 def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = False) -> tuple[str, dict[str, object]]:
     """The text of the worker function, and the constants that it takes beside `PARAMETERS`."""
     bins, constants = spec.payload().source()
-    parameters = ", ".join((*PARAMETERS, *constants, *calls.names))
+    parameters = ", ".join((*PARAMETERS, *constants, *calls.names, *["dtype"] * spec.as_numpy))
     text = f"{'async ' if asynchronous else ''}def work(*, {parameters}):\n"
     text += "    reads = writes = missed = 0\n    kid = first_id - stride\n    due = clock() + lead\n"
     if loading:
@@ -72,11 +75,19 @@ def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = Fals
     timed = "began = clock()\n" + _guarded(_operation(spec, calls, bins, True), asynchronous) + pace
     plain = "if stop:\n    break\n" + _guarded(_operation(spec, calls, bins, False), asynchronous) + pace
     text += "    while not stop:\n"
-    if spec.sample_every > 1:
+    if spec.sample_every > 1 and not spec.parsed_workload().queries:
         # The first stretch is shorter, by another length for each worker, so that they do not all time at once.
         text += "        for _ in untimed:\n" + indent(plain, " " * 12) + "        untimed = untimed_later\n"
     text += indent(timed, " " * 8)
     return text, constants
+
+
+def _dtype(spec: RunSpec) -> Any:
+    try:
+        numpy = importlib.import_module("numpy")
+    except ModuleNotFoundError:
+        raise Unsupported("numpy is not installed (pip install numpy)") from None
+    return numpy.dtype(spec.payload().fields())
 
 
 def _guarded(operation: str, asynchronous: bool) -> str:
@@ -109,7 +120,12 @@ def _operation(spec: RunSpec, calls: Calls, bins: str, timed: bool) -> str:
         return _batch(spec, workload, calls, bins, key, note_read, note_write)
     if workload.kind == "I":
         return _next_id() + _write(calls.write, key, bins, 1, note_write)
+    if workload.queries:
+        return _query(spec, calls, note_read)
     draw = "kid = below(keys)\n"
+    if workload.kind == "LG":
+        call = _need(calls.list_get, "operate with list operations")
+        return draw + _read(spec, call, key, 1, note_read, calls.touch)
     if workload.reads_then_writes:
         change = {"RMU": None, "RMI": "1", "RMD": "-1"}[workload.kind]
         first_bin, _ = spec.payload().source(only_first=True)
@@ -140,12 +156,32 @@ def _batch(
     keys, rows = f"[{key} for kid in ids]", f"[{bins} for kid in ids]"
     read = write = ""
     if workload.read_pct > 0:
-        call = _need(calls.read_many, "batch read").replace("{keys}", keys)
-        read = _read(spec, call, key, spec.batch, note_read, calls.touch_many)
+        if spec.as_numpy:
+            call, touch = _need(calls.read_many_numpy, "batch read as numpy arrays"), "record"
+        else:
+            call, touch = _need(calls.read_many, "batch read"), calls.touch_many
+        read = _read(spec, call.replace("{keys}", keys), key, spec.batch, note_read, touch)
     if workload.read_pct < 100:
         call = _need(calls.write_many, "batch write").replace("{keys}", keys).replace("{rows}", rows)
         write = _write(call, key, bins, spec.batch, note_write)
     return draw + _choose(workload.read_pct, read, write)
+
+
+# The counter that the conductor reads is kept up to date once in so many records: more often would cost as much as a
+# record does. A power of two.
+TOLD = 4096
+
+
+def _query(spec: RunSpec, calls: Calls, note: str) -> str:
+    if spec.as_numpy:
+        call = _need(calls.query_numpy, "query as numpy arrays")
+        return f"record = {call}\nreads += len(record)\ncell[{READS}] = reads\n{note}"
+    look = f"    {calls.touch_each}\n" if spec.touch_bins else ""
+    return (
+        f"{_need(calls.each, 'query')}:\n{look}"
+        f"    reads += 1\n    if not reads & {TOLD - 1}:\n        cell[{READS}] = reads\n"
+        f"cell[{READS}] = reads\n{note}"
+    )
 
 
 def _need(call: str | None, what: str) -> str:

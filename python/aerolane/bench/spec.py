@@ -54,6 +54,7 @@ class RunSpec:
     latency: str = ""
     prebuilt_keys: int = 0
     touch_bins: bool = False
+    as_numpy: bool = False
     rate: float = 0.0
     busy_ms: float = 0.0
     print_loop: bool = False

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-FORMS = "I, RU,<read %>[,<all-bins read %>[,<all-bins write %>]], RR,<read %>, RMU, RMI or RMD"
+FORMS = "I, RU,<read %>[,<all-bins read %>[,<all-bins write %>]], RR,<read %>, RMU, RMI, RMD, LG or Q"
 
 
 @dataclass(frozen=True)
@@ -10,7 +10,9 @@ class Workload:
     """A mix of operations on keys drawn evenly (`I`: written in order, again and again).
 
     `RU`: reads and updates. `RR`: reads and replaces. `RMU`: each operation reads a record and updates it; `RMI` and
-    `RMD` read it and increment or decrement its first bin. Shares are percentages.
+    `RMD` read it and increment or decrement its first bin. `LG`: each operation is an `operate` with one list operation
+    (the first item of the list in the first bin). `Q`: queries of all records of the set, each record an operation.
+    Shares are percentages.
     """
 
     kind: str
@@ -23,6 +25,11 @@ class Workload:
         """Whether an operation is a read followed by a write of the same record."""
         return self.kind in ("RMU", "RMI", "RMD")
 
+    @property
+    def queries(self) -> bool:
+        """Whether it consists of queries."""
+        return self.kind == "Q"
+
     @classmethod
     def parse(cls, text: str) -> "Workload":
         """Raises `ValueError` that says what is wrong."""
@@ -32,7 +39,7 @@ class Workload:
 
         kind, *shares = [part.strip() for part in text.split(",")]
         kind = kind.upper()
-        most = {"I": 0, "RMU": 0, "RMI": 0, "RMD": 0, "RU": 3, "RR": 1}.get(kind)
+        most = {"I": 0, "RMU": 0, "RMI": 0, "RMD": 0, "LG": 0, "Q": 0, "RU": 3, "RR": 1}.get(kind)
         if most is None:
             raise refuse("unknown kind")
         if len(shares) > most:

@@ -6,14 +6,16 @@ use std::num::NonZeroUsize;
 use aerolane::{BatchOperation, Client, ClientConfig, LaneRuntime, LocalClient, SyncClient, operations};
 use aerospike_core::ResultCode;
 
-use super::calls::{BatchRow, CallError, Policies, client_policy, perform_batch, perform_single, prebuilt_rows};
+use super::calls::{
+    BatchRow, CallError, Policies, client_policy, perform_batch, perform_list_get, perform_single, prebuilt_rows,
+};
 use super::rows::PrebuiltRows;
 use super::{DoorError, TokioHost, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
 use crate::worker::{drive_idle_task, drive_task};
-use crate::workload::Request;
+use crate::workload::{Request, Workload};
 
 impl CallError for aerolane::Error {
     fn is_missing_record(&self) -> bool {
@@ -73,7 +75,9 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     let client: &'static Client = Box::leak(Box::new(connect(&host, stage.spec())?));
     let policies = Policies::leak(stage.spec());
     let single = move |request| single_async(client, policies, request);
-    if stage.spec().batch == 1 {
+    if stage.spec().workload == Workload::ListGet {
+        host.spawn_busy(stage, move |request| list_get_async(client, policies, request));
+    } else if stage.spec().batch == 1 {
         host.spawn_busy(stage, single);
     } else {
         let rows = rows(stage, policies);
@@ -91,7 +95,9 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     let policies = Policies::leak(spec);
     let threads = NonZeroUsize::new(spec.runtime_threads()).unwrap_or(NonZeroUsize::MIN);
     let runtime = LaneRuntime::new(&client, threads).map_err(|error| refused(spec, &error))?;
-    if spec.batch == 1 {
+    if spec.workload == Workload::ListGet {
+        spawn_busy(&runtime, stage, move |client, request| list_get_local(client, policies, request));
+    } else if spec.batch == 1 {
         spawn_busy(&runtime, stage, move |client, request| single_local(client, policies, request));
     } else {
         let rows = rows(stage, policies);
@@ -131,7 +137,9 @@ where
 pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
     let client: &'static SyncClient = Box::leak(Box::new(connect_sync(stage.spec())?));
     let policies = Policies::leak(stage.spec());
-    if stage.spec().batch == 1 {
+    if stage.spec().workload == Workload::ListGet {
+        spawn_threads(stage, move |request| perform_list_get!(client, policies, request, operations::lists::get,))
+    } else if stage.spec().batch == 1 {
         spawn_threads(stage, move |request| perform_single!(client, policies, request,))
     } else {
         let rows = rows(stage, policies);
@@ -143,6 +151,14 @@ pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
 
 async fn single_async(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
     perform_single!(client, policies, request, .await)
+}
+
+async fn list_get_async(
+    client: &'static Client,
+    policies: &'static Policies,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform_list_get!(client, policies, request, operations::lists::get, .await)
 }
 
 async fn batch_async(
@@ -160,6 +176,14 @@ async fn single_local(
     request: Request,
 ) -> Result<Done, Failure> {
     perform_single!(client, policies, request, .await)
+}
+
+async fn list_get_local(
+    client: &'static LocalClient,
+    policies: &'static Policies,
+    request: Request,
+) -> Result<Done, Failure> {
+    perform_list_get!(client, policies, request, operations::lists::get, .await)
 }
 
 async fn batch_local(

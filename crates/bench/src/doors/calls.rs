@@ -161,6 +161,20 @@ macro_rules! perform_single {
     }};
 }
 
+/// Carries out a request for the first item of a list; `$get` is the client's operation, and `$wait` is `.await` or
+/// nothing.
+macro_rules! perform_list_get {
+    ($client:expr, $policies:expr, $request:expr, $get:path, $($wait:tt)*) => {{
+        let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
+        match $request {
+            $crate::workload::Request::ListGet(key) => $crate::doors::calls::read_outcome(
+                client.operate(&policies.write, &key, &[$get($crate::workload::BIN, 0)]) $($wait)*,
+            ),
+            request => Err($crate::doors::calls::wrong_loop(&request)),
+        }
+    }};
+}
+
 /// Carries out a request for several records. `$prebuilt` are the rows of the run, if any; `$row` is the client's batch
 /// row type, `$put` its operation that writes a bin, and `$wait` is `.await` or nothing.
 macro_rules! perform_batch {
@@ -210,7 +224,7 @@ macro_rules! prebuilt_rows {
     }};
 }
 
-pub(crate) use {perform_batch, perform_single, prebuilt_rows};
+pub(crate) use {perform_batch, perform_list_get, perform_single, prebuilt_rows};
 
 /// A request that was drawn for the other kind of loop: a mistake of the harness, which the report then shows.
 #[cold]

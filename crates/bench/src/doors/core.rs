@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use aerospike_core::{BatchOperation, Client, operations};
 
-use super::calls::{Policies, client_policy, perform_batch, perform_single, prebuilt_rows};
+use super::calls::{Policies, client_policy, perform_batch, perform_list_get, perform_single, prebuilt_rows};
 use super::rows::PrebuiltRows;
 use super::{DoorError, TokioHost, spawn_threads, wait_until};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
-use crate::workload::{KeySpace, Request};
+use crate::workload::{KeySpace, Request, Workload};
 
 /// How long a cluster may take to have an owner for every partition.
 const READY_LIMIT: Duration = Duration::from_secs(20);
@@ -51,7 +51,9 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
     let single = move |request| single(client, policies, request);
-    if stage.spec().batch == 1 {
+    if stage.spec().workload == Workload::ListGet {
+        host.spawn_busy(stage, move |request| list_get(client, policies, request));
+    } else if stage.spec().batch == 1 {
         host.spawn_busy(stage, single);
     } else {
         let rows = prebuilt_rows!(stage, policies, BatchOperation, operations::put);
@@ -67,7 +69,9 @@ pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, DoorError> {
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
     let handle = host.handle().clone();
-    if stage.spec().batch == 1 {
+    if stage.spec().workload == Workload::ListGet {
+        spawn_threads(stage, move |request| handle.block_on(list_get(client, policies, request)))?;
+    } else if stage.spec().batch == 1 {
         spawn_threads(stage, move |request| handle.block_on(single(client, policies, request)))?;
     } else {
         let rows = prebuilt_rows!(stage, policies, BatchOperation, operations::put);
@@ -78,6 +82,10 @@ pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, DoorError> {
 
 async fn single(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
     perform_single!(client, policies, request, .await)
+}
+
+async fn list_get(client: &'static Client, policies: &'static Policies, request: Request) -> Result<Done, Failure> {
+    perform_list_get!(client, policies, request, operations::lists::get, .await)
 }
 
 async fn batch(
@@ -94,7 +102,7 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
     let host = TokioHost::start(spec)?;
     let client = connect(&host, spec)?;
     let policies = Policies::leak(spec);
-    let space: &'static KeySpace = Box::leak(Box::new(spec.space.clone()));
+    let (space, workload): (&'static KeySpace, _) = (Box::leak(Box::new(spec.space.clone())), spec.workload);
     let next = Arc::new(AtomicU64::new(0));
     let writers: Vec<_> = (0..LOADERS)
         .map(|_| {
@@ -105,7 +113,7 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
                     if id >= space.keys {
                         return Ok(());
                     }
-                    write_with_retries(client, policies, space, id).await?;
+                    write_with_retries(client, policies, (space, workload), id).await?;
                 }
             })
         })
@@ -123,9 +131,14 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
     })
 }
 
-async fn write_with_retries(client: &Client, policies: &Policies, space: &KeySpace, id: u64) -> Result<(), String> {
+async fn write_with_retries(
+    client: &Client,
+    policies: &Policies,
+    (space, workload): (&KeySpace, Workload),
+    id: u64,
+) -> Result<(), String> {
     let key = space.key(id);
-    let bins = [KeySpace::bin(id)];
+    let bins = [workload.bin(id)];
     let mut tries = 1;
     loop {
         match client.put(&policies.write, &key, &bins).await {

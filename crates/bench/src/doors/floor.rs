@@ -9,7 +9,7 @@ use crate::workload::Request;
 
 fn answer(request: &Request) -> Done {
     let records = match black_box(request) {
-        Request::Read(_) | Request::Write(..) => 1,
+        Request::Read(_) | Request::ListGet(_) | Request::Write(..) => 1,
         Request::BatchRead(keys) => keys.len(),
         Request::BatchWrite(rows) => rows.len(),
         Request::Prebuilt { rows, .. } => *rows,

@@ -13,7 +13,7 @@ use super::calls::{Policies, wrong_loop};
 use super::{DoorError, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
-use crate::workload::Request;
+use crate::workload::{Request, Workload};
 
 /// In the request; as the clients' default.
 const TIMEOUT_MS: u32 = 1_000;
@@ -27,6 +27,9 @@ pub(super) fn start(stage: &Stage) -> Result<(), DoorError> {
     let refused = |reason: String| DoorError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason };
     if spec.batch > 1 {
         return Err(refused("it makes no batches".to_owned()));
+    }
+    if spec.workload == Workload::ListGet {
+        return Err(refused("it makes no list operations".to_owned()));
     }
     Socket::open(seeds).map_err(|failure| refused(failure.message))?;
     spawn_threads(stage, move |request| {

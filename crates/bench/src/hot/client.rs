@@ -27,6 +27,7 @@ pub(super) fn paths() -> Vec<HotPath> {
         HotPath { name: "client/make and encode list get", prepare: || make_and_encode(|| lists::get("b0", 3)) },
         HotPath { name: "client/make and encode list append", prepare: || make_and_encode(list_append) },
         HotPath { name: "client/encode get with a filter", prepare: encode_filtered_get },
+        HotPath { name: "client/make batch of 128", prepare: make_batch },
         HotPath { name: "client/encode batch of 128", prepare: encode_batch },
         HotPath { name: "client/decode record", prepare: decode_record },
         HotPath { name: "client/decode write", prepare: decode_write },
@@ -115,6 +116,17 @@ fn encode_filtered_get() -> Run {
             out.clear();
             encode::read(&policy.base_policy, black_box(&key), &Bins::All, TIMEOUT_MS, &mut out).expect("valid");
             black_box(&out);
+        }
+    })
+}
+
+/// Rows with copies of keys that are there already.
+fn make_batch() -> Run {
+    let (read, keys): (_, Vec<Key>) = (BatchReadPolicy::default(), (0..BATCH as i64).map(key).collect());
+    Box::new(move |n| {
+        for _ in 0..n {
+            let row = |key: &Key| BatchOperation::read(&read, key.clone(), Bins::All);
+            black_box(black_box(&keys).iter().map(row).collect::<Vec<_>>());
         }
     })
 }

@@ -27,9 +27,13 @@ def _login(spec: RunSpec) -> tuple[str, ...]:
 def _calls(client: Any, prefix: str) -> Calls:
     module = importlib.import_module("aerospike_py")
     return Calls(
-        names={name: getattr(client, name) for name in ("get", "put", "select", "batch_read", "batch_write")}
+        names={
+            name: getattr(client, name)
+            for name in ("get", "put", "select", "operate", "query", "batch_read", "batch_write")
+        }
         | {
             "first_bin": ["b0"],
+            "first_item": [importlib.import_module("aerospike_py.list_operations").list_get("b0", 0)],
             "increment": client.increment,
             "replace_policy": {"exists": module.POLICY_EXISTS_REPLACE},
         },
@@ -41,6 +45,9 @@ def _calls(client: Any, prefix: str) -> Calls:
         add=prefix + 'increment({key}, "b0", {amount})',
         read_many=prefix + "batch_read({keys})",
         write_many=prefix + "batch_write(list(zip({keys}, {rows})))",
+        read_many_numpy=f"({prefix}batch_read({{keys}})).to_numpy(dtype)",
+        list_get=prefix + "operate({key}, first_item)",
+        each=f"for record in {prefix}query(namespace, set_name).results()",
         touch_many="record.to_list()",
         not_found=(module.RecordNotFound,),
     )

@@ -44,10 +44,14 @@ class LegacySync:
             ]
             return client.batch_write(records.BatchRecords(writes))
 
-        names = {name: getattr(client, name) for name in ("get", "put", "select", "increment", "batch_read")}
+        calls = ("get", "put", "select", "increment", "operate", "query", "batch_read")
+        names = {name: getattr(client, name) for name in calls}
+        lists = importlib.import_module("aerospike_helpers.operations.list_operations")
         replace = {"exists": self._module.POLICY_EXISTS_CREATE_OR_REPLACE}
         return Calls(
-            names=names | {"first_bin": ["b0"], "replace_policy": replace, "batch_write": batch_write},
+            names=names
+            | {"first_bin": ["b0"], "replace_policy": replace, "batch_write": batch_write}
+            | {"first_item": [lists.list_get("b0", 0)]},
             key=TUPLE_KEY,
             read="get({key})",
             write="put({key}, {bins})",
@@ -56,7 +60,10 @@ class LegacySync:
             add='increment({key}, "b0", {amount})',
             read_many="batch_read({keys})",
             write_many="batch_write({keys}, {rows})",
+            list_get="operate({key}, first_item)",
+            each="for record in query(namespace, set_name).results()",
             touch="record[2]",
+            touch_each="record[2]",
             touch_many="[row.record[2] for row in record.batch_records]",
             bins_of=lambda record: record[2],
             not_found=(importlib.import_module("aerospike.exception").RecordNotFound,),

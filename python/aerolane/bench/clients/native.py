@@ -38,11 +38,18 @@ def _calls(module: ModuleType, client: Any, suffix: str, prefix: str) -> Calls:
         "make_key": module.Key.from_int_user_key,
         "first_bin": ["b0"],
         "replace_policy": replace,
+        "Statement": module.Statement,
+        "all_partitions": module.PartitionFilter.all,
+        # A user makes an operation once, where it is always the same.
+        "first_item": [module.ListOperation.get("b0", 0)],
     }
     # A thread-bound client has some of the calls only; the loop will say which one it misses.
-    for name in ("get", "put", "add", "batch_read", "batch_write"):
+    for name in ("get", "put", "add", "operate", "query", "batch_read", "batch_write"):
         if hasattr(client, name + suffix):
             names[name] = getattr(client, name + suffix)
+    query = prefix + "query(Statement(namespace, set_name), all_partitions())" if "query" in names else None
+    # The vendor's module has none.
+    columns = hasattr(module.Recordset, "to_numpy")
     exceptions = importlib.import_module(module.__name__ + ".exceptions")
     return Calls(
         names=names,
@@ -53,6 +60,10 @@ def _calls(module: ModuleType, client: Any, suffix: str, prefix: str) -> Calls:
         add=prefix + 'add({key}, {"b0": {amount}})' if "add" in names else None,
         read_many=prefix + "batch_read({keys})" if "batch_read" in names else None,
         write_many=prefix + "batch_write({keys}, {rows})" if "batch_write" in names else None,
+        read_many_numpy=prefix + "batch_read({keys}, as_numpy=dtype)" if columns and "batch_read" in names else None,
+        list_get=prefix + "operate({key}, first_item)" if "operate" in names else None,
+        each=f"{'async ' if prefix else ''}for record in {query}" if query else None,
+        query_numpy=f"{prefix}({query}).to_numpy{suffix}(dtype)" if columns and query else None,
         not_found=(getattr(exceptions, "RecordNotFound", None) or exceptions.RecordNotFoundError,),
     )
 

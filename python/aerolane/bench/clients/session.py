@@ -47,7 +47,7 @@ def _calls(package: str, session: Any, fast_path: bool, prefix: str) -> Calls:
         "first_bin": ["b0"],
     }
     if builders:
-        names |= {"query": session.query, "upsert": session.upsert, "replace": session.replace}
+        names |= {"query": session.query, "upsert": session.upsert, "replace": session.replace, "DataSet": root.DataSet}
 
     def stream(builder: str) -> str:
         return f"{prefix}{builder}.execute()"
@@ -65,6 +65,10 @@ def _calls(package: str, session: Any, fast_path: bool, prefix: str) -> Calls:
     if builders:
         calls.replace = stream("replace({key}).put({bins})")
         calls.add = stream('upsert({key}).add("b0", {amount})')
+        first_item = stream('query({key}).bin("b0").list_get(0)')
+        calls.list_get = f"{prefix}({first_item}).first_or_raise()"
+        calls.each = f"{'async ' if prefix else ''}for record in {stream('query(DataSet.of(namespace, set_name))')}"
+        calls.touch_each = "record.record.bins"
         calls.read_many = collected("query({keys})")
         # One chained builder for the whole batch; the list of its parts is what a user would loop over.
         names["chain"] = _chain
