@@ -39,6 +39,7 @@ from aerolane._aerolane import (
     get_behavior,
     get_behavior_or_default,
 )
+from aerolane.system_settings import SystemSettings
 
 __all__ = [
     "AdminPolicy",
@@ -70,6 +71,7 @@ __all__ = [
     "Sampler",
     "Scope",
     "Settings",
+    "SystemSettings",
     "TlsConfig",
     "TxnRollPolicy",
     "TxnVerifyPolicy",

@@ -309,11 +309,8 @@ LATER = {
     **dict.fromkeys(["RecordResult", "RecordStream", "TransactionalSession", "TxnStatus"], BUILDERS),
     **dict.fromkeys(["sync.IndexBuilder", "sync.InfoCommands", "sync.QueryBuilder", "sync.RecordStream"], BUILDERS),
     "sync.TransactionalSession": BUILDERS,
-    **dict.fromkeys(["policy.SystemSettings", "policy.TransactionSettings"], "settings of a system: on their way"),
-    **dict.fromkeys(
-        ["ClusterDefinition.with_strict_config", "ClusterDefinition.with_system_settings"],
-        "settings of a system: on their way",
-    ),
+    "policy.TransactionSettings": BUILDERS,
+    "ClusterDefinition.with_strict_config": "configuration files name behaviors and settings of builders: " + BUILDERS,
     **dict.fromkeys(
         [
             f"Session.{name}"

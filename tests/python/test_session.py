@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 from conftest import overheard
@@ -17,6 +18,7 @@ from aerolane.exceptions import (
     InvalidNodeError,
     RecordNotFoundError,
 )
+from aerolane.policy import SystemSettings
 
 
 @pytest.fixture
@@ -158,6 +160,55 @@ def test_settings_are_chained(where):
         with pytest.raises(InvalidArgumentError, match="together"):
             definition.with_tls_config(client_cert_file="/nowhere")
     definition.cluster_name("another").with_native_credentials("u", "p")
+
+
+def test_system_settings(new_cluster):
+    settings = SystemSettings(
+        min_connections_per_node=1,
+        max_connections_per_node=2,
+        conn_pools_per_node=1,
+        wait_for_connection_to_complete=timedelta(milliseconds=1500),
+        tend_timeout=timedelta(seconds=2),
+        login_timeout=timedelta(microseconds=1),
+        max_socket_idle_time=timedelta(minutes=1),
+        tend_interval=timedelta(seconds=60),
+        num_tend_intervals_in_error_window=3,
+        max_errors_in_error_window=7,
+    )
+    policy = aerolane.ClientPolicy()
+    assert settings.apply_to(policy) is policy
+    assert (policy.min_conns_per_node, policy.max_conns_per_node, policy.conn_pools_per_node) == (1, 2, 1)
+    assert (policy.connect_timeout, policy.timeout, policy.login_timeout) == (1500, 2000, 1)
+    assert (policy.idle_timeout, policy.tend_interval) == (60_000, 60_000)
+    assert (policy.error_rate_window, policy.max_error_rate) == (3, 7)
+    # What is not said stays.
+    assert SystemSettings().apply_to(aerolane.ClientPolicy(max_conns_per_node=9)).max_conns_per_node == 9
+    cluster = new_cluster(nodes=1)
+    (node,) = cluster.nodes
+    keys = [Key("test", "system", number) for number in range(16)]
+    for module in (aerolane, sync):
+        definition = module.ClusterDefinition(node.host, node.port)
+        assert definition.with_system_settings(settings) is definition
+        for wrong in (None, 5, settings.__class__, {"max_connections_per_node": 2}):
+            with pytest.raises(TypeError, match="SystemSettings"):
+                definition.with_system_settings(wrong)
+        with pytest.raises(InvalidArgumentError, match="tend_interval"):
+            definition.with_system_settings(SystemSettings(tend_interval=timedelta(milliseconds=1)))
+        with pytest.raises(TypeError, match="tend_interval is a timedelta, not int"):
+            definition.with_system_settings(SystemSettings(tend_interval=5))
+    # They hold for the clusters that it connects.
+    definition = sync.ClusterDefinition(node.host, node.port).with_system_settings(settings)
+    with definition.connect() as connected:
+        session = connected.create_session()
+        opened = cluster.stats(node)["connections_opened"]
+        threads = [threading.Thread(target=session.put, args=(key, {"a": 1})) for key in keys]
+        with cluster.inject("delay", 0.05, on="write"):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert [session.get(key).bins for key in keys] == [{"a": 1}] * 16
+        assert cluster.stats(node)["connections_opened"] - opened <= 2
 
 
 def test_wrong_cluster_name(where):

@@ -5,6 +5,8 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, NamedTuple, Self, final, overload
 
+from aerolane.system_settings import SystemSettings
+
 from ._awaitable import Awaitable, AwaitableContext
 from ._behavior import Behavior
 from ._client_policy import ClientPolicy
@@ -66,6 +68,7 @@ class _ClusterDefinition:
     def force_single_node(self, enabled: bool = True) -> Self: ...
     def fail_if_not_connected(self, fail: bool) -> Self: ...
     def ip_map(self, ip_map: dict[str, str]) -> Self: ...
+    def with_system_settings(self, settings: SystemSettings) -> Self: ...
     def with_tls_config(
         self,
         *,

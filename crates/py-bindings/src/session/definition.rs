@@ -1,6 +1,7 @@
 //! `ClusterDefinition`: where a cluster is and how to talk to it, step by step.
 
 use parking_lot::Mutex;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -140,6 +141,20 @@ impl ClusterDefinitionBase {
     /// Addresses that the nodes give, and those to use in their place.
     fn ip_map<'py>(slf: Bound<'py, Self>, ip_map: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
         Self::set(slf, "ip_map", ip_map)
+    }
+
+    /// Takes over what `settings`, a `SystemSettings`, says of connections, tends and the circuit breaker.
+    ///
+    /// Raises `TypeError` for something else, `InvalidArgumentError` for what is out of bounds.
+    fn with_system_settings<'py>(slf: Bound<'py, Self>, settings: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let class = py.import("aerolane.system_settings")?.getattr("SystemSettings")?;
+        if !settings.is_instance(&class)? {
+            let kind = settings.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("settings: a SystemSettings was expected, not {kind}")));
+        }
+        settings.call_method1("apply_to", (slf.get().policy.bind(py),))?;
+        Ok(slf)
     }
 
     /// Encrypts the connections.

@@ -1,0 +1,68 @@
+"""`SystemSettings`: what a `ClusterDefinition` says of connections, tends and the circuit breaker."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from aerolane._aerolane import ClientPolicy
+
+# The property of `ClientPolicy` that each one is.
+_NUMBERS = {
+    "min_connections_per_node": "min_conns_per_node",
+    "max_connections_per_node": "max_conns_per_node",
+    "conn_pools_per_node": "conn_pools_per_node",
+    "num_tend_intervals_in_error_window": "error_rate_window",
+    "max_errors_in_error_window": "max_error_rate",
+}
+_TIMES = {
+    "wait_for_connection_to_complete": "connect_timeout",
+    "tend_timeout": "timeout",
+    "login_timeout": "login_timeout",
+    "max_socket_idle_time": "idle_timeout",
+    "tend_interval": "tend_interval",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemSettings:
+    """Settings of a cluster, for `ClusterDefinition.with_system_settings`. What is `None` stays as it is.
+
+    * `min_connections_per_node`, `max_connections_per_node`: bounds of the pool of each node
+    * `conn_pools_per_node`: into how many pools the connections of rare commands are split
+    * `wait_for_connection_to_complete`: how long a connection may take to open
+    * `tend_timeout`, `tend_interval`: how long a node may take to answer about the cluster, and how often it is asked
+    * `login_timeout`: how long a login may take
+    * `max_socket_idle_time`: connections that were idle for so long are closed
+    * `max_errors_in_error_window`, `num_tend_intervals_in_error_window`: so many errors within so many tend intervals,
+      and the node is left alone for a while
+
+    Times are `timedelta`s, in whole milliseconds, rounded up; `ClientPolicy` tells bounds and defaults.
+    """
+
+    min_connections_per_node: int | None = None
+    max_connections_per_node: int | None = None
+    conn_pools_per_node: int | None = None
+    wait_for_connection_to_complete: timedelta | None = None
+    tend_timeout: timedelta | None = None
+    login_timeout: timedelta | None = None
+    max_socket_idle_time: timedelta | None = None
+    tend_interval: timedelta | None = None
+    num_tend_intervals_in_error_window: int | None = None
+    max_errors_in_error_window: int | None = None
+
+    def apply_to(self, policy: ClientPolicy) -> ClientPolicy:
+        """Sets the properties of a policy, and gives the policy.
+
+        Raises `TypeError` for a time that is no `timedelta`, and `InvalidArgumentError` for what is out of bounds.
+        """
+        for name, target in _NUMBERS.items():
+            number = getattr(self, name)
+            if number is not None:
+                setattr(policy, target, number)
+        for name, target in _TIMES.items():
+            time = getattr(self, name)
+            if time is None:
+                continue
+            if not isinstance(time, timedelta):
+                raise TypeError(f"{name} is a timedelta, not {type(time).__name__}")
+            setattr(policy, target, -(-time // timedelta(milliseconds=1)))
+        return policy
