@@ -8,17 +8,11 @@ mod checks;
 #[path = "../../wire/tests/support/mod.rs"]
 mod support;
 
-use std::time::{Duration, Instant};
-
 use aerolane_wire::info::Answers;
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, split_frame};
-use support::damage::{Random, damage};
+use support::damage::{Random, each_damaged};
 
 const MAX_BODY: usize = 8 << 20;
-/// How long each test may go on at most; slow machines see fewer mutations.
-const TIME: Duration = Duration::from_secs(2);
-/// Fewer than this, and a test would mean little.
-const LEAST: u64 = 2000;
 
 /// The recorded answers that `fits` takes, none so large that the time goes into copying.
 fn corpus(fits: impl Fn(&support::Exchange) -> bool) -> Vec<Vec<u8>> {
@@ -33,19 +27,7 @@ fn run(corpus: &[Vec<u8>], mut check: impl FnMut(&[u8], &mut Random) -> usize) {
     assert!(corpus.len() >= 20, "{} recorded answers", corpus.len());
     let read = corpus.iter().filter(|bytes| check(bytes, &mut Random(1)) > 0).count();
     assert!(read * 4 > corpus.len(), "only {read} of {} answers were read", corpus.len());
-    let (start, mut mutations, mut items) = (Instant::now(), 0_u64, 0_usize);
-    'time: for round in 1_u64.. {
-        for (index, bytes) in corpus.iter().enumerate() {
-            let mut random = Random(round << 32 | (index as u64 + 1));
-            let mut bytes = bytes.clone();
-            damage(&mut bytes, &mut random);
-            items += check(&bytes, &mut random);
-            mutations += 1;
-            if mutations >= LEAST && start.elapsed() > TIME {
-                break 'time;
-            }
-        }
-    }
+    let (mutations, items) = each_damaged(corpus, check);
     println!("{mutations} mutations of {} answers, {items} items read", corpus.len());
     assert!(items > 0, "some of the damage should leave something to read");
 }

@@ -7,22 +7,16 @@
 mod checks;
 mod support;
 
-use std::time::{Duration, Instant};
-
 use aerolane_wire::compress;
 use aerolane_wire::message::{Messages, field};
 use aerolane_wire::msgpack::{Element, ListHeader, Reader, validate};
 use aerolane_wire::operation::context;
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, split_frame};
-use support::damage::{Random, damage};
+use support::damage::each_damaged;
 
 /// Enough for every frame of the corpus, and a bound for what damaged ones may announce.
 const MAX_BODY: usize = 8 << 20;
-/// How long it may go on at most; slow machines see fewer mutations.
-const TIME: Duration = Duration::from_secs(2);
-/// Fewer than this, and the test would mean little.
-const LEAST: u64 = 2000;
 
 /// Runs every check of a decoder that could meet these bytes. Gives the number of items read, so that nothing is optimised
 /// away.
@@ -102,19 +96,7 @@ fn damaged_exchanges_are_refused_or_read() {
         .filter(|bytes| (PROTO_HEADER_SIZE..20_000).contains(&bytes.len()))
         .collect();
     assert!(corpus.len() > 3000);
-    let (start, mut mutations, mut items) = (Instant::now(), 0_u64, 0_usize);
-    'time: for round in 1_u64.. {
-        for (index, bytes) in corpus.iter().enumerate() {
-            let mut random = Random(round << 32 | (index as u64 + 1));
-            let mut bytes = bytes.clone();
-            damage(&mut bytes, &mut random);
-            items += decode(&bytes);
-            mutations += 1;
-            if mutations >= LEAST && start.elapsed() > TIME {
-                break 'time;
-            }
-        }
-    }
+    let (mutations, items) = each_damaged(&corpus, |bytes, _| decode(bytes));
     println!("{mutations} mutations of {} messages, {items} items read", corpus.len());
     assert!(items as u64 > mutations, "most of the damage should leave something to read");
 }

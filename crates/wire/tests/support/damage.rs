@@ -1,6 +1,33 @@
-//! Damage to recorded bytes, pseudo-random with a seed of the caller's: a failure comes again.
+//! Damage to recorded bytes, pseudo-random with fixed seeds: a failure comes again.
+
+use std::time::{Duration, Instant};
 
 use aerolane_wire::proto::PROTO_HEADER_SIZE;
+
+/// How long a test goes on; slow machines see fewer mutations.
+const TIME: Duration = Duration::from_secs(2);
+/// Fewer than this, and a test would mean little.
+const LEAST: u64 = 2000;
+
+/// Runs a check on damaged copies of the corpus, for some time. Says how many copies those were, and the sum of what the
+/// checks have given.
+pub(crate) fn each_damaged(corpus: &[Vec<u8>], mut check: impl FnMut(&[u8], &mut Random) -> usize) -> (u64, usize) {
+    let (start, mut mutations, mut items) = (Instant::now(), 0_u64, 0_usize);
+    for round in 1_u64.. {
+        for (index, bytes) in corpus.iter().enumerate() {
+            let mut random = Random(round << 32 | (index as u64 + 1));
+            let mut bytes = bytes.clone();
+            damage(&mut bytes, &mut random);
+            items += check(&bytes, &mut random);
+            mutations += 1;
+            if mutations >= LEAST && start.elapsed() > TIME {
+                return (mutations, items);
+            }
+        }
+        assert!(mutations > 0, "there is nothing to damage");
+    }
+    (mutations, items)
+}
 
 /// `xorshift64*`.
 pub(crate) struct Random(pub(crate) u64);
@@ -19,7 +46,7 @@ impl Random {
 }
 
 /// Damages `bytes` behind the proto header (which has a type and size that let the rest be reached), or anywhere.
-pub(crate) fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     let from = if random.below(8) == 0 { 0 } else { PROTO_HEADER_SIZE.min(bytes.len()) };
     for _ in 0..=random.below(4) {
         let at = from + random.below(bytes.len() - from);
