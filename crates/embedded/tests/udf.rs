@@ -5,6 +5,7 @@ mod common;
 
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3};
+use aerolane_wire::msgpack::{Element, Reader};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{Answer, Raw, digest, put_bin};
 use std::time::{Duration, Instant};
@@ -105,6 +106,24 @@ function mark(rec, value) rec.marked = value; aerospike:update(rec) end
 function broken(rec)
   return nil + 1
 end
+-- What was asked of the recorded server.
+function shown(rec)
+  local l = list { bytes(0), 1 }
+  local m = map()
+  m.a, m.b, m.c = 1, bytes(0), 3
+  return tostring(bytes(0)) .. tostring(l) .. tostring(m)
+end
+function combined(rec)
+  local a, b = map(), map()
+  a.x, a.y, a.z, a.w = 1, 2, false, 5
+  b.x, b.z, b.w = 10, 3, 6
+  local function join(x, y) if x == 5 then return nil end return x + y end
+  local d = map.diff(a, b)
+  local m = map.merge(a, b, join)
+  return tostring(m.x) .. tostring(m.y) .. tostring(m.z) .. tostring(m.w) .. tostring(d.y) .. tostring(d.z)
+end
+function by_remainder(stream) return stream : map(n_of) : groupby(function(n) return n % 3 end) end
+function changed_in_place(stream) stream : filter(is_even) return stream : map(n_of) : reduce(add) end
 "#;
 
 fn cluster(nodes: usize) -> EmbeddedCluster {
@@ -250,6 +269,16 @@ fn lists_maps_and_texts_have_a_limit_too() {
 }
 
 #[test]
+fn bytes_without_any_and_values_that_are_false() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut said = |function| text(&raw.call(digest(7, 1), function, &[0x90]));
+    assert_eq!(said("shown"), "SUCCESS Bytes()[<NULL>, 1]{\"a\":1}");
+    assert_eq!(said("combined"), "SUCCESS 1123623");
+}
+
+#[test]
 fn calls_on_one_record_do_not_lose_each_others_writes() {
     let cluster = cluster(2);
     let nodes = cluster.nodes();
@@ -318,6 +347,19 @@ fn aggregations_see_every_record_and_can_be_aborted() {
     let answers = raw.until_last();
     // {0: 84, 1: 83, 2: 83}
     assert_eq!(answers[0].bins[0].1, [0x83, 0, 84, 1, 83, 2, 83]);
+    raw.send(&job(FOREGROUND, "changed_in_place", &[0x90], 1, 4));
+    assert_eq!(int(&raw.until_last()[0]), 250 * 249);
+    raw.send(&job(FOREGROUND, "by_remainder", &[0x90], 1, 5));
+    let answers = raw.until_last();
+    let mut groups = Reader::new(&answers[0].bins[0].1);
+    assert!(matches!(groups.read(), Ok(Element::Map(header)) if header.len == 3));
+    for (remainder, members) in [(0, 167), (1, 167), (2, 166)] {
+        assert_eq!(groups.read(), Ok(Element::Int(remainder)));
+        assert!(matches!(groups.read(), Ok(Element::List(header)) if header.len == members));
+        for _ in 0..members {
+            assert!(matches!(groups.read(), Ok(Element::Int(n)) if n % 3 == remainder));
+        }
+    }
     raw.send(&job(FOREGROUND, "endless", &[0x90], 1, 3));
     let started = Instant::now();
     let answers = raw.until_last();

@@ -52,6 +52,10 @@ impl Bytes {
         (kind, content.data.clone())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().data.is_empty()
+    }
+
     pub(super) fn hex(&self) -> String {
         let mut out = String::new();
         for (at, byte) in self.0.borrow().data.iter().enumerate() {
@@ -125,7 +129,9 @@ impl UserData for Bytes {
             Ok(())
         });
         methods.add_meta_method(MetaMethod::Len, |_, bytes, ()| Ok(bytes.0.borrow().data.len()));
-        methods.add_meta_method(MetaMethod::ToString, |_, bytes, ()| Ok(bytes.hex()));
+        methods.add_meta_method(MetaMethod::ToString, |_, bytes, ()| {
+            Ok(if bytes.is_empty() { "Bytes()".to_owned() } else { bytes.hex() })
+        });
     }
 }
 

@@ -190,6 +190,11 @@ fn has_value((_, value): &(Key, Val)) -> bool {
     !matches!(value, Val::Nil)
 }
 
+/// Whether Lua takes it for true.
+fn is_true(value: &Val) -> bool {
+    !matches!(value, Val::Nil | Val::Bool(false))
+}
+
 fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let clone = |_: &Lua, map: Value| {
         let map = check("clone", 1, &map)?;
@@ -200,7 +205,8 @@ fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
         Ok(copy)
     };
     table.set("clone", lua.create_function(clone)?)?;
-    // Where both have a key, the function says what becomes of the two values; without one the second map's counts.
+    // Where both have a key, the function says what becomes of the two values; without one, or if it says nothing, the
+    // second map's counts, be it nil, which leaves the key out.
     let merge = |lua: &Lua, (first, second, join): (Value, Value, Option<Function>)| {
         let (first, second) = (check("merge", 1, &first)?, check("merge", 2, &second)?);
         let merged = Map::default();
@@ -209,16 +215,19 @@ fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
         for (key, value) in first.into_iter().filter(has_value) {
             merged.insert(key, value);
         }
-        for (key, value) in second.into_iter().filter(has_value) {
-            let old = merged.0.borrow().entries.get(&key).cloned();
-            let value = match (old, &join) {
-                (Some(old), Some(join)) => {
-                    let joined = join.call::<Value>((old.into_lua(lua)?, value.into_lua(lua)?))?;
-                    Val::from_lua(&joined)?.unwrap_or(Val::Nil)
-                }
-                _ => value,
+        for (key, value) in second {
+            let old = merged.0.borrow().entries.get(&key).cloned().filter(is_true);
+            let joined = match (old, &join) {
+                (Some(old), Some(join)) => join.call::<Value>((old.into_lua(lua)?, value.clone().into_lua(lua)?))?,
+                _ => Value::Nil,
             };
-            merged.insert(key, value);
+            if !matches!(joined, Value::Nil | Value::Boolean(false)) {
+                merged.insert(key, Val::from_lua(&joined)?.unwrap_or(Val::Nil));
+            } else if matches!(value, Val::Nil) {
+                merged.0.borrow_mut().entries.remove(&key);
+            } else {
+                merged.insert(key, value);
+            }
         }
         Ok(merged)
     };
@@ -230,7 +239,7 @@ fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
         for (one, other) in [(&first, &second), (&second, &first)] {
             let (pairs, _charge) = one.pairs()?;
             for (key, value) in pairs.into_iter().filter(has_value) {
-                if !other.0.borrow().entries.contains_key(&key) {
+                if !other.0.borrow().entries.get(&key).is_some_and(is_true) {
                     different.0.borrow_mut().grow(1, 0)?;
                     different.insert(key, value);
                 }

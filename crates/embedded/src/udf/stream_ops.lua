@@ -1,15 +1,15 @@
 -- Streams of aggregations: `stream : filter(f) : map(f) : aggregate(init, f) : reduce(f)`.
 --
--- A stream only takes note of its operations. The server's part of them is run by `run`: all up to the first reduce,
--- that one included; what stands behind it is for the client, which combines what the nodes have answered.
+-- A stream only takes note of its operations: each is one more of the same stream, whatever the script does with what it
+-- gives. The server's part of them is run by `run`: all up to the first reduce, that one included; what stands behind it
+-- is for the client, which combines what the nodes have answered.
 local Stream = {}
 Stream.__index = Stream
+local list, map, insert = list, map, table.insert
 
 local function with(stream, kind, f, init)
-  local ops = {}
-  for i, op in ipairs(stream.ops) do ops[i] = op end
-  ops[#ops + 1] = { kind = kind, f = f, init = init }
-  return setmetatable({ ops = ops }, Stream)
+  insert(stream.ops, { kind = kind, f = f, init = init })
+  return stream
 end
 
 function Stream:filter(f) return with(self, "filter", f) end
@@ -49,6 +49,21 @@ local function mapped(source, f)
     local value = source()
     if value ~= nil then return f(value) end
   end
+end
+
+-- A map of lists: the values for which the function gives the same.
+function Stream:groupby(f)
+  local function add(groups, value)
+    local group = f and f(value) or nil
+    local members = groups[group] or list()
+    list.append(members, value)
+    groups[group] = members
+    return groups
+  end
+  local function join(one, other)
+    return map.merge(one, other, list.merge)
+  end
+  return self:aggregate(map(), add):reduce(join)
 end
 
 -- Runs the function of a module over `read`, and hands what comes out to `write`.

@@ -153,7 +153,8 @@ impl Val {
                 Self::List(list)
             }
             Element::Map(header) => {
-                let map = Map::with_flags(header.flags());
+                // An index is not persisted by what a script writes.
+                let map = Map::with_flags(header.flags() & !msgpack::order::PERSIST_INDEX);
                 for _ in 0..header.len {
                     let key = Self::read(reader)?;
                     let value = Self::read(reader)?;
@@ -253,6 +254,7 @@ impl Val {
                 out.push_str(&String::from_utf8_lossy(v));
                 out.push('"');
             }
+            Self::Bytes(_) if self.has_no_text() => out.push_str("<NULL>"),
             Self::Bytes(v) => out.push_str(&v.hex()),
             Self::List(list) => {
                 out.push('[');
@@ -268,17 +270,24 @@ impl Val {
             Self::Map(map) => {
                 out.push('{');
                 for (at, (key, value)) in map.0.borrow().entries.iter().enumerate() {
-                    if out.len() > MAX_SIZE {
+                    let key = key.to_val();
+                    // The server gives up at what it has no text for.
+                    if out.len() > MAX_SIZE || key.has_no_text() || value.has_no_text() {
                         break;
                     }
                     out.push_str(if at == 0 { "" } else { ", " });
-                    key.to_val().show(out, depth + 1);
+                    key.show(out, depth + 1);
                     out.push(':');
                     value.show(out, depth + 1);
                 }
                 out.push('}');
             }
         }
+    }
+
+    /// Whether it is bytes, but none.
+    fn has_no_text(&self) -> bool {
+        matches!(self, Self::Bytes(bytes) if bytes.is_empty())
     }
 
     /// [`Val::show`] into a string of its own.
