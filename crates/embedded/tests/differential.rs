@@ -28,10 +28,8 @@ use std::time::{Duration, Instant};
 
 /// Requests of a scenario.
 const STEPS: usize = 100;
-/// Of so many answers one may differ: which of several equal elements has which rank depends on how the server selects.
-const SELDOM: usize = 2000;
 /// Fewest recorded requests that are worth a test.
-const RECORDED: usize = 4000;
+const RECORDED: usize = 13_000;
 
 fn start() -> EmbeddedCluster {
     EmbeddedCluster::builder().nodes(1).namespace("test").service_threads(1).start().unwrap()
@@ -244,7 +242,7 @@ fn random_requests_are_answered_as_by_a_real_server() {
     for problem in differing.iter().take(number("AEROLANE_RANDOM_SHOW", 40) as usize) {
         println!("{problem}");
     }
-    assert!(differing.len() * SELDOM <= compared, "{} answers differ (seed {seed})", differing.len());
+    assert!(differing.is_empty(), "{} answers differ (seed {seed})", differing.len());
 }
 
 /// The exchanges of a recorded run.

@@ -169,9 +169,13 @@ fn range(selection: &Selection<'_, '_>, of_indexes: bool, reverse: bool) -> Resu
             fits(false)?;
             match selection.inverted {
                 _ if by_value && !is_list && n == 0 => Ok(start_and_count(-1, 0)),
-                true if by_value && !is_list && run.count == 0 => Ok(start_and_count(0, n)),
+                true if by_value && !is_list && run.count == 0 && !selection.of.has_value_index() => {
+                    Ok(start_and_count(0, n))
+                }
                 true => Err(code::NOT_APPLICABLE),
-                false if is_list && reverse => Ok(start_and_count((n - run.end()) as i64, run.count)),
+                false if reverse && (is_list || by_value && selection.of.has_value_index()) => {
+                    Ok(start_and_count((n - run.end()) as i64, run.count))
+                }
                 false => told(run),
             }
         }

@@ -79,6 +79,14 @@ impl Addend {
         }
     }
 
+    /// The sum of nothing and this: no negative zero.
+    pub(super) fn alone(self) -> Self {
+        match self {
+            Self::Int(value) => Self::Int(value),
+            Self::Float(value) => Self::Float(0.0 + value),
+        }
+    }
+
     /// With the opposite sign.
     pub(super) fn negated(self) -> Self {
         match self {

@@ -1,7 +1,8 @@
 //! A list or map, taken apart one level deep.
 
 use super::Particle;
-use super::order::{sort, sorted_by};
+use super::order::{selected, sort, sorted_by};
+use super::select::Run;
 use crate::code;
 use crate::record::compare;
 use aerolane_wire::msgpack::{Element, Reader, Writer, order};
@@ -18,11 +19,14 @@ pub(super) enum Kind {
     Map,
 }
 
+/// The order flags that a map keeps.
+const MAP_FLAGS: u8 = order::MAP_KEY_VALUE | order::PERSIST_INDEX;
+
 /// A list or map.
 #[derive(Debug)]
 pub(super) struct Collection<'a> {
     pub(super) kind: Kind,
-    /// Order flags, without those that are not given back.
+    /// Order flags, with [`order::PERSIST_INDEX`], which is kept in maps and hidden from who reads them.
     pub(super) flags: u8,
     /// The keys of a map, in order; maps are stored sorted by key, whatever their flags.
     pub(super) keys: Vec<Bytes<'a>>,
@@ -51,7 +55,7 @@ impl<'a> Collection<'a> {
                 Ok(list)
             }
             Ok(Element::Map(header)) => {
-                let mut map = Self::new(Kind::Map, header.flags() & order::MAP_KEY_VALUE);
+                let mut map = Self::new(Kind::Map, header.flags() & MAP_FLAGS);
                 map.keys.reserve(header.len);
                 map.values.reserve(header.len);
                 for _ in 0..header.len {
@@ -94,9 +98,15 @@ impl<'a> Collection<'a> {
         self.kind == Kind::List && self.flags & order::LIST_ORDERED != 0
     }
 
-    /// Whether it is a map that is kept in an order.
+    /// Whether it is a map that is kept in an order, or has an index of its keys.
     pub(super) fn is_ordered_map(&self) -> bool {
         self.kind == Kind::Map && self.flags != order::UNORDERED
+    }
+
+    /// Whether it is a map that has its values in order at hand: the server does not look through them then. Of one pair
+    /// there is no order.
+    pub(super) fn has_value_index(&self) -> bool {
+        self.kind == Kind::Map && self.flags & MAP_FLAGS == MAP_FLAGS && self.len() > 1
     }
 
     /// Places of all elements in the order of their values, then places.
@@ -107,6 +117,22 @@ impl<'a> Collection<'a> {
         } else {
             sorted_by(places, |a, b| compare(&self.values[*a], &self.values[*b]))
         }
+    }
+
+    /// Places of the elements of these ranks, in the order in which they are answered.
+    pub(super) fn by_ranks(&self, run: Run) -> Vec<usize> {
+        if self.is_ordered_list() {
+            run.iter().collect()
+        } else if self.kind == Kind::List {
+            selected(self.len(), run.start, run.count, |a, b| compare(&self.values[a], &self.values[b]))
+        } else {
+            self.ranking()[run.iter()].to_vec()
+        }
+    }
+
+    /// The place of the element of this rank, which has to be there.
+    pub(super) fn by_rank(&self, rank: usize) -> usize {
+        self.by_ranks(Run { start: rank, count: 1 })[0]
     }
 
     /// How many values are less than this one.

@@ -1,7 +1,7 @@
 //! Contexts: the way down to a nested collection, which is made on the way if it is to be.
 
 use super::collection::{Collection, Kind};
-use super::number::list as list_number;
+use super::number::{list as list_number, map as map_number};
 use super::op::{Level, Op};
 use super::{Modified, list, map, pick};
 use crate::code;
@@ -25,6 +25,8 @@ const MAP: u32 = 0x20;
 const CREATE: u32 = 0xc0;
 const CREATE_SECOND: u32 = 0x80;
 const CREATE_THIRD: u32 = 0xc0;
+/// What is created is to persist an index, which only a map that is the whole bin can.
+const PERSIST_INDEX: u32 = 0x100;
 
 /// The particle type of elements that are no collections, whatever else they are.
 const SCALAR: u8 = particle_type::NIL;
@@ -46,14 +48,19 @@ impl Level<'_> {
         self.kind & CREATE != 0
     }
 
-    /// The collection that the level is one of, made anew.
-    fn create(self) -> Result<Collection<'static>, u8> {
+    /// The collection that the level is one of, made anew; `top`: as the whole bin.
+    fn create(self, top: bool) -> Result<Collection<'static>, u8> {
+        let persists = self.kind & PERSIST_INDEX != 0;
+        if persists && !top {
+            return Err(code::NOT_APPLICABLE);
+        }
+        let index = if persists { order::PERSIST_INDEX } else { 0 };
         match (self.kind & (LIST | MAP), self.by(), self.kind & CREATE) {
             (LIST, by::INDEX, CREATE_THIRD) => Ok(Collection::new(Kind::List, order::LIST_ORDERED)),
             (LIST, by::INDEX, _) => Ok(Collection::new(Kind::List, order::UNORDERED)),
-            (MAP, by::KEY, CREATE_THIRD) => Ok(Collection::new(Kind::Map, order::MAP_KEY_VALUE)),
-            (MAP, by::KEY, CREATE_SECOND) => Ok(Collection::new(Kind::Map, order::MAP_KEY)),
-            (MAP, by::KEY, _) => Ok(Collection::new(Kind::Map, order::UNORDERED)),
+            (MAP, by::KEY, CREATE_THIRD) => Ok(Collection::new(Kind::Map, order::MAP_KEY_VALUE | index)),
+            (MAP, by::KEY, CREATE_SECOND) => Ok(Collection::new(Kind::Map, order::MAP_KEY | index)),
+            (MAP, by::KEY, _) => Ok(Collection::new(Kind::Map, order::UNORDERED | index)),
             _ => Err(code::NOT_APPLICABLE),
         }
     }
@@ -96,7 +103,7 @@ impl Level<'_> {
                 Ok(at) => Some(at),
                 Err(_) => return self.behind(collection),
             },
-            by::RANK => Some(collection.ranking()[pick::place_of(self.key, n)?]),
+            by::RANK => Some(collection.by_rank(pick::place_of(self.key, n)?)),
             by::KEY if collection.kind == Kind::Map => {
                 if !is_map_key(self.key) {
                     return Err(code::NOT_APPLICABLE);
@@ -160,10 +167,11 @@ struct Walk<'o, 'a> {
 impl Walk<'_, '_> {
     fn below(&self, levels: &[Level<'_>], value: Option<(u8, &[u8])>) -> Result<Modified, u8> {
         let Some((level, deeper)) = levels.split_first() else { return self.apply(value) };
+        let top = levels.len() == self.op.levels.len();
         let (mut collection, step) = match value {
             Some((kind, value)) => open(level, kind, value)?,
-            None if level.creates() || levels.len() < self.op.levels.len() => {
-                let collection = level.create()?;
+            None if level.creates() || !top => {
+                let collection = level.create(top)?;
                 let step = match level.by() {
                     by::KEY => Step::Missing(0),
                     _ => level.behind(&collection)?,
@@ -202,8 +210,9 @@ impl Walk<'_, '_> {
         let (answer, collection) = match collection {
             collection if puts => {
                 let is_new = collection.is_none();
-                let (answer, collection) =
+                let (answer, mut collection) =
                     if op.number.is_list() { list::put(op, collection, max_size)? } else { map::put(op, collection)? };
+                self.settle_mark(&mut collection, is_new);
                 // A context creates nothing for an operation that was not to fail and has put nothing.
                 if is_new && !op.levels.is_empty() && collection.len() == 0 && !op.puts_nothing() {
                     return Ok(Modified { answer, value: None });
@@ -218,6 +227,20 @@ impl Walk<'_, '_> {
             },
         };
         Ok(Modified { answer, value: Some(collection.particle()) })
+    }
+
+    /// Leaves the mark of a persisted index only where the server does: in maps that are the whole bin. And it forgets to
+    /// take it out of what a context has made together with the bin, where it is of no use and shown to everyone.
+    fn settle_mark(&self, collection: &mut Collection<'_>, is_new: bool) {
+        let whole = self.op.levels.is_empty();
+        let forgotten = !whole && !self.bin_is_there && is_new;
+        let stays = match collection.kind {
+            Kind::Map => whole || forgotten && self.op.number.0 == map_number::SET_TYPE,
+            Kind::List => forgotten,
+        };
+        if !stays {
+            collection.flags &= !order::PERSIST_INDEX;
+        }
     }
 }
 

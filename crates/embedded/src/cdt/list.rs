@@ -34,7 +34,7 @@ const PADDING: Bytes<'static> = Cow::Borrowed(&[0xc0]);
 
 /// Order flags for a list that is created; words that cannot be count as none.
 fn flags_of(word: i64) -> u8 {
-    if word & !ORDER_WORDS == 0 { word as u8 & order::LIST_ORDERED } else { order::UNORDERED }
+    if word & !ORDER_WORDS == 0 { word as u8 } else { order::UNORDERED }
 }
 
 /// Whether the operation makes a list where there is none.
@@ -214,8 +214,12 @@ impl Write {
         index: i64,
         by: Option<Addend>,
     ) -> Result<(Option<Particle>, Collection<'_>), u8> {
-        // The index is looked at before what is to be added.
-        let place = self.place(&list, index)?;
+        // The index is looked at before what is to be added, but whether it is bounded behind that.
+        let bounded = (list.len() as i64..MAX_INDEX).contains(&index);
+        let place = match self.place(&list, index) {
+            Err(_) if bounded && by.is_none() => return Err(code::PARAMETER),
+            place => place?,
+        };
         let by = by.ok_or(code::PARAMETER)?;
         // A sorted list is not filled up, whatever the flags.
         let ordered = list.is_ordered_list();
@@ -224,7 +228,7 @@ impl Write {
         }
         let sum = match &place {
             Place::At(at) if *at < list.len() => Addend::parse(&list.values[*at]).ok_or(code::PARAMETER)?.plus(by),
-            _ => by,
+            _ => by.alone(),
         };
         let element = sum.encode();
         let answer = Some(super::collection::particle_of(&element));

@@ -24,9 +24,11 @@ mod flag {
 /// Order words that can be: by key, by value too, with a persisted index.
 const ORDER_WORDS: i64 = (order::MAP_KEY_VALUE | order::PERSIST_INDEX) as i64;
 
-/// Order flags for a map that is created; words that cannot be count as none.
+/// Order flags for a map that is created by what is put into it; words that cannot be count as none, and so does an index
+/// without an order.
 fn flags_of(word: i64) -> u8 {
-    if word & !ORDER_WORDS == 0 { word as u8 & order::MAP_KEY_VALUE } else { order::UNORDERED }
+    const INDEX_ALONE: i64 = order::PERSIST_INDEX as i64;
+    if word & !ORDER_WORDS == 0 && word != INDEX_ALONE { word as u8 } else { order::UNORDERED }
 }
 
 /// Whether the operation makes a map where there is none.
@@ -160,7 +162,7 @@ fn set_type(word: i64, map: Option<Collection<'_>>) -> Result<Collection<'_>, u8
         return Err(code::NOT_APPLICABLE);
     }
     let mut map = map.unwrap_or_else(|| Collection::new(Kind::Map, order::UNORDERED));
-    map.flags = flags_of(word);
+    map.flags = word as u8;
     Ok(map)
 }
 
@@ -175,7 +177,7 @@ fn increment<'a>(op: &Op<'a>, mut map: Collection<'a>) -> Result<(Option<Particl
             map.values[at] = Cow::Owned(sum.encode());
             (sum.encode(), true)
         }
-        None => (by.encode(), false),
+        None => (by.alone().encode(), false),
     };
     let answer = Some(particle_of(&element));
     if !there {

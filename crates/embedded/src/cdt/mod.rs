@@ -17,9 +17,10 @@
 //! ([`collection::Collection`]); elements stay bytes. Semantics follow the golden groups `list`, `map` and `ctx`; what
 //! they do not show was asked of the recorded server with some ten thousand random operations.
 //!
-//! Known to differ: which of several equal values an unordered list gives for a range of ranks, where the server's
-//! answer depends on how its selection happens to go; and that values of a sorted map with a persisted index come in the
-//! order of ranks, as persisted indexes are not kept here.
+//! Of a persisted index only the mark is kept: it changes the order of some answers, and nothing else of it can be seen.
+//!
+//! Not imitated: what the server makes of an index that it has got wrong. It does so where a map with one is written as a
+//! bin value, and has two pairs or fewer, and where one is changed by path: the next operation may find nonsense, or end it.
 
 mod answer;
 mod args;

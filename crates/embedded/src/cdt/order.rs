@@ -43,6 +43,37 @@ pub(crate) fn sorted_by<T: Clone>(mut items: Vec<T>, compare: impl Fn(&T, &T) ->
     items
 }
 
+/// The `count` items behind the first `start` in the order of a comparison, found by a heap as the server finds them in
+/// lists without order: it takes items off the nearer end. So they come descending if that is the low end, else
+/// ascending, and which of several equal items are among them depends on the way of the heap (golden scenario
+/// `list/number-order`).
+pub(super) fn selected(n: usize, start: usize, count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let behind = n - start - count;
+    let (wanted, skipped) = if start <= behind { (Ordering::Less, start) } else { (Ordering::Greater, behind) };
+    let mut heap: Vec<usize> = (0..n).collect();
+    let sift = |heap: &mut [usize], mut at: usize| loop {
+        let left = 2 * at + 1;
+        let Some(mut best) = heap.get(left).map(|_| left) else { return };
+        if heap.get(left + 1).is_some_and(|right| compare(*right, heap[left]) == wanted) {
+            best = left + 1;
+        }
+        if compare(heap[best], heap[at]) != wanted {
+            return;
+        }
+        heap.swap(at, best);
+        at = best;
+    };
+    for at in (0..n / 2).rev() {
+        sift(&mut heap, at);
+    }
+    for end in (n - skipped - count..n).rev() {
+        heap.swap(0, end);
+        sift(&mut heap[..end], 0);
+    }
+    heap.truncate(n - skipped);
+    heap.split_off(n - skipped - count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +85,25 @@ mod tests {
             let mut expected = items.clone();
             expected.sort_by_key(|item| item.0);
             assert_eq!(sorted_by(items, |a, b| a.0.cmp(&b.0)), expected);
+        }
+    }
+
+    #[test]
+    fn a_heap_selects_what_sorting_does() {
+        for n in [0, 1, 2, 3, 7, 64] {
+            let items: Vec<u64> = (0..n).map(|i| i as u64 * 7919 % 31).collect();
+            let mut sorted = items.clone();
+            sorted.sort_unstable();
+            for start in 0..=n {
+                for count in 0..=n - start {
+                    let places = selected(n, start, count, |a, b| items[a].cmp(&items[b]));
+                    let mut found: Vec<u64> = places.iter().map(|at| items[*at]).collect();
+                    if start <= n - start - count {
+                        found.reverse();
+                    }
+                    assert_eq!(found, sorted[start..start + count], "{start} {count} of {n}");
+                }
+            }
         }
     }
 

@@ -87,7 +87,7 @@ fn select<'c, 'a>(op: &Op<'_>, of: &'c Collection<'a>) -> Result<(Selection<'c, 
         }
         list::GET_BY_RANK | list::REMOVE_BY_RANK | map::GET_BY_RANK | map::REMOVE_BY_RANK => {
             let rank = place(op.int(1)?, n)?;
-            Chosen::Rank(Some(of.ranking()[rank]), rank)
+            Chosen::Rank(Some(of.by_rank(rank)), rank)
         }
         list::GET_BY_VALUE | list::REMOVE_BY_VALUE | map::GET_BY_VALUE | map::REMOVE_BY_VALUE => {
             let value = op.arg(1)?;

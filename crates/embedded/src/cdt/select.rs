@@ -136,7 +136,9 @@ impl<'c, 'a> Selection<'c, 'a> {
             && match &self.chosen {
                 Chosen::Values(runs) => runs.is_empty(),
                 Chosen::Keys { any, .. } => !any,
-                Chosen::Ranks { run, by_value } => self.is_map() && *by_value && run.count == 0,
+                Chosen::Ranks { run, by_value } => {
+                    self.is_map() && *by_value && run.count == 0 && !self.of.has_value_index()
+                }
                 _ => false,
             }
     }
@@ -175,6 +177,7 @@ impl<'c, 'a> Selection<'c, 'a> {
         match &self.chosen {
             Chosen::Index(found) | Chosen::Rank(found, _) => found.iter().for_each(|at| chosen[*at] = true),
             Chosen::Indexes { run, .. } => run.iter().for_each(|at| chosen[at] = true),
+            Chosen::Ranks { run, by_value: false } => self.of.by_ranks(*run).iter().for_each(|at| chosen[*at] = true),
             Chosen::Ranks { run, .. } => self.ranking()[run.iter()].iter().for_each(|at| chosen[*at] = true),
             Chosen::Values(runs) => {
                 for run in runs {
@@ -189,13 +192,8 @@ impl<'c, 'a> Selection<'c, 'a> {
     /// The places of all in the order in which their values are answered.
     pub(super) fn value_places(&self) -> Vec<usize> {
         match &self.chosen {
-            Chosen::Ranks { run, by_value: false } if !self.inverted => {
-                let mut ranked = self.ranking()[run.iter()].to_vec();
-                // The order in which the server's selection leaves them; see "Comparing" in `tests/golden`.
-                if !self.is_map() && run.start <= self.n() - run.end() {
-                    ranked.reverse();
-                }
-                ranked
+            Chosen::Ranks { run, by_value } if !self.inverted && (!by_value || self.of.has_value_index()) => {
+                self.of.by_ranks(*run)
             }
             Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => {
                 runs.iter().flat_map(|run| run.iter()).collect()
@@ -220,7 +218,10 @@ impl<'c, 'a> Selection<'c, 'a> {
             Chosen::Indexes { run, .. } => joined(n, &run.segments(n, self.inverted), reverse),
             // The one pair of a map is told as often as it was asked for.
             Chosen::Values(runs) if self.is_map() && n == 1 && !self.inverted => joined(n, runs, reverse),
-            Chosen::Ranks { by_value: false, .. } if self.is_map() => each(self.value_places()),
+            Chosen::Ranks { .. } if self.is_map() => each(self.value_places()),
+            Chosen::Values(runs) if self.of.has_value_index() && !self.inverted => {
+                each(runs.iter().flat_map(|run| &self.ranking()[run.iter()]).copied().collect())
+            }
             Chosen::Values(runs) if self.of.is_ordered_list() && !self.inverted => joined(n, runs, reverse),
             Chosen::Keys { found, .. } if !self.inverted => each(self.asked(found.clone())),
             Chosen::Keys { .. } if !self.of.is_ordered_map() => joined(n, &runs_of(&self.places()), reverse),
@@ -243,7 +244,7 @@ impl<'c, 'a> Selection<'c, 'a> {
                 joined(n, &[Run::between(0, run.start), Run::between(run.end(), n)], reverse)
             }
             Chosen::Ranks { run, .. } => joined(n, &run.segments(n, self.inverted), reverse),
-            Chosen::Values(runs) if self.inverted => {
+            Chosen::Values(runs) if self.inverted && !self.of.has_value_index() => {
                 let mut left = vec![true; n];
                 for run in runs {
                     left[run.iter()].fill(false);
@@ -251,7 +252,8 @@ impl<'c, 'a> Selection<'c, 'a> {
                 let left: Vec<usize> = (0..n).filter(|rank| left[*rank]).collect();
                 joined(n, &runs_of(&left), reverse)
             }
-            Chosen::Values(runs) => {
+            Chosen::Values(runs) if self.of.has_value_index() && !self.inverted => joined(n, runs, reverse),
+            Chosen::Values(runs) if !self.inverted => {
                 let ranks = self.asked(runs.iter().flat_map(|run| run.iter()).collect());
                 if reverse { ranks.into_iter().map(|rank| n - 1 - rank).collect() } else { ranks }
             }

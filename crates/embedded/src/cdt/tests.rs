@@ -113,6 +113,80 @@ fn odd_corners_of_return_types() {
     assert_eq!(read(&twice, Some((LIST, &list))).unwrap().unwrap().1, ints([3, 1].into_iter()));
 }
 
+/// Asked of the recorded server: a map with an index of its values that is persisted answers as one who has it at hand.
+#[test]
+fn persisted_indexes_change_the_order_of_answers() {
+    // {1: 9, 2: 3, 3: 3, 4: 1}
+    let pairs = packed(|w| {
+        w.map(4);
+        [1, 9, 2, 3, 3, 3, 4, 1].into_iter().for_each(|i| w.int(i));
+    });
+    let made = |order: i64| modify(&op(68, &[&pairs, &int(order)]), None, MAX_SIZE).unwrap().value.unwrap().1;
+    let (indexed, plain, unordered) = (made(0x13), made(3), made(0x10));
+    assert_eq!(indexed, [&[0x85, 0xc7, 0, 0x13][..], &plain[4..]].concat());
+    assert_eq!(unordered, pairs, "an index alone does not count where pairs are put ..");
+    let set = changed(&op(64, &[&int(0x10)]), MAP, &pairs);
+    assert_eq!(set, [&[0x85, 0xc7, 0, 0x10, 0xc0], &pairs[1..]].concat(), ".. but where the type is set");
+    let get = |number: u64, args: &[&[u8]], map: &[u8]| {
+        read(&op(number, args), Some((MAP, map))).map(|answer| answer.unwrap().1)
+    };
+    let both = |number: u64, args: &[&[u8]]| [get(number, args, &indexed), get(number, args, &plain)];
+    let list = |values: &[i64]| Ok(ints(values.iter().copied()));
+    let refused = Err(code::NOT_APPLICABLE);
+    let twice = ints([3, 3].into_iter());
+    assert_eq!(both(105, &[&int(6), &int(0)]), [list(&[4, 2, 3, 1]), list(&[1, 2, 3, 4])]);
+    assert_eq!(both(105, &[&int(1), &int(0)]), [list(&[3, 1, 2, 0]), list(&[0, 1, 2, 3])]);
+    assert_eq!(both(105, &[&int(INVERTED + 6), &int(5)]), [list(&[2, 3, 4]), list(&[2, 3, 4])]);
+    assert_eq!(both(108, &[&int(3), &twice]), [list(&[1, 2, 1, 2]), list(&[1, 2])]);
+    assert_eq!(both(108, &[&int(2), &twice]), [list(&[2, 1, 2, 1]), list(&[2, 1])]);
+    assert_eq!(both(108, &[&int(INVERTED + 3), &twice]), [list(&[3, 0]), list(&[0, 3])]);
+    assert_eq!(both(102, &[&int(12), &int(5)]), [list(&[1, 0]), list(&[3, 0])]);
+    assert_eq!(both(102, &[&int(INVERTED + 11), &int(5)]), [refused.clone(), list(&[0, 4])]);
+    // It stays with the map, but not with what is left of one pair.
+    let one = changed(&op(81, &[&int(0), &ints([1, 2, 4].into_iter())]), MAP, &indexed);
+    assert_eq!(one, [0x82, 0xc7, 0, 0x13, 0xc0, 3, 3]);
+    assert_eq!(get(102, &[&int(12), &int(0)], &one), list(&[0, 0]));
+}
+
+#[test]
+fn only_whole_bins_persist_indexes() {
+    let nested = |kind: i64, key: i64, operation: &[u8]| op(0xff, &[&ints([kind, key].into_iter()), operation]);
+    let put = |order: i64| op(67, &[&int(4), &int(5), &int(order)]);
+    let made = |op: &[u8]| modify(op, None, MAX_SIZE).map(|made| made.value.unwrap().1);
+    assert_eq!(made(&nested(0x1e2, 9, &put(0x13))).unwrap()[1..9], [0xc7, 0, 0x13, 0xc0, 9, 0x82, 0xc7, 0]);
+    assert_eq!(changed(&nested(0x62, 9, &op(64, &[&int(0x13)])), MAP, &[0x80])[2..], [0x81, 0xc7, 0, 3, 0xc0]);
+    assert_eq!(changed(&nested(0x22, 9, &op(64, &[&int(0x11)])), MAP, &[0x81, 9, 0x80])[2..], [0x81, 0xc7, 0, 1, 0xc0]);
+    // What is made together with the bin shows the mark, but for pairs.
+    assert_eq!(made(&nested(0x62, 9, &op(1, &[&int(7), &int(0x11)]))).unwrap(), [0x81, 9, 0x92, 0xc7, 0, 0x11, 7]);
+    assert_eq!(made(&nested(0x62, 9, &op(64, &[&int(0x12)]))).unwrap(), [0x81, 9, 0x81, 0xc7, 0, 0x12, 0xc0]);
+    assert_eq!(made(&nested(0x62, 9, &put(0x13))).unwrap()[2..6], [0x82, 0xc7, 0, 3]);
+    // Below the top none is made.
+    let deep = op(0xff, &[&ints([0x62, 9, 0x162, 8].into_iter()), &put(0)]);
+    assert_eq!(made(&deep), Err(code::NOT_APPLICABLE));
+    assert_eq!(
+        made(&op(1, &[&int(7), &int(0x11)])).unwrap(),
+        [0x92, 0xc7, 0, 1, 7],
+        "of lists there is nothing to see"
+    );
+}
+
+#[test]
+fn sums_begin_with_zero() {
+    let (minus, zero) = (packed(|w| w.float(-0.0)), packed(|w| w.float(0.0)));
+    for (kind, op) in
+        [(LIST, op(12, &[&int(0), &minus])), (MAP, op(73, &[&int(0), &minus])), (MAP, op(74, &[&int(0), &zero]))]
+    {
+        assert!(modify(&op, None, MAX_SIZE).unwrap().value.unwrap().1.ends_with(&zero), "{kind}");
+    }
+    // A bound is looked at behind what is to be added.
+    let add =
+        |index: i64, by: &[u8]| modify(&op(12, &[&int(index), by, &int(0), &int(2)]), Some((LIST, &[0x90])), MAX_SIZE);
+    let text = packed(|w| w.str(b"a"));
+    assert_eq!(add(5, &text).unwrap_err(), code::PARAMETER);
+    assert_eq!(add(5, &int(1)).unwrap_err(), code::NOT_APPLICABLE);
+    assert_eq!(add(-5, &text).unwrap_err(), code::NOT_APPLICABLE);
+}
+
 #[test]
 fn what_contexts_create() {
     let nested = |kind: i64, key: i64, operation: &[u8]| op(0xff, &[&ints([kind, key].into_iter()), operation]);

@@ -5,7 +5,7 @@ use super::{Mode, Path};
 use crate::cdt::sorted_by;
 use crate::code;
 use crate::exp::{Expression, Item, Value, Work};
-use crate::record::{compare, stored_list, stored_map};
+use crate::record::{compare, stored_element};
 use aerolane_wire::msgpack::order;
 
 /// Carries out a changing operation on a bin; gives the new value. The error is a result code.
@@ -58,8 +58,9 @@ impl Path<'_> {
         let mut new = Vec::new();
         match change.evaluate_on(item) {
             Some(Value::Remove) => return Ok(None),
-            Some(Value::List(list)) => new.extend_from_slice(&stored_list(&list).ok_or(code::BIN_TYPE)?),
-            Some(Value::Map(map)) => new.extend_from_slice(&stored_map(&map).ok_or(code::BIN_TYPE)?),
+            Some(Value::List(nested) | Value::Map(nested)) => {
+                new.extend_from_slice(&stored_element(&nested).ok_or(code::BIN_TYPE)?);
+            }
             Some(value) => value.write(&mut new).ok_or(code::BIN_TYPE)?,
             None if self.no_fail => new.extend_from_slice(item.value),
             None => return Err(code::UNKNOWN),

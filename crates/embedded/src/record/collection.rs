@@ -12,20 +12,21 @@ use std::cmp::Ordering;
 
 /// A list value to be stored; `None` if it is not one.
 pub(crate) fn stored_list(value: &[u8]) -> Option<Cow<'_, [u8]>> {
-    stored(value, |element| matches!(element, Element::List(_)))
+    stored(value, |element| matches!(element, Element::List(_)), order::UNORDERED)
 }
 
-/// A map value to be stored; `None` if it is not one.
+/// A map value to be stored; `None` if it is not one. It may persist an index.
 pub(crate) fn stored_map(value: &[u8]) -> Option<Cow<'_, [u8]>> {
-    stored(value, |element| matches!(element, Element::Map(_)))
+    stored(value, |element| matches!(element, Element::Map(_)), order::PERSIST_INDEX)
 }
 
 /// An element of a list, or a key or value of a map, to be stored; `None` if it cannot be one.
 pub(crate) fn stored_element(value: &[u8]) -> Option<Cow<'_, [u8]>> {
-    stored(value, |_| true)
+    stored(value, |_| true, order::UNORDERED)
 }
 
-fn stored(value: &[u8], is_kind: fn(&Element<'_>) -> bool) -> Option<Cow<'_, [u8]>> {
+/// `also`: an order flag that the whole value may keep, beside its order.
+fn stored(value: &[u8], is_kind: fn(&Element<'_>) -> bool, also: u8) -> Option<Cow<'_, [u8]>> {
     let mut reader = Reader::new(value);
     if !is_kind(&reader.read().ok()?) {
         return None;
@@ -35,7 +36,7 @@ fn stored(value: &[u8], is_kind: fn(&Element<'_>) -> bool) -> Option<Cow<'_, [u8
         Walk::Bad => None,
         Walk::Rewrite => {
             let mut out = Vec::with_capacity(value.len());
-            rewrite(&mut Reader::new(value), &mut out).ok()??;
+            rewrite(&mut Reader::new(value), also, &mut out).ok()??;
             Some(Cow::Owned(out))
         }
     }
@@ -89,7 +90,7 @@ fn is_shortest(element: &Element<'_>, form: u8) -> bool {
 }
 
 /// Copies the next value in its stored form; `None` if it cannot be stored. The reader bounds the depth.
-fn rewrite(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> WireResult<Option<()>> {
+fn rewrite(reader: &mut Reader<'_>, also: u8, out: &mut Vec<u8>) -> WireResult<Option<()>> {
     let element = reader.read()?;
     match element {
         Element::List(header) => {
@@ -102,7 +103,7 @@ fn rewrite(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> WireResult<Option<()>>
             let mut last: Option<(usize, usize)> = None;
             for _ in 0..header.len {
                 let start = out.len();
-                if rewrite(reader, out)?.is_none() {
+                if rewrite(reader, order::UNORDERED, out)?.is_none() {
                     return Ok(None);
                 }
                 if let (true, Some((from, to))) = (ordered, last)
@@ -114,7 +115,7 @@ fn rewrite(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> WireResult<Option<()>>
             }
             Ok(Some(()))
         }
-        Element::Map(header) => map(reader, header.len, header.flags() & order::MAP_KEY_VALUE, out),
+        Element::Map(header) => map(reader, header.len, header.flags() & (order::MAP_KEY_VALUE | also), out),
         scalar => {
             Writer::new(out).element(&scalar);
             Ok(Some(()))
@@ -134,17 +135,17 @@ fn map(reader: &mut Reader<'_>, len: usize, flags: u8, out: &mut Vec<u8>) -> Wir
     let mut bytes = Vec::new();
     for _ in 0..len {
         let start = bytes.len();
-        if rewrite(reader, &mut bytes)?.is_none() || !is_key(&bytes[start..]) {
+        if rewrite(reader, order::UNORDERED, &mut bytes)?.is_none() || !is_key(&bytes[start..]) {
             return Ok(None);
         }
         let value = bytes.len();
-        if rewrite(reader, &mut bytes)?.is_none() {
+        if rewrite(reader, order::UNORDERED, &mut bytes)?.is_none() {
             return Ok(None);
         }
         pairs.push(Pair { start, value, end: bytes.len() });
     }
     let by_key = |a: &Pair, b: &Pair| compare(&bytes[a.start..a.value], &bytes[b.start..b.value]);
-    if flags == order::UNORDERED {
+    if flags & order::MAP_KEY_VALUE == order::UNORDERED {
         pairs.sort_by(by_key);
     }
     // Each key once; ordered maps come sorted.

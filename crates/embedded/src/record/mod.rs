@@ -12,6 +12,7 @@ mod compare;
 mod delete;
 mod expression;
 mod filter;
+mod index_mark;
 mod particle;
 mod project;
 mod read;
@@ -24,6 +25,7 @@ pub(crate) use apply::{append as append_bin, stored_record};
 pub(crate) use collection::{is_key as is_map_key, stored_element, stored_list, stored_map};
 pub(crate) use compare::compare;
 pub(crate) use filter::passes;
+pub(crate) use index_mark::hide as hide_index_marks;
 pub(crate) use particle::checked as stored;
 pub(crate) use project::project;
 pub(crate) use request::{AnswerFields, RecordOutcome, RecordRequest, UdfCall, field_error};
@@ -91,10 +93,16 @@ fn perform(
     } else {
         Err(RecordOutcome::error(code::PARAMETER))
     };
-    outcome.unwrap_or_else(|error| {
-        out.truncate(start);
-        error
-    })
+    match outcome {
+        Ok(outcome) => {
+            index_mark::hide(namespace, out, start);
+            outcome
+        }
+        Err(error) => {
+            out.truncate(start);
+            error
+        }
+    }
 }
 
 /// Whether a record may be deleted in this way: in strong-consistency mode only durably, which in the Community Edition

@@ -5,7 +5,7 @@ use super::expression::{self, Change};
 use super::read::{append_answer, metadata, nil_answer};
 use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
-use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, may_delete, particle, ttl};
+use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, index_mark, may_delete, particle, ttl};
 use crate::cdt;
 use crate::exp::{BinSource, Context};
 use crate::store::{Namespace, Partition, Record, RecordParts, SetId};
@@ -229,7 +229,11 @@ fn operate<'a>(
             op::WRITE if op.particle_type == particle_type::NIL => bins.remove(op.name),
             // Before a long look at what cannot be stored anyway.
             op::WRITE if op.value.len() > scene.max_size => return Err(code::RECORD_TOO_BIG),
-            op::WRITE => bins.set(op.name, op.particle_type, particle::checked(op.particle_type, op.value)?),
+            op::WRITE => {
+                let value = particle::checked(op.particle_type, op.value)?;
+                index_mark::note(scene.namespace, op.particle_type, &value);
+                bins.set(op.name, op.particle_type, value);
+            }
             op::INCR => incr(bins, &op)?,
             op::APPEND => extend(bins, &op, End::Back, scene.max_size)?,
             op::PREPEND => extend(bins, &op, End::Front, scene.max_size)?,
@@ -270,6 +274,7 @@ fn operate<'a>(
             op::CDT_MODIFY => {
                 let modified = cdt::modify(op.value, bins.bin(op.name), scene.max_size)?;
                 if let Some((kind, value)) = modified.value {
+                    index_mark::note(scene.namespace, kind, &value);
                     bins.set(op.name, kind, Cow::Owned(value));
                 }
                 n_ops += append_answer(op.kind, op.name, modified.answer, respond_all, out);

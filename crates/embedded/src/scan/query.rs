@@ -229,6 +229,7 @@ fn write_record(
         n_fields += 1;
     }
     let mut n_ops = 0;
+    let bins = out.len();
     if query.no_bin_data {
     } else if let Some(message) = projection {
         match record::project(namespace, record, message.ops(), now_ms, out) {
@@ -247,6 +248,7 @@ fn write_record(
             return false;
         }
     }
+    record::hide_index_marks(namespace, out, bins);
     let header = MessageHeader {
         info1: if query.no_bin_data { info1::NO_BIN_DATA } else { 0 },
         generation: record.generation().into(),

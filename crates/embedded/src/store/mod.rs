@@ -23,6 +23,7 @@ use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// One namespace: configuration, sets and records.
@@ -36,6 +37,8 @@ pub(crate) struct Namespace {
     pub(crate) sets: Sets,
     /// Whether it is in strong-consistency mode: then it has transactions, and deletes have to be durable.
     pub(crate) strong_consistency: bool,
+    /// Whether there has been a map with a persisted index, whose mark answers do not show.
+    pub(crate) persists_indexes: AtomicBool,
     /// Open transactions.
     pub(crate) monitors: Monitors,
     /// What is to be evicted before it expires.
@@ -53,6 +56,7 @@ impl Namespace {
             config: NamespaceConfig::default(),
             sets: Sets::default(),
             strong_consistency: false,
+            persists_indexes: AtomicBool::new(false),
             monitors: Monitors::default(),
             eviction: Eviction::default(),
             modules: Arc::default(),

@@ -12,22 +12,28 @@ mod values;
 
 pub(crate) use requests::{Ends, Request, Scenario};
 
-/// xorshift64*.
+/// xorshift64*, and what holds for the whole scenario.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random {
+    state: u64,
+    /// Whether maps persist indexes. The recorded server does not survive operations by path on such maps, so a scenario
+    /// has one or the other.
+    persists: bool,
+}
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         // Close seeds begin far apart, and none is 0.
-        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        let state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        Self { state, persists: state & 0x1000 != 0 }
     }
 
     /// From 0 to before `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
     }
 
     /// From one number to another, both included.

@@ -6,7 +6,7 @@ use aerolane_wire::particle::particle_type;
 
 const TEXTS: [&str; 8] = ["", "a", "b", "c", "ab", "abc", "B", "\u{e9}"];
 const BLOBS: [&[u8]; 6] = [b"", b"a", b"\x00", b"\x00\x01", b"\xff\xff", b"abc"];
-const FLOATS: [f64; 10] = [0.0, -0.0, 1.0, 1.5, -2.25, 3.0, 1e300, -1e300, f64::INFINITY, 2.0];
+const FLOATS: [f64; 11] = [0.0, -0.0, 1.0, 1.5, -2.25, 3.0, 1e300, -1e300, f64::INFINITY, 2.0, f64::NAN];
 pub(super) const POINTS: [&str; 4] = [
     r#"{"type":"Point","coordinates":[0.5,0.5]}"#,
     r#"{"type":"Point","coordinates":[10,10]}"#,
