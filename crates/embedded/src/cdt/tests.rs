@@ -119,7 +119,9 @@ fn persisted_indexes_change_the_order_of_answers() {
     // {1: 9, 2: 3, 3: 3, 4: 1}
     let pairs = packed(|w| {
         w.map(4);
-        [1, 9, 2, 3, 3, 3, 4, 1].into_iter().for_each(|i| w.int(i));
+        for i in [1, 9, 2, 3, 3, 3, 4, 1] {
+            w.int(i);
+        }
     });
     let made = |order: i64| modify(&op(68, &[&pairs, &int(order)]), None, MAX_SIZE).unwrap().value.unwrap().1;
     let (indexed, plain, unordered) = (made(0x13), made(3), made(0x10));
