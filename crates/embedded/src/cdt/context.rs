@@ -105,7 +105,8 @@ impl Level<'_> {
             },
             by::RANK => Some(collection.by_rank(pick::place_of(self.key, n)?)),
             by::KEY if collection.kind == Kind::Map => {
-                if !is_map_key(self.key) {
+                // What creates takes anything for a key that can be stored.
+                if !(is_map_key(self.key) || self.creates() && stored_element(self.key).is_some()) {
                     return Err(code::NOT_APPLICABLE);
                 }
                 match collection.find_key(self.key) {
@@ -173,6 +174,7 @@ impl Walk<'_, '_> {
             None if level.creates() || !top => {
                 let collection = level.create(top)?;
                 let step = match level.by() {
+                    by::KEY if stored_element(level.key).is_none() => return Err(code::NOT_APPLICABLE),
                     by::KEY => Step::Missing(0),
                     _ => level.behind(&collection)?,
                 };

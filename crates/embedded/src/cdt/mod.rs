@@ -20,7 +20,8 @@
 //! Of a persisted index only the mark is kept: it changes the order of some answers, and nothing else of it can be seen.
 //!
 //! Not imitated: what the server makes of an index that it has got wrong. It does so where a map with one is written as a
-//! bin value, and has two pairs or fewer, and where one is changed by path: the next operation may find nonsense, or end it.
+//! bin value and has two pairs or fewer, where a script writes one, and where one is changed inside, by path or in a context:
+//! the next operation may find nonsense, or end it.
 
 mod answer;
 mod args;

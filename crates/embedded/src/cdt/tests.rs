@@ -189,6 +189,24 @@ fn sums_begin_with_zero() {
     assert_eq!(add(-5, &text).unwrap_err(), code::NOT_APPLICABLE);
 }
 
+/// Asked of the recorded server.
+#[test]
+fn contexts_that_create_take_any_key() {
+    let by_key = |kind: i64, key: &[u8]| {
+        let context = packed(|w| {
+            w.list(2);
+            w.int(kind);
+            w.raw(key);
+        });
+        modify(&op(0xff, &[&context, &op(1, &[&int(7)])]), Some((MAP, &[0x80])), MAX_SIZE)
+    };
+    let list = [0x91, 9];
+    assert_eq!(by_key(0x62, &list).unwrap().value.unwrap().1, [0x81, 0x91, 9, 0x91, 7]);
+    assert_eq!(by_key(0x22, &list).unwrap_err(), code::NOT_APPLICABLE);
+    let wildcard = [0xd4, 0xff, 0];
+    assert_eq!(by_key(0x62, &wildcard).unwrap_err(), code::NOT_APPLICABLE);
+}
+
 #[test]
 fn what_contexts_create() {
     let nested = |kind: i64, key: i64, operation: &[u8]| op(0xff, &[&ints([kind, key].into_iter()), operation]);

@@ -2,7 +2,7 @@
 
 use super::read::metadata;
 use super::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
-use super::{MAX_BINS, MAX_SET_NAME, filter, may_delete, ttl, write};
+use super::{MAX_BINS, MAX_SET_NAME, filter, index_mark, may_delete, ttl, write};
 use crate::store::{BIN_HEADER, Namespace, Partition, Record, RecordParts};
 use crate::udf::{self, ScriptRecord, StoredBin};
 use crate::{clock, code};
@@ -155,6 +155,7 @@ fn encode(
     let mut bytes = Vec::with_capacity(Record::size_of(key, bins));
     Record::encode(&parts, &mut bytes);
     for bin in &record.bins {
+        index_mark::note(namespace, bin.kind, &bin.value);
         append(&bin.name, bin.kind, &bin.value, &mut bytes);
     }
     Ok((bytes, parts.void_time))

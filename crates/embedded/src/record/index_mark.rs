@@ -1,4 +1,4 @@
-//! The mark of a persisted index in stored maps: kept in the order flags of the value, and shown to nobody.
+//! The mark of a persisted index in stored maps: kept in the order flags of the value, and shown to nobody but scripts.
 
 use crate::store::{BIN_HEADER, Namespace};
 use aerolane_wire::msgpack::{Element, Reader, Writer, order};

@@ -95,7 +95,10 @@ fn perform(
     };
     match outcome {
         Ok(outcome) => {
-            index_mark::hide(namespace, out, start);
+            // Values of scripts show it.
+            if request.udf.is_none() {
+                index_mark::hide(namespace, out, start);
+            }
             outcome
         }
         Err(error) => {

@@ -198,7 +198,7 @@ fn is_true(value: &Val) -> bool {
 fn combinations(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let clone = |_: &Lua, map: Value| {
         let map = check("clone", 1, &map)?;
-        let copy = Map::with_flags(map.0.borrow().flags);
+        let copy = Map::default();
         copy.0.borrow_mut().grow(map.0.borrow().entries.len(), 0)?;
         let (pairs, _charge) = map.pairs()?;
         copy.0.borrow_mut().entries.extend(pairs.into_iter().filter(has_value));

@@ -153,8 +153,9 @@ impl Val {
                 Self::List(list)
             }
             Element::Map(header) => {
-                // An index is not persisted by what a script writes.
-                let map = Map::with_flags(header.flags() & !msgpack::order::PERSIST_INDEX);
+                // For scripts, what is sorted by value or has an index is sorted by key, too.
+                let sorted = header.flags() & (msgpack::order::MAP_VALUE | msgpack::order::PERSIST_INDEX) != 0;
+                let map = Map::with_flags(header.flags() | if sorted { msgpack::order::MAP_KEY } else { 0 });
                 for _ in 0..header.len {
                     let key = Self::read(reader)?;
                     let value = Self::read(reader)?;

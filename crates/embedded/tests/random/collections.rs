@@ -100,13 +100,15 @@ pub(super) enum Kind {
 /// The payload of an operation that modifies or reads.
 pub(super) fn operation(random: &mut Random, kind: Kind, modify: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    if random.once_in(12) && !(modify && random.persists) {
+    // See `Random::persists`.
+    let inside = !(modify && random.persists);
+    if random.once_in(12) && inside {
         path(random, modify, &mut out);
         return out;
     }
     let mut inner = Vec::new();
     // Inside a context the collection is of either kind.
-    let nested = random.once_in(4);
+    let nested = random.once_in(4) && inside;
     let kind = match kind {
         kind if !nested || random.once_in(2) => kind,
         Kind::List => Kind::Map,

@@ -16,8 +16,8 @@ pub(crate) use requests::{Ends, Request, Scenario};
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
-    /// Whether maps persist indexes. The recorded server does not survive operations by path on such maps, so a scenario
-    /// has one or the other.
+    /// Whether maps persist indexes. The recorded server does not survive all changes inside of such maps, by path or in a
+    /// context, so a scenario has one or the other.
     persists: bool,
 }
 
