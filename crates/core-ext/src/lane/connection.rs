@@ -23,8 +23,6 @@ pub(super) struct Entry<T> {
     stamp: Stamp,
     /// Size of the request in bytes.
     len: u32,
-    /// Whether the request went compressed.
-    compressed: bool,
     /// Where the request starts in the connection's stream of sent bytes.
     start: u64,
 }
@@ -46,6 +44,8 @@ pub(super) struct Connection<T> {
     begun: bool,
     /// Of an answer of several frames: the bytes of those that have come.
     answer_bytes: u64,
+    /// Whether the batch that is in flight, one at a time, went compressed.
+    compressed: bool,
     bytes_in_flight: u64,
     orphans: usize,
     /// No deadline of an entry is earlier.
@@ -78,6 +78,7 @@ impl<T> Connection<T> {
             partial: Vec::new(),
             begun: false,
             answer_bytes: 0,
+            compressed: false,
             bytes_in_flight: 0,
             orphans: 0,
             earliest: Millis::NEVER,
@@ -135,9 +136,11 @@ impl<T> Connection<T> {
     pub(super) fn push(&mut self, request: &[u8], entry: (Option<T>, Ticket, Millis, Stamp), now: Millis) {
         let (token, ticket, deadline, stamp) = entry;
         let (len, start) = (request.len() as u32, self.queued_total);
+        if self.class == Class::Batch {
+            self.compressed = is_compressed_request(request);
+        }
         self.out.extend_from_slice(request);
-        let compressed = is_compressed_request(request);
-        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, compressed, start });
+        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, start });
         self.queued_total += request.len() as u64;
         self.bytes_in_flight += request.len() as u64;
         self.earliest = self.earliest.min(deadline);
@@ -269,7 +272,7 @@ impl<T> Connection<T> {
                 (body, PROTO_HEADER_SIZE + body.len())
             };
             let end = match end_of_answer(body)? {
-                None if front.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
+                None if self.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
                 end => end,
             };
             if let Some(token) = &mut front.token {
