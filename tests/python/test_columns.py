@@ -144,3 +144,7 @@ async def test_queries_async(client, set_name, keys):
     assert sorted(records.batch_records["f"]) == [n / 4 for n in range(20) if n % 5]
     assert not records.valid["none"].any()
     assert partitions.done() and not recordset.active
+    # Nobody else keeps the recordset.
+    for _ in range(20):
+        records = await (await client.query(native.Statement("test", set_name, ["f"]))).to_numpy([("f", "f8")])
+        assert sorted(records.batch_records["f"]) == [n / 4 for n in range(20) if n % 5]

@@ -123,10 +123,11 @@ impl Recordset {
     }
 
     /// All records that are left, as arrays.
-    fn numpy(&self, dtype: &Bound<'_, PyAny>) -> PyResult<impl Twin + use<>> {
+    fn numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<impl Twin + use<>> {
         let (layout, dtype) = Layout::of(dtype)?;
-        let (stream, filter, dtype) = (Arc::clone(&self.stream), self.filter.clone_ref(dtype.py()), dtype.unbind());
-        let over = Arc::clone(&stream);
+        let (stream, dtype) = (Arc::clone(&slf.get().stream), dtype.unbind());
+        // Dropped before all has come, it would end the query.
+        let whole = slf.clone().unbind();
         let future = async move {
             let mut table = Table::new(layout);
             loop {
@@ -146,7 +147,7 @@ impl Recordset {
         Ok(Control {
             future,
             convert: move |py: Python<'_>, table| {
-                filter.get().settle(&over);
+                whole.get().settle();
                 Ok(Py::new(py, NumpyRecords::new(py, table, dtype.bind(py))?)?.into_any())
             },
         })
@@ -211,12 +212,12 @@ impl Recordset {
     /// All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
     /// `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
     fn to_numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        slf.get().numpy(dtype)?.start(slf.py(), &slf.get().core)
+        Self::numpy(slf, dtype)?.start(slf.py(), &slf.get().core)
     }
 
     /// The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread.
     fn to_numpy_blocking(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        slf.get().numpy(dtype)?.block(slf.py(), &slf.get().core)
+        Self::numpy(slf, dtype)?.block(slf.py(), &slf.get().core)
     }
 
     /// The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars
