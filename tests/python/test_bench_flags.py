@@ -199,7 +199,7 @@ def test_tls_with_a_certificate_of_the_client(tmp_path):
 
 def test_a_progress_bar_on_a_terminal():
     mine, theirs = pty.openpty()
-    command = [sys.executable, "-m", "aerolane.bench", *split("--mode floor-sync -d 1.3 --warmup 0")]
+    command = [sys.executable, "-m", "aerolane.bench", *split("--mode floor-sync -d 3.2 --warmup 0")]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
