@@ -30,7 +30,6 @@ class Case:
         return self.name
 
 
-FUNCTION = Case("execute_udf", KEY, "none", "f", on="write", writes=True, policy="policy")
 QUERY = Case("query", native.Statement("test", "facts"), native.PartitionFilter.all(), on="query", policy="query")
 CASES = [
     Case("get", KEY, on="read", policy="read"),
@@ -43,7 +42,7 @@ CASES = [
     Case("operate", KEY, [Operation.put("a", 1), Operation.get()], on="write", writes=True, policy="policy"),
     Case("batch_read", KEYS, on="batch", batch_policy="batch"),
     Case("batch_write", KEYS, [{"a": 1}] * 3, on="batch", writes=True, batch_policy="batch"),
-    FUNCTION,
+    Case("execute_udf", KEY, "none", "f", on="write", writes=True, policy="policy"),
     QUERY,
     # These go to a node that aerospike-core chooses.
     Case("truncate", "test", "facts", on="info", writes=True, node=False, policy="admin"),
@@ -56,7 +55,7 @@ CASES = [
 
 
 # Those that aerospike-core carries out have their own words for what follows.
-ON_LANES = [case for case in CASES if case.on != "info" and case is not FUNCTION]
+ON_LANES = [case for case in CASES if case.on != "info"]
 
 
 @pytest.fixture
@@ -107,8 +106,7 @@ def test_without_an_answer(lab, run, case, fault):
     check(error, case, ["sent"])
     assert error.in_doubt is case.writes
     assert error.is_client_error
-    # aerospike-core, which runs functions, says so when the attempts are used up.
-    assert isinstance(error, TimeoutError if fault == "stall" or case is FUNCTION else ConnectionError)
+    assert isinstance(error, TimeoutError if fault == "stall" else ConnectionError)
 
 
 @pytest.mark.parametrize("case", ON_LANES, ids=repr)

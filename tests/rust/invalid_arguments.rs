@@ -4,6 +4,7 @@
 
 mod common;
 
+use aerolane::expressions::{eq, int_bin, int_val};
 use aerolane::operations::{self, Operation, bitwise, hll, lists, maps};
 use aerolane::query::Filter;
 use aerolane::{
@@ -233,6 +234,13 @@ fn functions_that_fail_or_do_not_exist() {
         assert!(error.base_message().contains(message), "{error:?}");
         assert!(theirs(package, function).contains(message));
     }
+    // What the server refuses before it runs a function is refused as any write is: at once, and nothing is in doubt.
+    bench.mine.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+    let mut filtered = WritePolicy::default();
+    filtered.base_policy.filter_expression = Some(eq(int_bin("a".to_owned()), int_val(2)));
+    let error = bench.mine.execute_udf(&filtered, &key, &module, "one", &[]).unwrap_err();
+    assert_eq!(error.server_result_code(), Some(ResultCode::FilteredOut), "{error:?}");
+    assert!(!error.in_doubt() && error.attempts() == 1 && error.node().is_some(), "{error:?}");
     // A row of a batch: the reason is in a bin of its record, as with aerospike-core.
     let udf = BatchUdfPolicy::default();
     let mut rows = [

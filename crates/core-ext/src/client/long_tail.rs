@@ -220,10 +220,11 @@ macro_rules! long_tail_methods {
             function_name: &str,
             args: &[Value],
         ) -> Result<Option<Value>> {
+            let command = Apply { policy, key, package_name, function_name, args };
             if policy.base_policy.txn.is_some() {
-                return self.in_txn(Apply { policy, key, package_name, function_name, args }) $($wait)*;
+                return self.in_txn(command) $($wait)*;
             }
-            self.core_call(self.core().execute_udf(policy, key, package_name, function_name, args)) $($wait)*
+            self.run(command) $($wait)*
         }
 
         /// Asks a server how it would find the records of a set (or of the namespace) for which the condition `ael`, an
