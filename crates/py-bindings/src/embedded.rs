@@ -85,7 +85,7 @@ impl Node {
 /// * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the spot.
 /// * `tls_client_ca`: certificates (PEM text); on the TLS ports, clients have to show one that one of these has signed.
 ///   Default none: clients need no certificate.
-/// * `threads`: threads that serve all nodes. Default: one for every two cores, at most 4.
+/// * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
 ///
 /// Raises `ValueError` for a setting out of range and `OSError` for a port in use.
 #[pyclass(frozen, weakref, module = "aerolane.testing", name = "EmbeddedCluster")]

@@ -20,7 +20,7 @@ class EmbeddedProcess:
 
     * `nodes`, `replication_factor`, `namespace` (a name or several): as `EmbeddedCluster`.
     * `port`: of the first node, the next ones on the ports above. Default 0: any free ports.
-    * `threads`: threads that serve all nodes. Default: one for every two cores, at most 4.
+    * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
     * `strong_consistency`: as `EmbeddedCluster`.
     * `start_timeout`: seconds that the start may take. Default 30.
 

@@ -40,7 +40,7 @@ struct Arguments {
     /// The cluster's name.
     #[arg(long)]
     cluster_name: Option<String>,
-    /// Threads that serve all nodes together. Default: one for every two cores, at most 4.
+    /// Threads that serve all nodes together. Default: one per core, at most 4.
     #[arg(long)]
     threads: Option<usize>,
     /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log

@@ -233,7 +233,7 @@ impl Builder {
         self
     }
 
-    /// How many threads serve all nodes together. Default: one for every two cores, at most 4.
+    /// How many threads serve all nodes together. Default: as many as the machine has cores, at most 4.
     pub fn service_threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
