@@ -141,6 +141,20 @@ async def test_tasks_share_a_recordset(client, filled):
     assert sorted(n for part in parts for n in part) == list(range(COUNT))
 
 
+async def test_tasks_that_wait_together_all_hear_of_the_end(new_cluster, connect):
+    cluster = new_cluster(nodes=1)
+    client = connect(cluster.seeds)
+
+    async def work():
+        return [record async for record in records]
+
+    with cluster.inject("delay", 0.2, on="query"):
+        records = await client.query(native.Statement("test", "empty"))
+        # All of them wait before the only answer comes, and it has no record.
+        parts = await asyncio.wait_for(asyncio.gather(*(work() for _ in range(8))), 60)
+    assert parts == [[]] * 8 and not records.active
+
+
 async def test_other_tasks_get_their_turns(client, filled):
     records = await client.query(native.Statement("test", filled))
     async with other_task() as turns:

@@ -102,6 +102,10 @@ impl Stream {
                 Some(Ok(Err(error)) | Err(error)) => return Taken::Failed(error),
                 None => {}
             }
+            if !state.records.is_active() {
+                // Not to be asked of the turn: at the end it goes from one who waits to the next, and each comes here.
+                return Taken::End;
+            }
             // Whoever waits has registered its waker, which must stay.
             let Ok(_turn) = self.turn.try_lock() else { return Taken::Nothing };
             match state.records.poll_more(&mut std::task::Context::from_waker(Waker::noop())) {
