@@ -151,7 +151,8 @@ impl<'a> Row<'a> {
                 Self::read(policy, info1, read, body)
             }
             BatchKind::ReadOps { policy: read, ops } => {
-                Self::read(policy, read_flags(ops)?, read, Body::Operations(ops))
+                let row = Self::read(policy, read_flags(ops)?, read, Body::Operations(ops));
+                Self { header: answering_each(row.header), ..row }
             }
             BatchKind::Write { policy: write, ops } => {
                 let header = write_header(policy, write, write_flags(ops)?)?;
@@ -219,6 +220,17 @@ pub(crate) fn read_header(policy: &BatchPolicy, read: &BatchReadPolicy, what: u8
     }
     RowHeader::read(info1, single::sc_mode(base.read_mode_sc), read.read_touch_ttl.into())
         .with_info4(single::verbosity(base))
+}
+
+/// The header of a row that reads with operations: each of them answers, so that results line up with operations, and
+/// a bin that is not there answers with nil. As rows that write, and as the plain command that a row alone on its node
+/// is: what a row answers does not depend on how many others go to its node. (That of aerospike-core 3.0.0 does: it
+/// asks only where the row is alone.) Not together with a read of all bins, which the server does not take with it.
+pub(crate) const fn answering_each(mut header: RowHeader) -> RowHeader {
+    if header.info1 & info1::GET_ALL == 0 {
+        header.info2 |= info2::RESPOND_ALL_OPS;
+    }
+    header
 }
 
 /// The header of a row that writes; `info1`: what it also reads.

@@ -17,7 +17,7 @@ pub use operation::BatchOperation;
 pub use record::BatchRecord;
 pub use single::{decode_single, encode_single, fits_single};
 
-pub(crate) use encode::{delete_header, frame_of_rows, read_header, udf_header, write_header};
+pub(crate) use encode::{answering_each, delete_header, frame_of_rows, read_header, udf_header, write_header};
 pub(crate) use operation::BatchKind;
 
 #[cfg(test)]

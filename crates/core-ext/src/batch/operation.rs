@@ -61,6 +61,11 @@ impl BatchOperation {
     }
 
     /// Reads with operations. None of them may write.
+    ///
+    /// Each of them answers, as in [`operate`](crate::Client::operate) with
+    /// [`respond_per_each_op`](aerospike_core::WritePolicy::respond_per_each_op): what is not there is
+    /// [`Value::Nil`](aerospike_core::Value::Nil), in [`Record::bins`] and in [`Record::results`]. Only beside a read of
+    /// all bins the server leaves it out. (In aerospike-core that depends on how many rows go to one node.)
     #[must_use]
     #[allow(clippy::inline_always)]
     #[inline(always)]

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use aerolane_wire::batch::BatchRows;
-use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, op};
+use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info2, op};
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto;
 use aerospike_core::{
@@ -64,6 +64,31 @@ fn values_that_are_equal_but_written_differently_are_no_repetition() {
     assert_eq!(sorted, unsorted);
     let rows = rows_of(&encoded(&[put(1, &sorted), put(2, &unsorted)], &[0, 1]).unwrap());
     assert!(!rows[1].1);
+}
+
+#[test]
+fn rows_of_operations_ask_for_an_answer_to_each_alone_and_in_company() {
+    let reads = BatchReadPolicy::default();
+    let get = || operations::get_bin("a");
+    for (row, asks) in [
+        (BatchOperation::read_ops(&reads, key(1), [get()]), true),
+        (BatchOperation::read_ops(&reads, key(1), [get(), operations::get_header()]), true),
+        (BatchOperation::read_ops(&reads, key(1), [lists::size("l")]), true),
+        // The server takes no read of all bins with that.
+        (BatchOperation::read_ops(&reads, key(1), [operations::get()]), false),
+        (BatchOperation::write(&BatchWritePolicy::default(), key(1), [get(), operations::touch()]), true),
+        (BatchOperation::read(&reads, key(1), Bins::from(["a"])), false),
+        (read(1), false),
+    ] {
+        let (mut alone, rows) = (vec![], [read(0), row]);
+        encode_single(&BatchPolicy::default(), &rows[1], 1000, &mut alone).unwrap();
+        let alone = Message::decode(&alone[proto::PROTO_HEADER_SIZE..]).unwrap().header.info2;
+        let company = encoded(&rows, &[0, 1]).unwrap();
+        let message = Message::decode(&company[proto::PROTO_HEADER_SIZE..]).unwrap();
+        let company = BatchRows::decode(message.field(field::BATCH).unwrap()).unwrap().last().unwrap().unwrap();
+        assert_eq!(company.header.info2, alone, "{:?}", rows[1]);
+        assert_eq!(alone & info2::RESPOND_ALL_OPS != 0, asks, "{:?}", rows[1]);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use aerospike_core::expressions::Expression;
 use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
 
 use super::rows::{Rows, Target};
-use crate::batch::{RowAnswer, delete_header, frame_of_rows, read_header, udf_header, write_header};
+use crate::batch::{RowAnswer, answering_each, delete_header, frame_of_rows, read_header, udf_header, write_header};
 use crate::command::decode::{bad, failure};
 use crate::command::encode::{expression, frame, read_header as message_header, too_big};
 use crate::error::{Error, Result};
@@ -105,9 +105,7 @@ impl RawShape {
     /// Rows that write always do. Of no effect together with `GET_ALL`, which the server does not take with it.
     #[must_use]
     pub const fn answering_each(mut self) -> Self {
-        if self.header.info1 & info1::GET_ALL == 0 {
-            self.header.info2 |= info2::RESPOND_ALL_OPS;
-        }
+        self.header = answering_each(self.header);
         self
     }
 
