@@ -179,6 +179,11 @@ macro_rules! long_tail_methods {
             self.shared.stats()
         }
 
+        /// `core_call` of a call that changes something.
+        $($async)* fn core_change<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
+            self.core_call(call) $($wait)*.map_err(of_change)
+        }
+
         /// What info commands answer, from a node at random: `("build")`, `("namespaces")`, ...
         pub $($async)* fn info(&self, policy: &AdminPolicy, commands: &[&str]) -> Result<IndexMap<String, String>> {
             self.core_call(self.core().info(policy, commands)) $($wait)*
@@ -192,7 +197,7 @@ macro_rules! long_tail_methods {
             server_path: &str,
             language: UdfLang,
         ) -> Result<RegisterTask> {
-            self.core_call(self.core().register_udf(policy, udf_body, server_path, language)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().register_udf(policy, udf_body, server_path, language)) $($wait)*
         }
 
         /// Registers a UDF module from a file. The task waits for all nodes.
@@ -203,12 +208,12 @@ macro_rules! long_tail_methods {
             server_path: &str,
             language: UdfLang,
         ) -> Result<RegisterTask> {
-            self.core_call(self.core().register_udf_from_file(policy, client_path, server_path, language)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().register_udf_from_file(policy, client_path, server_path, language)) $($wait)*
         }
 
         /// Removes a UDF module. The task waits for all nodes.
         pub $($async)* fn remove_udf(&self, policy: &AdminPolicy, server_path: &str) -> Result<UdfRemoveTask> {
-            self.core_call(self.core().remove_udf(policy, server_path)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().remove_udf(policy, server_path)) $($wait)*
         }
 
         /// Applies a function of a UDF module to one record; gives what it returns.
@@ -287,7 +292,7 @@ macro_rules! long_tail_methods {
             namespace: &str,
             filter_expression: Option<&Expression>,
         ) -> Result<()> {
-            self.core_call(self.core().set_xdr_filter(policy, datacenter, namespace, filter_expression)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().set_xdr_filter(policy, datacenter, namespace, filter_expression)) $($wait)*
         }
 
         /// Removes all records of a set (of the whole namespace if `set_name` is empty) that are older than a time in
@@ -299,7 +304,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             before_nanos: i64,
         ) -> Result<()> {
-            self.core_call(self.core().truncate(policy, namespace, set_name, before_nanos)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().truncate(policy, namespace, set_name, before_nanos)) $($wait)*
         }
 
         /// Creates a secondary index on a bin, or on what `ctx` selects in it. The task waits until it is built.
@@ -318,7 +323,7 @@ macro_rules! long_tail_methods {
             let call = self.core().create_index_on_bin(
                 policy, namespace, set_name, bin_name, index_name, index_type, collection_index_type, ctx,
             );
-            self.core_call(call) $($wait)*.map_err(of_change)
+            self.core_change(call) $($wait)*
         }
 
         /// Creates a secondary index on the value of an expression. The task waits until it is built.
@@ -336,7 +341,7 @@ macro_rules! long_tail_methods {
             let call = self.core().create_index_using_expression(
                 policy, namespace, set_name, index_name, index_type, collection_index_type, expression,
             );
-            self.core_call(call) $($wait)*.map_err(of_change)
+            self.core_change(call) $($wait)*
         }
 
         /// Creates an index of a set's records (server 8.1.2 and later). The task waits until it is built.
@@ -347,7 +352,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             index_name: &str,
         ) -> Result<IndexTask> {
-            self.core_call(self.core().create_set_index(policy, namespace, set_name, index_name)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().create_set_index(policy, namespace, set_name, index_name)) $($wait)*
         }
 
         /// Drops a secondary index. The task waits until it is gone.
@@ -358,7 +363,7 @@ macro_rules! long_tail_methods {
             set_name: &str,
             index_name: &str,
         ) -> Result<DropIndexTask> {
-            self.core_call(self.core().drop_index(policy, namespace, set_name, index_name)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().drop_index(policy, namespace, set_name, index_name)) $($wait)*
         }
 
         /// Creates a user with a password and roles.
@@ -369,32 +374,32 @@ macro_rules! long_tail_methods {
             password: &str,
             roles: &[&str],
         ) -> Result<()> {
-            self.core_call(self.core().create_user(policy, user, password, roles)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().create_user(policy, user, password, roles)) $($wait)*
         }
 
         /// Creates a user who logs in with a certificate.
         pub $($async)* fn create_pki_user(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().create_pki_user(policy, user, roles)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().create_pki_user(policy, user, roles)) $($wait)*
         }
 
         /// Removes a user.
         pub $($async)* fn drop_user(&self, policy: &AdminPolicy, user: &str) -> Result<()> {
-            self.core_call(self.core().drop_user(policy, user)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().drop_user(policy, user)) $($wait)*
         }
 
         /// Changes a user's password.
         pub $($async)* fn change_password(&self, policy: &AdminPolicy, user: &str, password: &str) -> Result<()> {
-            self.core_call(self.core().change_password(policy, user, password)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().change_password(policy, user, password)) $($wait)*
         }
 
         /// Gives a user further roles.
         pub $($async)* fn grant_roles(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().grant_roles(policy, user, roles)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().grant_roles(policy, user, roles)) $($wait)*
         }
 
         /// Takes roles from a user.
         pub $($async)* fn revoke_roles(&self, policy: &AdminPolicy, user: &str, roles: &[&str]) -> Result<()> {
-            self.core_call(self.core().revoke_roles(policy, user, roles)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().revoke_roles(policy, user, roles)) $($wait)*
         }
 
         /// One user, or all.
@@ -420,12 +425,12 @@ macro_rules! long_tail_methods {
             let call = self.core().create_role(
                 policy, role_name, privileges, allowlist, read_quota, write_quota,
             );
-            self.core_call(call) $($wait)*.map_err(of_change)
+            self.core_change(call) $($wait)*
         }
 
         /// Removes a role.
         pub $($async)* fn drop_role(&self, policy: &AdminPolicy, role_name: &str) -> Result<()> {
-            self.core_call(self.core().drop_role(policy, role_name)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().drop_role(policy, role_name)) $($wait)*
         }
 
         /// Gives a role further privileges.
@@ -435,7 +440,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             privileges: &[Privilege],
         ) -> Result<()> {
-            self.core_call(self.core().grant_privileges(policy, role_name, privileges)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().grant_privileges(policy, role_name, privileges)) $($wait)*
         }
 
         /// Takes privileges from a role.
@@ -445,7 +450,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             privileges: &[Privilege],
         ) -> Result<()> {
-            self.core_call(self.core().revoke_privileges(policy, role_name, privileges)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().revoke_privileges(policy, role_name, privileges)) $($wait)*
         }
 
         /// Sets the addresses from which a role may be used.
@@ -455,7 +460,7 @@ macro_rules! long_tail_methods {
             role_name: &str,
             allowlist: &[&str],
         ) -> Result<()> {
-            self.core_call(self.core().set_allowlist(policy, role_name, allowlist)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().set_allowlist(policy, role_name, allowlist)) $($wait)*
         }
 
         /// Sets the quotas of a role, in operations per second; 0: none.
@@ -466,7 +471,7 @@ macro_rules! long_tail_methods {
             read_quota: u32,
             write_quota: u32,
         ) -> Result<()> {
-            self.core_call(self.core().set_quotas(policy, role_name, read_quota, write_quota)) $($wait)*.map_err(of_change)
+            self.core_change(self.core().set_quotas(policy, role_name, read_quota, write_quota)) $($wait)*
         }
 
         /// Commits a transaction: verifies that nothing it has read has changed, and makes what it has written visible.
