@@ -12,7 +12,7 @@ use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;
 use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, on_core, stream_methods};
+use super::long_tail::{long_tail_methods, of_change, on_core, stream_methods};
 use super::query::IdleStreams;
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::cluster::{Cluster, Subscription};
@@ -128,8 +128,15 @@ impl Client {
         Box::pin(call).await
     }
 
-    async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-        on_core(&self.shared.cluster, call).await
+    /// On the heap: futures of aerospike-core have up to 30 KB, which those of all callers would carry along.
+    fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> impl Future<Output = Result<T>> {
+        on_core(&self.shared.cluster, Box::pin(call))
+    }
+
+    /// [`core_call`](Self::core_call) of a call that changes something.
+    fn core_change<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> impl Future<Output = Result<T>> {
+        let call = self.core_call(call);
+        async move { call.await.map_err(of_change) }
     }
 }
 

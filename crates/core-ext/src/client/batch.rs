@@ -73,9 +73,7 @@ macro_rules! async_batch_methods {
             }
             if needs_core {
                 let mut delegated = Delegated::new(rows)?;
-                // On the heap: aerospike-core's future has some 30 KB, which all other batches would carry along.
-                let call = Box::pin(self.core().batch(policy, delegated.core_rows()));
-                let result = self.core_call(call).await;
+                let result = self.core_call(self.core().batch(policy, delegated.core_rows())).await;
                 return delegated.finish(result);
             }
             let nobody = None::<fn(usize, &[BatchOperation]) -> std::future::Ready<bool>>;

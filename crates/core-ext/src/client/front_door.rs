@@ -93,7 +93,7 @@ macro_rules! single_record_methods {
             }
             if needs_core {
                 let operations = to_core(operations)?;
-                return self.core_call(Box::pin(self.core().operate(policy, key, &operations))) $($wait)*;
+                return self.core_call(self.core().operate(policy, key, &operations)) $($wait)*;
             }
             self.run(Operate { policy, key, operations }) $($wait)*
         }

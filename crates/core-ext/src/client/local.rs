@@ -23,7 +23,7 @@ use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, on_core, stream_methods};
+use super::long_tail::{long_tail_methods, of_change, on_core, stream_methods};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::command::encode::WriteKind;
 use crate::command::operations_need_core;
@@ -215,8 +215,15 @@ impl LocalClient {
         Box::pin(call).await
     }
 
-    async fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-        on_core(&self.shared.cluster, call).await
+    /// On the heap: futures of aerospike-core have up to 30 KB, which those of all callers would carry along.
+    fn core_call<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> impl Future<Output = Result<T>> {
+        on_core(&self.shared.cluster, Box::pin(call))
+    }
+
+    /// [`core_call`](Self::core_call) of a call that changes something.
+    fn core_change<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> impl Future<Output = Result<T>> {
+        let call = self.core_call(call);
+        async move { call.await.map_err(of_change) }
     }
 }
 

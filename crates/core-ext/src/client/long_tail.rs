@@ -81,7 +81,6 @@ pub(super) mod prelude {
         WritePolicy,
     };
 
-    pub(in crate::client) use super::of_change;
     pub(in crate::client) use crate::client::commands::Apply;
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
@@ -91,7 +90,8 @@ pub(super) mod prelude {
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
 ///
-/// A client that uses this has `core()`, `core_call(future)`, `own_call(future)` and `in_txn(command)`, and `shared`.
+/// A client that uses this has `core()`, `core_call(future)`, `core_change(future)`, `own_call(future)`, `in_txn(command)`,
+/// `run(command)` and `shared`.
 macro_rules! long_tail_methods {
     (($($async:tt)*) ($($wait:tt)*)) => {
         /// Whether the client has not been closed and knows an active node.
@@ -179,11 +179,6 @@ macro_rules! long_tail_methods {
             self.shared.stats()
         }
 
-        /// `core_call` of a call that changes something.
-        $($async)* fn core_change<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
-            self.core_call(call) $($wait)*.map_err(of_change)
-        }
-
         /// What info commands answer, from a node at random: `("build")`, `("namespaces")`, ...
         pub $($async)* fn info(&self, policy: &AdminPolicy, commands: &[&str]) -> Result<IndexMap<String, String>> {
             self.core_call(self.core().info(policy, commands)) $($wait)*
@@ -255,7 +250,7 @@ macro_rules! long_tail_methods {
             let call = self.core().query_explain(
                 policy, namespace, set_name, ael, index_name_hint, explain_where_flags,
             );
-            self.core_call(Box::pin(call)) $($wait)*
+            self.core_call(call) $($wait)*
         }
 
         /// Applies operations to all records that a query finds, in the background. The task waits for its end.

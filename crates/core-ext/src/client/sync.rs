@@ -17,7 +17,7 @@ use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::on_thread;
 use super::front_door::single_record_methods;
 use super::long_tail::prelude::*;
-use super::long_tail::{long_tail_methods, of_core};
+use super::long_tail::{long_tail_methods, of_change, of_core};
 use super::query::IdleStreams;
 use super::query::plan::{check_servers, check_statement};
 use crate::batch::{BatchOperation, BatchRecord};
@@ -230,6 +230,11 @@ impl SyncClient {
         let begun = clock::now();
         let outcome = self.shared.cluster.block_on(call).map_err(|error| error.with_phase(Phase::Sent))?;
         outcome.map_err(|error| of_core(&error, begun.elapsed()))
+    }
+
+    /// [`core_call`](Self::core_call) of a call that changes something.
+    fn core_change<T>(&self, call: impl Future<Output = aerospike_core::Result<T>>) -> Result<T> {
+        self.core_call(call).map_err(of_change)
     }
 }
 
