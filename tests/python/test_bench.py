@@ -1,6 +1,7 @@
 """The load harness: options, the generated loops, and short runs of our modes on the embedded cluster."""
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -8,17 +9,23 @@ import sys
 import time
 from array import array
 from shlex import split
+from types import SimpleNamespace
 
 import pytest
 
+from aerolane.bench import busy as competing
 from aerolane.bench import latency, loops, matrix, table
 from aerolane.bench.busy import Busy
 from aerolane.bench.cli import main, parser, plan
 from aerolane.bench.clients.calls import Calls, Unsupported
-from aerolane.bench.measure import MISSED, READS, WRITES, Board, is_timeout, latencies, percentile
+from aerolane.bench.conductor import Window
+from aerolane.bench.measure import MISSED, READS, WRITES, Board, Totals, is_timeout, latencies, percentile
 from aerolane.bench.modes import MODES, parse_modes
 from aerolane.bench.payload import Payload
+from aerolane.bench.process import CpuTime
 from aerolane.bench.report import middle
+from aerolane.bench.report import report as put_together
+from aerolane.bench.runner import Run
 from aerolane.bench.spec import RunSpec, Security, split_host
 from aerolane.bench.workload import Workload
 
@@ -485,41 +492,73 @@ def test_rounds_become_medians_and_sums():
     assert (answer["tps"], answer["errors"], answer["rounds"], answer["busy"]["runs"]) == (2.0, 6, 3, 4)
 
 
-def test_competing_work_that_is_held_up_is_seen():
-    async def run(block):
+@pytest.fixture
+def due(monkeypatch):
+    """`due()`: a piece of competing work is due now, and at no other time."""
+    ticks, out = os.pipe()
+
+    def read():
+        return int.from_bytes(os.read(ticks, 8), sys.byteorder)
+
+    metronome = contextlib.nullcontext(SimpleNamespace(ticks=ticks, read=read))
+    monkeypatch.setattr(competing, "_Metronome", lambda period: metronome)
+    yield lambda: os.write(out, time.perf_counter_ns().to_bytes(8, sys.byteorder))
+    os.close(ticks)
+    os.close(out)
+
+
+def test_competing_work_that_is_held_up_is_seen(due):
+    async def run():
         stop = []
         busy = Busy(2, stop)
         task = asyncio.create_task(busy.on_loop())
-        end = time.perf_counter() + 0.3
-        while time.perf_counter() < end:
-            time.sleep(block)
-            await asyncio.sleep(0)
+        for done in range(5):
+            due()
+            # The loop stands still.
+            time.sleep(0.02)
+            while len(busy.waits(0, sys.maxsize)) == done:
+                await asyncio.sleep(0)
+        seen = busy.waits(0, sys.maxsize), busy.delays(0, sys.maxsize)
         stop.append(True)
+        due()
         await task
-        return percentile(busy.waits(0, sys.maxsize), 0.5), percentile(busy.delays(0, sys.maxsize), 0.5)
+        return seen
 
-    # A loop that stands still for 50 ms at a time makes work that is due every 8 ms late.
-    wait, delay = asyncio.run(run(0.05))
-    assert 10_000_000 < wait <= delay
+    waits, delays = asyncio.run(run())
+    # Clocks of threads and of the machine need not run at one speed.
+    assert len(waits) == 5 and waits[0] >= 20_000_000 and delays[0] > 19_000_000
 
 
-def test_the_cpu_time_of_competing_work_is_no_delay():
-    stop = []
-    busy = Busy(2, stop)
+def test_the_cpu_time_of_competing_work_is_no_delay(due):
+    busy = Busy(2, [])
     before = time.perf_counter_ns()
     busy._run_once(before)
-    after = time.perf_counter_ns()
-    (delay,) = busy.delays(0, sys.maxsize)
-    (wait,) = busy.waits(0, sys.maxsize)
-    # All that it took, less the CPU time of the work: more than half of the two milliseconds on any machine.
-    assert 0 <= wait <= after - before and delay < after - before - 1_000_000
+    took = time.perf_counter_ns() - before
+    (delay,), (wait,) = busy.delays(0, sys.maxsize), busy.waits(0, sys.maxsize)
+    cpu = busy.cpu(0, sys.maxsize)
+    assert cpu > 0 and wait >= 0 and delay + cpu <= took
+
+
+def test_the_cpu_time_of_competing_work_is_none_of_the_client(due):
+    run = Run(MODES["floor-sync"], RunSpec(mode="floor-sync", seeds="", busy_ms=2.0))
+    busy = Busy(2, [])
+    # Due before, in and after the measured time. That in it took less and more than it should.
+    for when, took in ((99, 7_000_000), (100, 1_500_000), (150, 1_000_000), (201, 7_000_000)):
+        busy.samples.extend((when, 0, 0, took))
+    run.busy = [busy, busy]
+    window = Window(100, 200, Totals(reads=600, writes=400), CpuTime(0.020, 0.005), 0, [])
+    answer = put_together(run, window)
+    assert answer["client_cpu_us_per_op"] == pytest.approx((25 - 2 * 2.5) * 1e3 / 1000)
+    assert (answer["busy"]["runs"], answer["busy"]["cpu_mean_us"]) == (4, pytest.approx(1250))
+    run.busy = []
+    assert put_together(run, window)["client_cpu_us_per_op"] == pytest.approx(25)
 
 
 def test_work_whose_clock_is_gone_says_so(monkeypatch):
     real = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda command, **options: real([sys.executable, "-c", ""], **options))
     with pytest.raises(RuntimeError, match="has ended"):
-        Busy(1, []).on_thread()
+        Busy(1, [])
 
 
 # Runs.

@@ -12,10 +12,12 @@ import subprocess
 import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PERIOD = 4
+# Figures of a sample: when it was due, how long it waited for its turn, its delay, the CPU time that it took.
+DUE, WAIT, DELAY, CPU, SAMPLE = range(5)
 
 
 def spin(rounds: int) -> None:
@@ -25,31 +27,32 @@ def spin(rounds: int) -> None:
 
 
 class Busy:
-    """The competing work of a run."""
+    """The competing work of a run. Once it is made, work is due."""
 
     def __init__(self, work_ms: float, stop: list[bool]) -> None:
         self.period_ns = int(PERIOD * work_ms * 1e6)
         self.samples = array("q")
-        """When it was due, how long it waited for its turn, and its delay, nanoseconds, one after the other."""
+        """The figures of one piece of work after the other, nanoseconds."""
         self._stop = stop
         self._rounds = _rounds_in(int(work_ms * 1e6))
+        self._metronome = _Metronome(self.period_ns)
 
     def _run_once(self, due: int) -> None:
         began, running = time.perf_counter_ns(), time.thread_time_ns()
         spin(self._rounds)
         running, done = time.thread_time_ns() - running, time.perf_counter_ns()
-        self.samples.extend((due, began - due, done - due - running))
+        self.samples.extend((due, began - due, done - due - running, running))
 
     def on_thread(self) -> None:
         """Runs until the end on the calling thread."""
-        with _Metronome(self.period_ns) as metronome:
+        with self._metronome as metronome:
             while not self._stop:
                 self._run_once(metronome.read())
 
     async def on_loop(self) -> None:
         """Runs until the end on the running loop, as one of its tasks."""
         loop = asyncio.get_running_loop()
-        with _Metronome(self.period_ns) as metronome:
+        with self._metronome as metronome:
             ticked = asyncio.Event()
             loop.add_reader(metronome.ticks, ticked.set)
             try:
@@ -63,26 +66,35 @@ class Busy:
 
     def waits(self, begin: int, end: int) -> list[int]:
         """How long the work that was due between two times waited for its turn, sorted, nanoseconds."""
-        return self._between(begin, end, 1)
+        return sorted(self._between(begin, end, WAIT))
 
     def delays(self, begin: int, end: int) -> list[int]:
         """The delays of the work that was due between two times, sorted, nanoseconds."""
-        return self._between(begin, end, 2)
+        return sorted(self._between(begin, end, DELAY))
 
-    def _between(self, begin: int, end: int, which: int) -> list[int]:
-        return sorted(
-            value for due, value in zip(self.samples[::3], self.samples[which::3], strict=False) if begin <= due <= end
-        )
+    def cpu(self, begin: int, end: int) -> int:
+        """The CPU time that the work took which was due between two times, nanoseconds."""
+        return sum(self._between(begin, end, CPU))
+
+    def _between(self, begin: int, end: int, which: int) -> Iterator[int]:
+        figures = zip(self.samples[DUE::SAMPLE], self.samples[which::SAMPLE], strict=False)
+        return (figure for due, figure in figures if begin <= due <= end)
 
 
 class _Metronome:
-    """The process that says when work is due, for as long as the `with` block."""
+    """The process that says when work is due, until the end of a `with` block."""
 
     def __init__(self, period_ns: int) -> None:
         program = str(Path(__file__).with_name("metronome.py"))
         self._process = subprocess.Popen([sys.executable, "-I", "-S", program, str(period_ns)], stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         self.ticks = self._process.stdout.fileno()
+        try:
+            # Once it ticks, a run has its competition from the beginning.
+            self.read()
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self) -> "_Metronome":
         return self

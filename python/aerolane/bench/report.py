@@ -30,7 +30,8 @@ def report(run: Run, window: Window) -> Report:
     waits = sorted(wait for busy in run.busy for wait in busy.waits(window.begin, window.end))
     delays = sorted(delay for busy in run.busy for delay in busy.delays(window.begin, window.end))
     # The competing work is no work of the client.
-    cpu = max(0.0, window.cpu.total - len(delays) * spec.busy_ms / 1e3)
+    competing = sum(busy.cpu(window.begin, window.end) for busy in run.busy) / 1e9
+    cpu = max(0.0, window.cpu.total - competing)
     answer: Report = {
         "client": mode.name,
         "mode": "async" if mode.asynchronous else "sync",
@@ -74,6 +75,7 @@ def report(run: Run, window: Window) -> Report:
         answer["busy"] = {
             "work_ms": spec.busy_ms,
             "runs": len(delays),
+            "cpu_mean_us": competing * 1e6 / len(delays) if delays else 0.0,
             "wait_mean_us": sum(waits) / len(waits) / 1e3 if waits else 0.0,
             "wait_p50_us": percentile(waits, 0.5) / 1e3,
             "wait_p99_us": percentile(waits, 0.99) / 1e3,

@@ -175,7 +175,7 @@ class Run:
         if self.spec.busy_ms and not self._loading:
             busy = Busy(self.spec.busy_ms, self._stop)
             self.busy.append(busy)
-            threading.Thread(target=busy.on_thread, name="busy", daemon=True).start()
+            threading.Thread(target=self._compete, args=(busy,), name="busy", daemon=True).start()
         threads = [
             threading.Thread(target=self._on_thread, args=(client,), name=f"worker-{i}", daemon=True)
             for i in range(self.workers)
@@ -203,6 +203,12 @@ class Run:
                 self._conductor.loop_ready()
                 self._conductor.wait_for_all()
             start()
+        except BaseException as error:
+            self._fail(error)
+
+    def _compete(self, busy: Busy) -> None:
+        try:
+            busy.on_thread()
         except BaseException as error:
             self._fail(error)
 
