@@ -1,10 +1,8 @@
 """What the C client is asked to do."""
 
-import os
 import tempfile
-import time
 
-from harness import MODULE, NS, TLS_NAME, N, check, hosts
+from harness import NS, TLS_NAME, N, check, hosts, module_file, until
 
 
 def values(client, log):
@@ -270,15 +268,8 @@ def run(seeds, log):
         query = client.query(NS, "peer_c")
         query.add_ops([op.increment("i", 1000)])
         job = query.execute_background()
-        for _ in range(100):
-            if client.job_info(job, aerospike.JOB_QUERY)["status"] != aerospike.JOB_STATUS_INPROGRESS:
-                break
-        _, _, bins = client.get(keys[10])
-        for _ in range(100):
-            if bins["i"] == 1010:
-                return
-            _, _, bins = client.get(keys[10])
-        raise AssertionError(f"{bins}")
+        until(lambda: client.job_info(job, aerospike.JOB_QUERY)["status"] != aerospike.JOB_STATUS_INPROGRESS)
+        until(lambda: client.get(keys[10])[2]["i"] == 1010)
 
     def indexes():
         created = [
@@ -315,21 +306,18 @@ def run(seeds, log):
             client.index_remove(NS, name)
 
     def udfs():
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "peer.lua")
-            with open(path, "w") as file:
-                file.write(MODULE)
+        with module_file() as path:
             client.udf_put(path)
-            check([m["name"] for m in client.udf_list()] == ["peer.lua"])
-            check(client.apply(keys[50], "peer", "add", ["n", 5]) == 5)
-            rows = client.batch_apply(keys[50:60], "peer", "add", ["n", 2]).batch_records
-            check([row.record[2]["SUCCESS"] for row in rows] == [7] + [2] * 9)
-            try:
-                client.apply(keys[50], "peer", "fail", [])
-            except aerospike.exception.UDFError as error:
-                check("peer.lua:7: on purpose" in str(error), f"{error}")
-            else:
-                raise AssertionError("UDFError expected")
+        check([m["name"] for m in client.udf_list()] == ["peer.lua"])
+        check(client.apply(keys[50], "peer", "add", ["n", 5]) == 5)
+        rows = client.batch_apply(keys[50:60], "peer", "add", ["n", 2]).batch_records
+        check([row.record[2]["SUCCESS"] for row in rows] == [7] + [2] * 9)
+        try:
+            client.apply(keys[50], "peer", "fail", [])
+        except aerospike.exception.UDFError as error:
+            check("peer.lua:7: on purpose" in str(error), f"{error}")
+        else:
+            raise AssertionError("UDFError expected")
 
     def aggregation():
         query = client.query(NS, "peer_c")
@@ -342,10 +330,7 @@ def run(seeds, log):
         query.where(p.between("i", 300, 309))
         query.apply("peer", "add", ["i", 1000])
         query.execute_background()
-        for _ in range(200):
-            if all(client.get(k)[2]["i"] == k[2] + 1000 for k in keys[300:310]):
-                break
-            time.sleep(0.01)
+        until(lambda: all(client.get(k)[2]["i"] == k[2] + 1000 for k in keys[300:310]))
         check([client.get(k)[2]["i"] for k in keys[299:311]] == [299, *range(1300, 1310), 310])
         client.index_remove(NS, "peer_c_i")
         client.udf_remove("peer.lua")

@@ -1,8 +1,12 @@
 """What the checks of other clients have in common."""
 
+import contextlib
 import json
 import subprocess
+import tempfile
+import time
 import traceback
+from pathlib import Path
 
 NS = "test"
 N = 500
@@ -43,6 +47,23 @@ class Log:
 def check(condition, text="unexpected result"):
     if not condition:
         raise AssertionError(text)
+
+
+@contextlib.contextmanager
+def module_file():
+    """The path of a file that has `MODULE` in it."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "peer.lua")
+        path.write_text(MODULE)
+        yield str(path)
+
+
+def until(condition, seconds=30):
+    """Waits for what goes on in the background."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < deadline, "it takes too long")
+        time.sleep(0.01)
 
 
 def hosts(seeds):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from harness import MODULE, NS, TLS_NAME, N, check, hosts
+from harness import MODULE, NS, TLS_NAME, N, check, hosts, until
 
 
 def run(seeds, log):
@@ -15,11 +15,8 @@ def run(seeds, log):
     keys = [an.Key(NS, "peer_native", i) for i in range(N)]
 
     def connect():
-        for _ in range(100):
-            if len(client.node_names()) == 3:
-                return "3 nodes"
-            asyncio.run(asyncio.sleep(0.05))
-        raise AssertionError(f"{client.node_names()}")
+        until(lambda: len(client.node_names()) == 3)
+        return "3 nodes"
 
     def single():
         client.put_blocking(key, {"i": 1, "s": "b", "f": 1.5, "l": [1, "x"]})

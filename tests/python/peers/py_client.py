@@ -1,10 +1,8 @@
 """What aerospike-py is asked to do."""
 
 import asyncio
-import os
-import tempfile
 
-from harness import MODULE, NS, N, check, hosts
+from harness import NS, N, check, hosts, module_file, until
 
 
 def run(seeds, log):
@@ -16,9 +14,8 @@ def run(seeds, log):
 
     def connect():
         check(client.is_connected() and client.ping())
-        names = client.get_node_names()
-        check(len(names) == 3, f"{names}")
-        return f"{len(names)} nodes"
+        until(lambda: len(client.get_node_names()) == 3)
+        return "3 nodes"
 
     def single():
         client.put(key, {"i": 1, "s": "b", "f": 1.5, "l": [1, "x"]})
@@ -104,10 +101,7 @@ def run(seeds, log):
         client.index_remove(NS, "peer_py_i")
 
     def udfs():
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "peer.lua")
-            with open(path, "w") as file:
-                file.write(MODULE)
+        with module_file() as path:
             client.udf_put(path)
         check(client.apply(keys[50], "peer", "add", ["n", 5]) == 5)
         client.udf_remove("peer")
