@@ -44,6 +44,21 @@ def test_without_a_result(client, module, key):
     assert client.execute_udf_blocking(key, module, "back", [None]) is None
 
 
+@pytest.mark.parametrize("user_key", [7, "text", b"bytes"], ids=repr)
+def test_records_known_by_their_digests(client, module, set_name, user_key):
+    key = native.Key("test", set_name, user_key)
+    known = native.Key.key_with_digest("test", set_name, key.digest)
+    policy = native.WritePolicy(send_key=True)
+    # There is no user key to send.
+    assert client.execute_udf_blocking(known, module, "add", ["n", 5], policy=policy) == 5
+    (found,) = client.query_blocking(native.Statement("test", set_name))
+    assert found.key == key and found.key.value is None
+    assert client.execute_udf_blocking(found.key, module, "add", ["n", 1]) == 6
+    assert client.execute_udf_blocking(key, module, "add", ["n", 1], policy=policy) == 7
+    (found,) = client.query_blocking(native.Statement("test", set_name))
+    assert found.key.value == user_key and found.bins == {"n": 7}
+
+
 async def test_async(client, module, key):
     assert await client.execute_udf(key, module, "add", ["n", 1]) == 1
 
@@ -119,6 +134,3 @@ def test_arguments_are_checked_at_once(client, key):
         client.execute_udf_blocking(key, "m", "f", "args")
     with pytest.raises(aerolane.InvalidArgumentError):
         client.execute_udf_blocking(key, "m", "")
-    digest_only = native.Key.key_with_digest("test", "s", key.digest)
-    with pytest.raises(aerolane.InvalidArgumentError, match="digest"):
-        client.execute_udf_blocking(digest_only, "m", "f")

@@ -11,7 +11,7 @@ use aerolane::expressions::{gt, int_bin, int_val, num_add};
 use aerolane::query::Filter;
 use aerolane::task::Status as TaskStatus;
 use aerolane::{
-    AdminPolicy, AuthMode, Bins, Client, ClientPolicy, CollectionIndexType, Error, IndexType, PartitionFilter,
+    AdminPolicy, AuthMode, Bins, Client, ClientPolicy, CollectionIndexType, Error, IndexType, Key, PartitionFilter,
     Privilege, PrivilegeCode, QueryPolicy, ReadPolicy, Record, ResultCode, Statement, SyncClient, Task as _, UdfLang,
     Value, WritePolicy, as_bin,
 };
@@ -171,12 +171,7 @@ fn indexes_of_all_kinds() {
 async fn indexes_of_all_kinds_async() {
     let target = Target::start();
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
-    let sync = client.sync();
-    let target = tokio::task::spawn_blocking(move || {
-        fill(&sync, &target);
-        target
-    });
-    let target = target.await.unwrap();
+    tokio::task::block_in_place(|| fill(&client.sync(), &target));
     let gone = indexes!(client, target, (.await), |statement| records(&client, statement).await);
     let found = client.query(&QueryPolicy::default(), PartitionFilter::all(), gone).await.unwrap();
     let error = found.into_stream().next().await.unwrap().unwrap_err();
@@ -201,6 +196,9 @@ macro_rules! functions {
             let answer = client.execute_udf(&write, &target.key(5), module, "mark", &[Value::Int(100)])$($await)*;
             assert_eq!(answer.unwrap(), Some(Value::Int(105)));
         }
+        let known = Key::with_digest(target.namespace(), target.set(), None, target.key(6).digest());
+        let answer = client.execute_udf(&write, &known, &first, "mark", &[Value::Int(100)])$($await)*;
+        assert_eq!(answer.unwrap(), Some(Value::Int(106)));
 
         // In the background: a function, and operations, on what a filter leaves.
         let statement = || Statement::new(target.namespace(), target.set(), Bins::All);
@@ -219,7 +217,7 @@ macro_rules! functions {
         };
         assert_eq!(with("mark", 7), (N - 10..N).collect::<Vec<_>>());
         assert_eq!(with("put", 1), (N - 10..N).collect::<Vec<_>>());
-        assert_eq!(with("mark", 100), [5]);
+        assert_eq!(with("mark", 100), [5, 6]);
 
         for (module, path) in [&first, &second].into_iter().zip(&paths) {
             finish!(client, client.remove_udf(&admin, path), $wait);
@@ -241,12 +239,7 @@ fn functions_and_work_in_the_background() {
 async fn functions_and_work_in_the_background_async() {
     let target = Target::start();
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
-    let sync = client.sync();
-    let target = tokio::task::spawn_blocking(move || {
-        fill(&sync, &target);
-        target
-    });
-    let target = target.await.unwrap();
+    tokio::task::block_in_place(|| fill(&client.sync(), &target));
     functions!(client, target, (.await), (.await), |statement| records(&client, statement).await);
 }
 
@@ -364,11 +357,6 @@ async fn users_and_roles_async() {
     let (cluster, policy) = secured();
     let client = Client::new(&policy, &cluster.seeds()).await.unwrap();
     users!(client, (.await));
-    let cluster = tokio::task::spawn_blocking(move || {
-        may(&cluster);
-        cluster
-    });
-    let cluster = cluster.await.unwrap();
+    tokio::task::block_in_place(|| may(&cluster));
     no_users!(client, (.await));
-    drop(cluster);
 }

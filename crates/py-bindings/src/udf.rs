@@ -149,18 +149,15 @@ async fn list_of(client: &aerolane::Client, policy: &CoreAdmin) -> aerolane::Res
     Ok(modules.map(pairs).collect())
 }
 
-/// A key for aerospike-core.
-fn core_key(py: Python<'_>, key: &Key) -> PyResult<CoreKey> {
-    let value = match key.user_key() {
-        UserKey::Int(v) => Value::Int(v),
-        UserKey::Str(v) => Value::String(v.to_owned()),
-        UserKey::Blob(v) => Value::Blob(v.to_vec()),
-        UserKey::None => {
-            let text = "execute_udf needs a key with a user key: of this one only the digest is known";
-            return Err(errors::invalid_argument(py, text));
-        }
+/// The key as a Rust client takes it.
+fn core_key(key: &Key) -> CoreKey {
+    let user_key = match key.user_key() {
+        UserKey::None => None,
+        UserKey::Int(v) => Some(Value::Int(v)),
+        UserKey::Str(v) => Some(Value::String(v.to_owned())),
+        UserKey::Blob(v) => Some(Value::Blob(v.to_vec())),
     };
-    CoreKey::new(key.namespace(), key.set(), value).map_err(|e| errors::to_py(py, &e.into()))
+    CoreKey::with_digest(key.namespace(), key.set(), user_key, *key.digest())
 }
 
 /// Applies a function to one record.
@@ -179,7 +176,7 @@ pub(crate) fn execute(
         Ok(_) => Vec::new(),
         Err(error) => return Err(errors::invalid_argument(py, format!("the arguments of the UDF: {error}"))),
     };
-    let (key, policy) = (core_key(py, key.get())?, WritePolicy::in_force(policy));
+    let (key, policy) = (core_key(key.get()), WritePolicy::in_force(policy));
     let client = RawClient::clone(&core.raw).asynchronous();
     Ok(Control {
         future: async move { client.execute_udf(&policy, &key, &call.package, &call.name, &args).await },
