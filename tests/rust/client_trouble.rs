@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use aerolane::{
     AdminPolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientPolicy, Error, ErrorKind,
-    Phase, Replica, Value, as_bin, operations,
+    Phase, Replica, ResultCode, Statement, Value, as_bin, operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Target, policy};
@@ -118,6 +118,41 @@ fn a_node_that_fails_takes_only_its_rows_along() {
 }
 
 #[test]
+fn work_in_the_background_without_a_definite_answer_is_in_doubt() {
+    on_each(1, |target, door| {
+        let statement = Statement::new(target.namespace(), target.set(), Bins::All);
+        let mut operating = statement.clone();
+        operating.set_operations([aerospike_core::operations::put(&as_bin!("n", 1))]);
+        let code = |code: ResultCode| FaultAction::Result(u8::from(code));
+        for (action, in_doubt, phase) in [
+            (FaultAction::Stall, true, Phase::Sent),
+            (FaultAction::DropBefore, true, Phase::Sent),
+            (FaultAction::DropAfter, true, Phase::Sent),
+            (FaultAction::Truncate(20), true, Phase::Sent),
+            (code(ResultCode::Timeout), true, Phase::Receiving),
+            (code(ResultCode::ParameterError), false, Phase::Receiving),
+        ] {
+            let rule = FaultRule::new(action.clone()).on(RequestKind::Query);
+            target.faults().set_fault(None, &rule).unwrap();
+            let mut policy = writing(30_000, 0);
+            if matches!(action, FaultAction::Stall) {
+                policy.base_policy.socket_timeout = 200;
+            }
+            for started in [
+                door.query_operate(&policy, &operating),
+                door.query_execute_udf(&policy, &statement, ["module", "function"]),
+            ] {
+                let error = started.unwrap_err();
+                assert_eq!((error.in_doubt(), error.phase()), (in_doubt, phase), "{action:?}: {error:?}");
+                assert!(error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
+            }
+            target.faults().clear_faults();
+        }
+        door.query_operate(&writing(30_000, 0), &operating).unwrap();
+    });
+}
+
+#[test]
 fn commands_of_the_control_plane_say_what_became_of_them() {
     if !on_embedded("injects faults") {
         return;
@@ -134,9 +169,12 @@ fn commands_of_the_control_plane_say_what_became_of_them() {
 }
 
 fn ask_and_truncate(target: &Target, door: &Door) {
-    let policy = AdminPolicy { timeout: 300 };
-    for action in [FaultAction::Stall, FaultAction::DropBefore, FaultAction::DropAfter] {
-        let kind = if matches!(action, FaultAction::Stall) { "Timeout" } else { "Connection" };
+    for (action, kind, timeout) in [
+        (FaultAction::Stall, "Timeout", 300),
+        (FaultAction::DropBefore, "Connection", 30_000),
+        (FaultAction::DropAfter, "Connection", 30_000),
+    ] {
+        let policy = AdminPolicy { timeout };
         for writes in [false, true] {
             target.faults().set_fault(None, &FaultRule::new(action.clone()).on(RequestKind::Info)).unwrap();
             let asked = if writes {
@@ -152,6 +190,7 @@ fn ask_and_truncate(target: &Target, door: &Door) {
             assert!(error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
         }
     }
+    let policy = AdminPolicy { timeout: 30_000 };
     door.truncate(policy, target.namespace(), target.set(), 0).unwrap();
     // A time to come.
     let refused = door.truncate(policy, target.namespace(), target.set(), i64::MAX).unwrap_err();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use aerolane::metrics::{ClusterMetrics, MetricsPolicy};
 use aerolane::{
     AdminPolicy, BatchOperation, BatchPolicy, Bin, Bins, Client, ClientConfig, ClientStats, Error, Key, LaneRuntime,
-    Operation, ReadPolicy, Record, SyncClient, WritePolicy,
+    Operation, ReadPolicy, Record, Statement, SyncClient, WritePolicy,
 };
 use tokio::runtime::Runtime;
 
@@ -132,6 +132,18 @@ impl Door {
     pub fn truncate(&self, policy: AdminPolicy, namespace: &str, set: &str, before: i64) -> Result<(), Error> {
         let (namespace, set) = (namespace.to_owned(), set.to_owned());
         call!(self, |client| client.truncate(&policy, &namespace, &set, before))
+    }
+
+    /// Carries out an operation on all records of a set, in the background.
+    pub fn query_operate(&self, policy: &WritePolicy, statement: &Statement) -> Result<(), Error> {
+        let (policy, statement) = (policy.clone(), statement.clone());
+        call!(self, |client| client.query_operate(&policy, statement)).map(drop)
+    }
+
+    /// Applies a function without arguments to all records of a set, in the background.
+    pub fn query_execute_udf(&self, policy: &WritePolicy, statement: &Statement, of: [&str; 2]) -> Result<(), Error> {
+        let (policy, statement, [module, function]) = (policy.clone(), statement.clone(), of.map(str::to_owned));
+        call!(self, |client| client.query_execute_udf(&policy, statement, &module, &function, &[])).map(drop)
     }
 
     /// The rows with their outcomes, and the outcome of the call.

@@ -50,12 +50,11 @@ pub(super) fn of_core(error: &aerospike_core::Error, elapsed: Duration) -> Error
     error.with_phase(phase).with_attempts(attempts).with_elapsed(elapsed)
 }
 
-/// The failure of a command that changes something: without an answer, or with one that cannot be understood, it may have
-/// been carried out.
+/// The failure of a command that changes something: without an answer, or with one that cannot be understood or is the
+/// server's timeout, it may have been carried out.
 pub(super) fn of_change(error: Error) -> Error {
-    let unheard = error.phase() == Phase::Sent;
-    let misunderstood = matches!(error.kind(), ErrorKind::BadResponse | ErrorKind::InvalidUtf8(_));
-    if unheard || misunderstood { error.force_in_doubt(true) } else { error }
+    let sent = error.phase() >= Phase::Sent || matches!(error.kind(), ErrorKind::InvalidUtf8(_));
+    if sent { error.set_in_doubt(true, 1) } else { error }
 }
 
 impl RawClient {
@@ -253,17 +252,19 @@ macro_rules! long_tail_methods {
             self.core_call(call) $($wait)*
         }
 
-        /// Applies operations to all records that a query finds, in the background. The task waits for its end.
+        /// Applies operations to all records that a query finds, in the background. The task waits for its end. A failure
+        /// is that of one node; others may carry it out.
         pub $($async)* fn query_operate(
             &self,
             write_policy: &WritePolicy,
             statement: Statement,
         ) -> Result<ExecuteTask> {
             txn::refuse(&write_policy.base_policy, "a background query")?;
-            self.core_call(self.core().query_operate(write_policy, statement)) $($wait)*
+            self.core_change(self.core().query_operate(write_policy, statement)) $($wait)*
         }
 
-        /// Applies a UDF to all records that a query finds, in the background. The task waits for its end.
+        /// Applies a UDF to all records that a query finds, in the background. The task waits for its end. A failure is
+        /// that of one node; others may carry it out.
         pub $($async)* fn query_execute_udf(
             &self,
             write_policy: &WritePolicy,
@@ -276,7 +277,7 @@ macro_rules! long_tail_methods {
             let call = self.core().query_execute_udf(
                 write_policy, statement, package_name, function_name, args,
             );
-            self.core_call(call) $($wait)*
+            self.core_change(call) $($wait)*
         }
 
         /// Sets the filter of what a datacenter is sent (XDR); `None` removes it.
