@@ -367,7 +367,7 @@ def test_nothing_leaks(client, keys):
     assert [sys.getrefcount(key) for key in keys] == counts
 
 
-COMPRESSING = {"use_compression": True, "compression_threshold": 10, "total_timeout": 10_000}
+COMPRESSING = {"use_compression": True, "compression_threshold": 10, "total_timeout": 60_000}
 
 
 def test_a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once(client, run, keys):
@@ -380,7 +380,7 @@ def test_a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once(clie
         assert {row.result_code for row in rows} == {ResultCode.ENTERPRISE_ONLY}
         assert not any(row.in_doubt for row in rows)
         assert isinstance(rows[0].error, AerospikeError) and rows[0].error.node
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
     assert run(client, "batch_exists", keys) == [False] * 60
 
 
@@ -390,7 +390,7 @@ def test_a_stream_of_such_a_batch_ends_at_once(client, keys):
     rows = list(client.batch_stream_blocking(ops, batch_policy=BatchPolicy(**COMPRESSING)))
     assert sorted(place for place, _ in rows) == list(range(60))
     assert {row.result_code for _, row in rows} == {ResultCode.ENTERPRISE_ONLY}
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
 
 
 def test_a_server_with_compression_gets_and_gives_batches_so(new_cluster, connect, run, keys):

@@ -10,12 +10,14 @@ from aerolane.exceptions import error_from_code
 
 KEY = Key("test", "facts", 1)
 KEYS = [Key("test", "facts", n) for n in range(3)]
+# Of calls whose answer does not come, and of those that end by themselves. In milliseconds.
+SOON, LATE = 500, 30_000
 POLICIES = {
-    "policy": native.WritePolicy(total_timeout=300, max_retries=0),
-    "read": native.ReadPolicy(total_timeout=300, max_retries=0),
-    "batch": native.BatchPolicy(total_timeout=300, max_retries=0),
-    "query": native.QueryPolicy(total_timeout=300, max_retries=0),
-    "admin": native.AdminPolicy(timeout=300),
+    "policy": lambda timeout: native.WritePolicy(total_timeout=timeout, max_retries=0),
+    "read": lambda timeout: native.ReadPolicy(total_timeout=timeout, max_retries=0),
+    "batch": lambda timeout: native.BatchPolicy(total_timeout=timeout, max_retries=0),
+    "query": lambda timeout: native.QueryPolicy(total_timeout=timeout, max_retries=0),
+    "admin": lambda timeout: native.AdminPolicy(timeout=timeout),
 }
 
 
@@ -67,11 +69,12 @@ def lab(new_cluster, connect):
     return cluster, client
 
 
-def failure(run, client, case):
+def failure(run, client, case, timeout=LATE):
     """The error of a call; of a batch, also that of its row; of a query, that of its end."""
+    policies = {argument: policy(timeout) for argument, policy in case.policies.items()}
 
     def call():
-        result = run(client, case.name, *case.arguments, **case.policies)
+        result = run(client, case.name, *case.arguments, **policies)
         if case.name == "query":
             list(result)
         for row in result if case.name.startswith("batch") else ():
@@ -102,7 +105,7 @@ def check(error, case, phases):
 def test_without_an_answer(lab, run, case, fault):
     cluster, client = lab
     with cluster.inject(fault, on=case.on):
-        error = failure(run, client, case)
+        error = failure(run, client, case, SOON if fault == "stall" else LATE)
     check(error, case, ["sent"])
     assert error.in_doubt is case.writes
     assert error.is_client_error

@@ -430,7 +430,8 @@ def test_local_clients_share_a_cluster(new_cluster):
     for thread in threads:
         thread.join()
     assert len(clients) == 16
-    assert control_threads() == before
+    # Those of other tests may end meanwhile.
+    assert control_threads() <= before
     assert cluster.stats(node)["connections_opened"] - opened <= 2
     local = clients[0]
     assert local.get_blocking(key).bins == {"a": 1}
@@ -471,8 +472,8 @@ def test_interrupted_among_many_threads(new_cluster):
         for _ in range(3):
             with cluster.inject("delay", 1.0, on="read"):
                 timer = threading.Timer(0.2, _thread.interrupt_main)
-                timer.start()
                 with pytest.raises(KeyboardInterrupt):
+                    timer.start()
                     for _ in range(20):
                         client.get_blocking(keys[0], policy=policy)
                 timer.join()
@@ -505,9 +506,9 @@ def test_interrupted(new_cluster):
     policy.total_timeout = policy.socket_timeout = 20_000
     cluster.inject("delay", 5.0, on="read")
     timer = threading.Timer(0.2, _thread.interrupt_main)
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             client.get_blocking(key, policy=policy)
     finally:
         timer.join()

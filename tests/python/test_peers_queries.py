@@ -178,7 +178,7 @@ POLICIES = {
     "records per second": {"records_per_second": 7},
     "most records": {"max_records": 9},
     "without bins": {"include_bin_data": False},
-    "timeouts": {"total_timeout": 5000, "socket_timeout": 700},
+    "timeouts": {"total_timeout": 50_000, "socket_timeout": 7000},
 }
 
 

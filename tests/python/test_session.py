@@ -18,7 +18,7 @@ from aerolane.exceptions import (
     InvalidNodeError,
     RecordNotFoundError,
 )
-from aerolane.policy import SystemSettings
+from aerolane.policy import Settings, SystemSettings
 
 
 @pytest.fixture
@@ -198,8 +198,9 @@ def test_system_settings(new_cluster):
             definition.with_system_settings(SystemSettings(tend_interval=5))
     # They hold for the clusters that it connects.
     definition = sync.ClusterDefinition(node.host, node.port).with_system_settings(settings)
+    patient = Behavior.DEFAULT.derive_with_changes("patient", writes=Settings(total_timeout=timedelta(seconds=60)))
     with definition.connect() as connected:
-        session = connected.create_session()
+        session = connected.create_session(patient)
         opened = cluster.stats(node)["connections_opened"]
         threads = [threading.Thread(target=session.put, args=(key, {"a": 1})) for key in keys]
         with cluster.inject("delay", 0.05, on="write"):

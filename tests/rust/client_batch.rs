@@ -228,7 +228,7 @@ fn compressing() -> BatchPolicy {
     let mut policy = BatchPolicy::default();
     policy.base_policy.use_compression = true;
     policy.base_policy.compression_threshold = 10;
-    policy.base_policy.total_timeout = 10_000;
+    policy.base_policy.total_timeout = 60_000;
     policy
 }
 
@@ -250,7 +250,7 @@ fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
             for rows in [gets.collect(), puts.collect()] {
                 let begun = Instant::now();
                 let (rows, result) = door.batch(&compressing(), rows);
-                assert!(begun.elapsed() < Duration::from_secs(5), "{kind:?}: {:?}", begun.elapsed());
+                assert!(begun.elapsed() < Duration::from_secs(20), "{kind:?}: {:?}", begun.elapsed());
                 let error = result.unwrap_err();
                 assert!(error.matches(&[ResultCode::EnterpriseOnly]) && !error.in_doubt(), "{kind:?}: {error:?}");
                 assert!(error.node().is_some(), "{error:?}");

@@ -305,7 +305,7 @@ fn a_batch_in_the_background_tells_each_row_once() {
 }
 
 fn compressing() -> BatchPolicy {
-    let mut policy = within(10_000, 2);
+    let mut policy = within(60_000, 2);
     policy.base_policy.use_compression = true;
     policy.base_policy.compression_threshold = 10;
     policy
@@ -316,7 +316,7 @@ fn a_server_that_takes_no_compressed_requests_refuses_a_batch_at_once() {
     let target = Target::start();
     let client = client(&target);
     let refused = |(rows, result): Ended, begun: Instant| {
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
         let error = result.unwrap_err();
         assert!(error.matches(&[ResultCode::EnterpriseOnly]) && !error.in_doubt(), "{error:?}");
         for row in 0..rows.len() {

@@ -367,8 +367,9 @@ fn a_background_query_without_a_definite_answer_is_in_doubt() {
         let query = query(&target).ops(adding());
         client.cluster().block_on(client.query_background(Arc::new(policy), query)).and_then(std::convert::identity)
     };
-    let mut policy = WritePolicy::default();
-    policy.base_policy.socket_timeout = 200;
+    let (mut hasty, mut patient) = (WritePolicy::default(), WritePolicy::default());
+    hasty.base_policy.socket_timeout = 200;
+    patient.base_policy.total_timeout = 30_000;
     let code = |code: ResultCode| FaultAction::Result(u8::from(code));
     // The first of three nodes. What it has refused it has not done, and the others were not asked.
     let cases = [
@@ -384,6 +385,7 @@ fn a_background_query_without_a_definite_answer_is_in_doubt() {
     for (action, in_doubt, phase) in cases {
         let rule = FaultRule::new(action.clone()).on(RequestKind::Query);
         let rules = target.faults().set_fault(None, &rule).unwrap();
+        let policy = if matches!(action, FaultAction::Stall) { &hasty } else { &patient };
         let error = start(policy.clone()).unwrap_err();
         assert_eq!((error.in_doubt(), error.phase()), (in_doubt, phase), "{action:?}: {error:?}");
         assert!(error.node().is_some() && error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
@@ -395,15 +397,15 @@ fn a_background_query_without_a_definite_answer_is_in_doubt() {
     let nodes = target.faults().nodes();
     let outcomes = nodes.iter().map(|node| {
         target.faults().set_fault(Some(node.id), &rule).unwrap();
-        let in_doubt = start(policy.clone()).unwrap_err().in_doubt();
+        let in_doubt = start(patient.clone()).unwrap_err().in_doubt();
         target.faults().clear_faults();
         in_doubt
     });
     assert_eq!(outcomes.filter(|in_doubt| *in_doubt).count(), 2);
-    assert!(start(policy.clone()).unwrap() > 0);
+    assert!(start(patient).unwrap() > 0);
     // One that cannot be reached has nothing.
     target.faults().stop_nodes(&nodes.iter().map(|node| node.id).collect::<Vec<_>>()).unwrap();
-    let error = start(policy).unwrap_err();
+    let error = start(hasty).unwrap_err();
     assert!(!error.in_doubt() && matches!(error.phase(), Phase::Connecting | Phase::Queued), "{error:?}");
 }
 
