@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from aerolane.bench import busy as competing
-from aerolane.bench import latency, loops, matrix, table
+from aerolane.bench import latency, loops, matrix, runner, table
 from aerolane.bench.busy import Busy
 from aerolane.bench.cli import main, parser, plan
 from aerolane.bench.clients.calls import Calls, Unsupported
@@ -559,6 +559,18 @@ def test_work_whose_clock_is_gone_says_so(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", lambda command, **options: real([sys.executable, "-c", ""], **options))
     with pytest.raises(RuntimeError, match="has ended"):
         Busy(1, [])
+
+
+def test_a_run_without_its_competing_work_fails(due, monkeypatch):
+    def ended(busy):
+        raise RuntimeError("it has ended")
+
+    monkeypatch.setattr(Busy, "on_thread", ended)
+    # What this process has is not to be frozen.
+    monkeypatch.setattr(runner, "settle", lambda: None)
+    run = Run(MODES["floor-sync"], RunSpec(mode="floor-sync", seeds="", busy_ms=1.0, duration=20.0, threads=2))
+    with pytest.raises(RuntimeError, match="it has ended"):
+        run.run()
 
 
 # Runs.
