@@ -17,7 +17,7 @@ use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Mark, Stamp};
-use crate::topology::{Breaker, NodeInfo, Route};
+use crate::topology::{Breaker, NodeId, NodeInfo, Route};
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
 /// to follow a node that went down, and one that resets every connection must not be hammered.
@@ -141,6 +141,22 @@ impl<'a> Attempts<'a> {
     /// # Errors
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
     pub(crate) fn next(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
+        self.next_with(namespace, partition, now, |node, deadline, stamp| Attempt {
+            node: Arc::clone(node),
+            deadline,
+            stamp,
+        })
+    }
+
+    /// [`next`](Self::next) without a reference to the node: threads that count references to one node all the time
+    /// hold each other up. `take` gets the node, the attempt's deadline and its stamp.
+    pub(crate) fn next_with<R>(
+        &mut self,
+        namespace: &str,
+        partition: u16,
+        now: Instant,
+        take: impl FnOnce(&Arc<NodeInfo>, Option<Instant>, Stamp) -> R,
+    ) -> Result<R, Next> {
         self.begin(now)?;
         if self.made == 1 {
             self.mark = self.cluster.metrics().mark(self.kind, namespace);
@@ -158,15 +174,15 @@ impl<'a> Attempts<'a> {
             map.route(partition, route, spread())
         });
         let node = match routed {
-            Ok(id) => topology.node(id).cloned(),
+            Ok(id) => topology.node(id),
             Err(error) if matches!(error.kind(), ErrorKind::InvalidNode) => return Err(self.failed_unsent(error, now)),
             Err(error) => return Err(Next::GiveUp(self.finish(error, now))),
         };
         let Some(node) = node else {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
-        let deadline = self.towards(&node, now)?;
-        Ok(Attempt { node, deadline, stamp: self.stamp(now) })
+        let deadline = self.towards(node, now)?;
+        Ok(take(node, deadline, self.stamp(now)))
     }
 
     /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.
@@ -201,6 +217,11 @@ impl<'a> Attempts<'a> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         })
+    }
+
+    /// The node with this id.
+    pub(crate) fn node(&self, id: NodeId) -> Option<Arc<NodeInfo>> {
+        self.cluster.snapshot().node(id).cloned()
     }
 
     /// How many requests have been sent, the one under way included: for "in doubt".

@@ -18,7 +18,7 @@ use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::{Attempt, Attempts, Next};
+use super::attempts::{Attempts, Next};
 use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
 use super::execute::{on_lane, on_thread, wait};
 use super::sync::SyncClient;
@@ -81,7 +81,8 @@ impl RawCall<'_> {
 /// An attempt that was begun, and what later ones have to know of it.
 #[derive(Debug, Clone)]
 pub struct RawAttempt {
-    node: Arc<NodeInfo>,
+    /// Not the node itself: several loops would count references to it all the time.
+    node: NodeId,
     deadline: Option<Instant>,
     started: Instant,
     route: Route,
@@ -90,10 +91,10 @@ pub struct RawAttempt {
 }
 
 impl RawAttempt {
-    /// Where the request goes.
+    /// The number of the node that the request goes to, as lanes take it.
     #[must_use]
-    pub fn node(&self) -> &Arc<NodeInfo> {
-        &self.node
+    pub const fn node_id(&self) -> NodeId {
+        self.node
     }
 
     /// For an answer that is to be measured; `request` is that of the call. For
@@ -327,8 +328,33 @@ impl RawClient {
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
         let mut attempts = Attempts::new(&self.shared.cluster, policy, call.what(), now);
-        let Attempt { node, deadline, stamp } = attempts.next(call.namespace, call.partition, now).ok()?;
+        let take = |node: &Arc<NodeInfo>, deadline, stamp| (node.id(), deadline, stamp);
+        let (node, deadline, stamp) = attempts.next_with(call.namespace, call.partition, now, take).ok()?;
         Some(RawAttempt { node, deadline, started: now, route: attempts.route()?, mark: attempts.mark(), stamp })
+    }
+
+    /// Gives the message in the answer to an attempt to `take`, unless it says that the request failed.
+    ///
+    /// # Errors
+    /// As [`RawCall::accept`].
+    pub fn accept<R>(
+        &self,
+        call: RawCall<'_>,
+        attempt: &RawAttempt,
+        answer: &[u8],
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R> {
+        match self.shared.cluster.snapshot().node(attempt.node) {
+            Some(node) => call.accept(answer, node, take),
+            None => Err(unknown_node()),
+        }
+    }
+
+    /// The node of an attempt, as errors name it.
+    #[must_use]
+    pub fn node_label(&self, attempt: &RawAttempt) -> Arc<str> {
+        let topology = self.shared.cluster.snapshot();
+        topology.node(attempt.node).map_or_else(|| "unknown".into(), |node| Arc::clone(node.label()))
     }
 
     /// The first attempt has failed. The error of the call, or `None` if it is to be tried again: then
@@ -343,7 +369,7 @@ impl RawClient {
         now: Instant,
     ) -> Option<Error> {
         let mut attempts = attempt.resume(&self.shared.cluster, policy, call);
-        match attempts.failed_with(&attempt.node, failure, now) {
+        match attempts.failed_with(attempt.node, failure, now) {
             Next::Retry(_) => None,
             Next::GiveUp(error) => Some(error),
         }
@@ -388,7 +414,7 @@ impl RawClient {
             None => Attempts::new(cluster, policy, call.what(), now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
-                match attempts.failed_with(&attempt.node, failure, now) {
+                match attempts.failed_with(attempt.node, failure, now) {
                     Next::GiveUp(error) => return Err(error),
                     Next::Retry(pause) if pause.is_zero() => {}
                     Next::Retry(pause) => {
@@ -450,22 +476,23 @@ impl RawAttempt {
     fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'_>) -> Attempts<'a> {
         Attempts::resume(cluster, policy, call.what(), self.started, (self.route, self.mark))
     }
-
-    /// The node's number, as lanes take it.
-    #[must_use]
-    pub fn node_id(&self) -> NodeId {
-        self.node.id()
-    }
 }
 
 impl Attempts<'_> {
-    fn failed_with(&mut self, node: &NodeInfo, failure: RawFailure, now: Instant) -> Next {
+    fn failed_with(&mut self, node: NodeId, failure: RawFailure, now: Instant) -> Next {
+        let Some(node) = self.node(node) else { return Next::GiveUp(self.refused(unknown_node(), now)) };
         match failure {
-            RawFailure::Answered(error) => self.answered(node, error, now),
-            RawFailure::Lost(failure) => self.lost(node, failure, now),
+            RawFailure::Answered(error) => self.answered(&node, error, now),
+            RawFailure::Lost(failure) => self.lost(&node, failure, now),
             RawFailure::Refused(error) => Next::GiveUp(self.refused(error, now)),
         }
     }
+}
+
+/// Nodes stay known for as long as the client lives, so this is never to be seen.
+#[cold]
+fn unknown_node() -> Error {
+    Error::invalid_node("the client does not know the node of this attempt")
 }
 
 impl From<&Client> for RawClient {

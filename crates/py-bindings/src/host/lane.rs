@@ -15,6 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::guarded;
+use super::held::Held;
 use super::inbox::Inbox;
 use super::local::Local;
 use super::op::OpRef;
@@ -120,6 +121,11 @@ impl Lane {
         Ok(unsafe { self.local.adopt() })
     }
 
+    /// The client, for one more operation of this lane.
+    pub(super) fn hold(&self, client: &Arc<ClientCore>) -> Option<Arc<Held>> {
+        self.local.get().map(|local| local.hold.on(client))
+    }
+
     /// A buffer for a request.
     pub(super) fn buffer(&self) -> Vec<u8> {
         self.local.get().and_then(|local| local.spare.borrow_mut().pop()).unwrap_or_default()
@@ -212,8 +218,8 @@ impl Lane {
                 None
             }
             Err((full, token)) => {
-                let label = attempt.node().label();
-                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, label);
+                let label = entry.core.raw.node_label(&attempt);
+                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, &label);
                 entry.attempt = None;
                 Some((token, Some(RawFailure::Refused(error))))
             }

@@ -9,6 +9,7 @@ use aerolane::driver::host::{HostDriver, HostHandle};
 use aerolane::lane::{Failure, Millis, Sink};
 use pyo3::prelude::*;
 
+use super::held::Hold;
 use super::op::OpRef;
 use super::work::{Entry, Part, Token, Work};
 
@@ -32,6 +33,7 @@ pub(super) struct Local {
     pub(super) outstanding: Cell<usize>,
     pub(super) timer: RefCell<Option<(Py<PyAny>, Millis)>>,
     pub(super) spare: RefCell<Vec<Vec<u8>>>,
+    pub(super) hold: Hold,
     /// Whose futures are polled here, by number.
     pub(super) tasks: RefCell<HashMap<u64, Token>>,
     pub(super) next_task: Cell<u64>,
@@ -51,7 +53,7 @@ impl Sink<Token> for Collect<'_, '_> {
         let accept = |entry: &Entry| {
             let (attempt, _) = entry.attempt.as_ref()?;
             let call = &entry.call;
-            Some(call.raw().accept(body, attempt.node(), |body| call.result(self.py, body)))
+            Some(entry.core.raw.accept(call.raw(), attempt, body, |body| call.result(self.py, body)))
         };
         // Taken out: making the result can run finalizers, which may cancel this very operation.
         let work = op.work.take();
@@ -89,6 +91,7 @@ impl Local {
             outstanding: Cell::new(0),
             timer: RefCell::default(),
             spare: RefCell::default(),
+            hold: Hold::default(),
             tasks: RefCell::default(),
             next_task: Cell::new(0),
             ended: Cell::new(false),
@@ -97,11 +100,11 @@ impl Local {
 
     /// Lets go of the sockets, and of nothing else.
     pub(super) fn forget_after_fork(self) {
-        let Self { driver, ready, failed, timer, spare, tasks, .. } = self;
+        let Self { driver, ready, failed, timer, spare, hold, tasks, .. } = self;
         if let Some(driver) = driver.into_inner() {
             driver.forget_after_fork();
         }
-        std::mem::forget((ready, failed, timer, spare, tasks));
+        std::mem::forget((ready, failed, timer, spare, hold, tasks));
     }
 
     /// The driver. Not to be had while it is at work: a finalizer that the garbage collector runs in the middle of a turn

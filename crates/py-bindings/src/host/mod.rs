@@ -5,6 +5,7 @@
 mod asyncio;
 mod floor;
 mod guarded;
+mod held;
 mod inbox;
 mod lane;
 mod lanes;
@@ -27,6 +28,7 @@ use pyo3::prelude::*;
 use crate::call::Call;
 use crate::core::ClientCore;
 use crate::errors;
+use held::Held;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
@@ -45,12 +47,17 @@ pub(crate) fn submit(
     let lane = running::lane(py, client)?;
     let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
     encode(&mut request)?;
-    let entry = Entry { core: Arc::clone(client), call, request, attempt: None };
+    let entry = Entry { core: hold(lane.as_ref(), client), call, request, attempt: None };
     let op = OpRef::new(py, lane.as_ref(), Work::Entry(entry))?;
     if let Some(lane) = &lane {
         Lane::submit(lane, &op)?;
     }
     Ok(op.into_any())
+}
+
+/// The client, for an operation on a lane, or on none so far.
+fn hold(lane: Option<&Bound<'_, Lane>>, client: &Arc<ClientCore>) -> Arc<Held> {
+    lane.and_then(|lane| lane.get().hold(client)).unwrap_or_else(|| Held::new(client))
 }
 
 /// Starts several calls at once: one object, whose outcome is the list of their results and exceptions, in order.
@@ -63,11 +70,12 @@ pub(crate) fn submit_many(
 ) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let lane = running::lane(py, client)?;
+    let core = hold(lane.as_ref(), client);
     let mut parts = Vec::with_capacity(count);
     for index in 0..count {
         let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
         let call = next(index, &mut request)?;
-        parts.push(Part::Entry(Entry { core: Arc::clone(client), call, request, attempt: None }));
+        parts.push(Part::Entry(Entry { core: Arc::clone(&core), call, request, attempt: None }));
     }
     let mut many = Many { parts, left: count };
     let op = if count == 0 {
@@ -170,10 +178,10 @@ fn begin(lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
 /// Starts an operation that was called outside of a loop, on the loop that runs now.
 fn start(py: Python<'_>, op: &OpRef) -> PyResult<()> {
     let client = match &*op.get().work.borrow() {
-        Work::Entry(entry) => Arc::clone(&entry.core),
+        Work::Entry(entry) => Arc::clone(entry.core.core()),
         Work::Later(core, _) => Arc::clone(core),
         Work::Many(many) => match many.parts.first() {
-            Some(Part::Entry(entry)) => Arc::clone(&entry.core),
+            Some(Part::Entry(entry)) => Arc::clone(entry.core.core()),
             _ => return Ok(()),
         },
         Work::None | Work::Task(_) => return Ok(()),

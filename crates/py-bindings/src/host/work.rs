@@ -7,6 +7,7 @@ use aerolane::lane::Ticket;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use super::held::Held;
 use super::lane::Lane;
 use super::op::OpRef;
 use super::task::{Starter, Task};
@@ -31,7 +32,7 @@ pub(super) enum Work {
 
 /// One request about one record.
 pub(super) struct Entry {
-    pub(super) core: Arc<ClientCore>,
+    pub(super) core: Arc<Held>,
     pub(super) call: Call,
     /// One whole frame; kept for another attempt.
     pub(super) request: Vec<u8>,

@@ -230,9 +230,14 @@ macro_rules! in_force {
             /// The policy in force: the given one, or the default.
             #[allow(dead_code)] // some classes are used by calls that are still to come
             pub(crate) fn in_force(policy: Option<&pyo3::Bound<'_, Self>>) -> std::sync::Arc<$state> {
-                static DEFAULT: std::sync::LazyLock<std::sync::Arc<$state>> =
-                    std::sync::LazyLock::new(std::sync::Arc::default);
-                policy.map_or_else(|| std::sync::Arc::clone(&DEFAULT), |policy| policy.get().snapshot())
+                thread_local! {
+                    // One for each thread: every call counts a reference, and threads must not count on one cache line.
+                    static DEFAULT: std::sync::Arc<$state> = std::sync::Arc::default();
+                }
+                match policy {
+                    Some(policy) => policy.get().snapshot(),
+                    None => DEFAULT.try_with(std::sync::Arc::clone).unwrap_or_default(),
+                }
             }
         }
     )*};

@@ -33,10 +33,11 @@ struct ByMode<P> {
     alike: bool,
 }
 
-impl<P: PartialEq> ByMode<P> {
-    fn new(available: Arc<P>, consistent: Arc<P>) -> Self {
+impl<P: PartialEq + Clone> ByMode<P> {
+    /// Takes copies: every call counts a reference, and sessions of several threads must not count on one cache line.
+    fn new(available: &P, consistent: &P) -> Self {
         let alike = available == consistent;
-        Self { available, consistent, alike }
+        Self { available: Arc::new(available.clone()), consistent: Arc::new(consistent.clone()), alike }
     }
 
     #[inline]
@@ -50,8 +51,8 @@ impl Common {
     pub(super) fn new(py: Python<'_>, core: &Arc<ClientCore>, behavior: Option<Py<Behavior>>) -> PyResult<Self> {
         let behavior = Behavior::in_force(py, behavior.as_ref().map(|behavior| behavior.bind(py)))?;
         let settings = behavior.get().policies();
-        let read = ByMode::new(settings.read_point(false), settings.read_point(true));
-        let write = ByMode::new(settings.write_point(false), settings.write_point(true));
+        let read = ByMode::new(&*settings.read_point(false), &*settings.read_point(true));
+        let write = ByMode::new(&*settings.write_point(false), &*settings.write_point(true));
         Ok(Self { core: Arc::clone(core), behavior, read, write })
     }
 
