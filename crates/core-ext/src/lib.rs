@@ -19,8 +19,9 @@
 //! * [`LaneRuntime`] and [`LocalClient`]: tasks on threads of ours, each with a lane of its own
 //! * [`SyncClient`]: blocking, from any thread
 //!
-//! Reads, writes, `operate` and batches, in transactions too, go over connections of our own. What is rare or long (queries,
-//! UDF modules, users, indexes) is carried out by aerospike-core beneath, through the same client or [`Client::core`].
+//! Reads, writes, `operate`, functions on one record and batches, in transactions too, go over connections of our own. What
+//! is rare or long (queries, UDF modules, users, indexes) is carried out by aerospike-core beneath, through the same client
+//! or [`Client::core`].
 //! [`client::RawClient`] is for language bindings: requests that the caller encodes, queries included.
 
 #![warn(missing_debug_implementations)]

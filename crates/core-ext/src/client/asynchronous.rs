@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, Key, ReadPolicy, Record, ToHosts, WritePolicy};
 
 use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
-use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;

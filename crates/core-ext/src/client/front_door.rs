@@ -97,6 +97,22 @@ macro_rules! single_record_methods {
             }
             self.run(Operate { policy, key, operations }) $($wait)*
         }
+
+        /// Applies a function of a UDF module to one record; gives what it returns.
+        pub $($async)* fn execute_udf(
+            &self,
+            policy: &WritePolicy,
+            key: &Key,
+            package_name: &str,
+            function_name: &str,
+            args: &[Value],
+        ) -> Result<Option<Value>> {
+            let command = Apply { policy, key, package_name, function_name, args };
+            if policy.base_policy.txn.is_some() {
+                return self.in_txn(command) $($wait)*;
+            }
+            self.run(command) $($wait)*
+        }
     };
 }
 

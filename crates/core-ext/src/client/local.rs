@@ -19,7 +19,7 @@ use tokio::task::LocalSet;
 
 use super::asynchronous::{Client, Shared};
 use super::batch::{Delegated, async_batch_methods, batch_needs_core, on_lane};
-use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::execute;
 use super::front_door::single_record_methods;
 use super::long_tail::prelude::*;

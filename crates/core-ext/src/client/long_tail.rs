@@ -80,7 +80,6 @@ pub(super) mod prelude {
         WritePolicy,
     };
 
-    pub(in crate::client) use crate::client::commands::Apply;
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
     pub(in crate::client) use crate::error::Result;
@@ -89,8 +88,7 @@ pub(super) mod prelude {
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
 ///
-/// A client that uses this has `core()`, `core_call(future)`, `core_change(future)`, `own_call(future)`, `in_txn(command)`,
-/// `run(command)` and `shared`.
+/// A client that uses this has `core()`, `core_call(future)`, `core_change(future)`, `own_call(future)` and `shared`.
 macro_rules! long_tail_methods {
     (($($async:tt)*) ($($wait:tt)*)) => {
         /// Whether the client has not been closed and knows an active node.
@@ -208,22 +206,6 @@ macro_rules! long_tail_methods {
         /// Removes a UDF module. The task waits for all nodes.
         pub $($async)* fn remove_udf(&self, policy: &AdminPolicy, server_path: &str) -> Result<UdfRemoveTask> {
             self.core_change(self.core().remove_udf(policy, server_path)) $($wait)*
-        }
-
-        /// Applies a function of a UDF module to one record; gives what it returns.
-        pub $($async)* fn execute_udf(
-            &self,
-            policy: &WritePolicy,
-            key: &Key,
-            package_name: &str,
-            function_name: &str,
-            args: &[Value],
-        ) -> Result<Option<Value>> {
-            let command = Apply { policy, key, package_name, function_name, args };
-            if policy.base_policy.txn.is_some() {
-                return self.in_txn(command) $($wait)*;
-            }
-            self.run(command) $($wait)*
         }
 
         /// Asks a server how it would find the records of a set (or of the namespace) for which the condition `ael`, an

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use super::asynchronous::{Client, Shared};
 use super::attempts::Attempts;
 use super::batch::{Delegated, batch_needs_core, on_pools};
-use super::commands::{Command, Delete, Exists, Get, Operate, Touch, Write};
+use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::on_thread;
 use super::front_door::single_record_methods;
 use super::long_tail::prelude::*;
