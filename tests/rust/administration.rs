@@ -17,19 +17,19 @@ use aerolane::{
 };
 use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::operations::cdt_context::ctx_map_key;
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use futures::StreamExt as _;
 use futures::future::join_all;
 
 const N: i64 = 60;
 
 async fn records(client: &Client, statement: Statement) -> Vec<Record> {
-    let found = client.query(&QueryPolicy::default(), PartitionFilter::all(), statement).await.unwrap();
+    let found = client.query(&QueryPolicy::patient(), PartitionFilter::all(), statement).await.unwrap();
     found.into_stream().map(|record| record.unwrap()).collect().await
 }
 
 fn records_here(client: &SyncClient, statement: Statement) -> Vec<Record> {
-    let found = client.query(&QueryPolicy::default(), PartitionFilter::all(), statement).unwrap();
+    let found = client.query(&QueryPolicy::patient(), PartitionFilter::all(), statement).unwrap();
     found.map(|record| record.unwrap()).collect()
 }
 
@@ -82,7 +82,7 @@ macro_rules! finish {
 
 macro_rules! indexes {
     ($client:expr, $target:expr, $wait:tt, |$statement:ident| $records:expr) => {{
-        let (client, target, admin) = (&$client, &$target, AdminPolicy::default());
+        let (client, target, admin) = (&$client, &$target, AdminPolicy::patient());
         let (namespace, set) = (target.namespace(), target.set());
         let names = ["n", "s", "g", "l", "k", "c", "e", "all"].map(|name| format!("{set}_{name}"));
         let [n, s, g, l, k, c, e, all] = &names;
@@ -149,7 +149,7 @@ fn fill(client: &SyncClient, target: &Target) {
             as_bin!("l", Value::List(vec![n.into(), (n + 1).into()])),
             as_bin!("m", Value::HashMap(map.into_iter().collect())),
         ];
-        client.put(&WritePolicy::default(), &target.key(n), &bins).unwrap();
+        client.put(&WritePolicy::patient(), &target.key(n), &bins).unwrap();
     }
 }
 
@@ -163,7 +163,7 @@ fn indexes_of_all_kinds() {
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     fill(&client, &target);
     let gone = indexes!(client, target, (), |statement| records_here(&client, statement));
-    let mut found = client.query(&QueryPolicy::default(), PartitionFilter::all(), gone).unwrap();
+    let mut found = client.query(&QueryPolicy::patient(), PartitionFilter::all(), gone).unwrap();
     no_index(&found.next().unwrap().unwrap_err());
 }
 
@@ -173,7 +173,7 @@ async fn indexes_of_all_kinds_async() {
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
     tokio::task::block_in_place(|| fill(&client.sync(), &target));
     let gone = indexes!(client, target, (.await), |statement| records(&client, statement).await);
-    let found = client.query(&QueryPolicy::default(), PartitionFilter::all(), gone).await.unwrap();
+    let found = client.query(&QueryPolicy::patient(), PartitionFilter::all(), gone).await.unwrap();
     let error = found.into_stream().next().await.unwrap().unwrap_err();
     no_index(&error.into());
 }
@@ -182,7 +182,7 @@ const SOURCE: &str = "function mark(rec, by)\n  rec.mark = by\n  aerospike:updat
 
 macro_rules! functions {
     ($client:expr, $target:expr, $wait:tt, ($($await:tt)*), |$statement:ident| $records:expr) => {{
-        let (client, target, admin, write) = (&$client, &$target, AdminPolicy::default(), WritePolicy::default());
+        let (client, target, admin, write) = (&$client, &$target, AdminPolicy::patient(), WritePolicy::patient());
         let (first, second) = (format!("{}_a", target.set()), format!("{}_b", target.set()));
         let mut file = std::env::temp_dir();
         file.push(format!("{second}.lua"));
@@ -248,16 +248,16 @@ fn truncation_spares_what_was_written_since() {
     // Its times are those of this machine.
     let target = Target::embedded(3);
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-    let put = |id: i64| client.put(&WritePolicy::default(), &target.key(id), &[as_bin!("n", id)]).unwrap();
+    let put = |id: i64| client.put(&WritePolicy::patient(), &target.key(id), &[as_bin!("n", id)]).unwrap();
     put(1);
     std::thread::sleep(Duration::from_millis(30));
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     std::thread::sleep(Duration::from_millis(30));
     put(2);
-    client.truncate(&AdminPolicy::default(), target.namespace(), target.set(), now.as_nanos() as i64).unwrap();
-    let there = |id: i64| client.exists(&ReadPolicy::default(), &target.key(id)).unwrap();
+    client.truncate(&AdminPolicy::patient(), target.namespace(), target.set(), now.as_nanos() as i64).unwrap();
+    let there = |id: i64| client.exists(&ReadPolicy::patient(), &target.key(id)).unwrap();
     assert!(!there(1) && there(2));
-    client.truncate(&AdminPolicy::default(), target.namespace(), target.set(), 0).unwrap();
+    client.truncate(&AdminPolicy::patient(), target.namespace(), target.set(), 0).unwrap();
     assert!(!there(2));
 }
 
@@ -267,7 +267,7 @@ fn a_filter_of_replication_is_for_the_enterprise_edition() {
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
     let filter = gt(int_bin("n"), int_val(5));
     for filter in [None, Some(&filter)] {
-        let refused = client.set_xdr_filter(&AdminPolicy::default(), "elsewhere", target.namespace(), filter);
+        let refused = client.set_xdr_filter(&AdminPolicy::patient(), "elsewhere", target.namespace(), filter);
         let error = refused.unwrap_err();
         assert!(error.to_string().to_lowercase().contains("enterprise"), "{error:?}");
         assert!(!error.in_doubt() && !error.is_client_timeout(), "{error:?}");
@@ -286,7 +286,7 @@ fn as_user(user: &str, password: &str) -> ClientPolicy {
 
 macro_rules! users {
     ($client:expr, ($($wait:tt)*)) => {{
-        let (client, admin) = (&$client, AdminPolicy::default());
+        let (client, admin) = (&$client, AdminPolicy::patient());
         let scoped = Privilege::new(PrivilegeCode::ReadWrite, Some("test".to_owned()), Some("a".to_owned()));
         let privileges = [scoped.clone()];
         client.create_role(&admin, "writer", &privileges, &["127.0.0.0/8"], 100, 50)$($wait)*.unwrap();
@@ -315,7 +315,7 @@ macro_rules! users {
 
 macro_rules! no_users {
     ($client:expr, ($($wait:tt)*)) => {{
-        let (client, admin) = (&$client, AdminPolicy::default());
+        let (client, admin) = (&$client, AdminPolicy::patient());
         client.drop_user(&admin, "u")$($wait)*.unwrap();
         client.drop_role(&admin, "writer")$($wait)*.unwrap();
         let error = client.query_users(&admin, Some("u"))$($wait)*.unwrap_err();
@@ -330,11 +330,11 @@ macro_rules! no_users {
 fn may(cluster: &EmbeddedCluster) {
     let seeds = cluster.seeds();
     let user = SyncClient::new(&as_user("u", "second"), &seeds).unwrap();
-    let put = |set: &str| user.put(&WritePolicy::default(), &aerolane::as_key!("test", set, 1), &[as_bin!("n", 1)]);
+    let put = |set: &str| user.put(&WritePolicy::patient(), &aerolane::as_key!("test", set, 1), &[as_bin!("n", 1)]);
     put("a").unwrap();
     let error = put("b").unwrap_err();
     assert_eq!(error.server_result_code(), Some(ResultCode::RoleViolation), "{error:?}");
-    let refused = user.create_user(&AdminPolicy::default(), "w", "x", &[]).unwrap_err();
+    let refused = user.create_user(&AdminPolicy::patient(), "w", "x", &[]).unwrap_err();
     assert_eq!(refused.server_result_code(), Some(ResultCode::RoleViolation), "{refused:?}");
     let error = SyncClient::new(&as_user("u", "first"), &seeds).map(drop).unwrap_err();
     assert!(

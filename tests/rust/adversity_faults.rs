@@ -15,7 +15,7 @@ use aerolane::{
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const FAULTS: &str = "injects faults";
@@ -27,7 +27,7 @@ fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + 
         return;
     }
     let config = config.into();
-    within(180, move || {
+    within(300, move || {
         for kind in Kind::ALL {
             let target = Target::embedded(3);
             let door = Door::open(kind, config.clone(), target.seeds()).unwrap();
@@ -135,11 +135,11 @@ fn a_node_that_resets_every_connection_is_not_hammered() {
         door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
         set(target, None, FaultRule::new(FaultAction::DropBefore).on(RequestKind::Read));
         let begun = Instant::now();
-        let error = door.get(&reading(500, 1_000_000), &key, Bins::All).unwrap_err();
+        let error = door.get(&reading(2000, 1_000_000), &key, Bins::All).unwrap_err();
         let attempts = error.attempts();
         // 1, 2, 4 and so on to 50 ms; towards the end half of what is left each time.
-        assert!((5..50).contains(&attempts), "{attempts} attempts: {error:?}");
-        assert!((400..2000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+        assert!((5..100).contains(&attempts), "{attempts} attempts: {error:?}");
+        assert!((1900..30_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
         target.faults().clear_faults();
         assert_eq!(number(door, &key), 0);
     });
@@ -249,14 +249,14 @@ fn a_stalled_node_holds_up_only_its_own_keys() {
         }
         // A read with a socket timeout goes on to the other replica.
         let mut read = reading(20_000, 2);
-        read.base_policy.socket_timeout = 200;
+        read.base_policy.socket_timeout = 1000;
         read.base_policy.replica = Replica::Sequence;
         assert_eq!(door.get(&read, &here, Bins::All).unwrap().bins["n"], Value::Int(1));
         // In a batch the rows of the other node are answered.
         let row = |key: &Key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
         set(target, Some(node), FaultRule::new(FaultAction::Stall).on(RequestKind::Batch));
-        let mut batch = BatchPolicy::default();
-        (batch.base_policy.total_timeout, batch.base_policy.max_retries) = (400, 0);
+        let mut batch = BatchPolicy::patient();
+        (batch.base_policy.total_timeout, batch.base_policy.max_retries) = (1500, 0);
         batch.base_policy.replica = Replica::Master;
         let (rows, result) = door.batch(&batch, vec![row(&here), row(&here), row(&elsewhere), row(&elsewhere)]);
         let error = result.unwrap_err();
@@ -342,7 +342,7 @@ fn answers_in_single_bytes_are_put_together() {
             assert_eq!(read, Some(Value::Int(id + 100)));
         }
         let row = |id: i64| BatchOperation::read(&BatchReadPolicy::default(), target.key(id), Bins::from(["id"]));
-        let mut batch = BatchPolicy::default();
+        let mut batch = BatchPolicy::patient();
         batch.base_policy.total_timeout = 20_000;
         let (rows, result) = door.batch(&batch, (0..5).map(row).collect());
         result.unwrap();
@@ -434,7 +434,7 @@ fn closing_ends_calls_under_way() {
             assert_eq!(error.in_doubt(), id % 2 == 1, "what was sent is in doubt: {error:?}");
             is_complete(&error, Phase::Sent, 1);
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
         is_quiet(door);
     });
 }
@@ -589,7 +589,7 @@ fn a_node_that_only_fails_is_left_alone_for_a_while() {
         until("the breaker closes", || door.get(&read, &here, Bins::All).is_ok());
         assert!(door.stats().nodes.iter().all(|node| !node.breaker_open));
         for _ in 0..5 {
-            door.put(&WritePolicy::default(), &here, &[as_bin!("n", 2)]).unwrap();
+            door.put(&WritePolicy::patient(), &here, &[as_bin!("n", 2)]).unwrap();
         }
     });
 }

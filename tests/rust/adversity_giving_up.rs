@@ -12,7 +12,7 @@ use aerolane::{
     PoolSizing, Value, WhenFull, as_bin,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use door::{on_embedded, reading, until, within, writing};
 use tokio::runtime::Runtime;
 
@@ -49,7 +49,7 @@ fn calls_that_are_dropped_in_flight_leave_no_trace() {
     if !on_embedded("stalls nodes") {
         return;
     }
-    within(120, || {
+    within(300, || {
         let (target, runtime) = (Target::embedded(3), runtime());
         runtime.block_on(async {
             let client = Client::new(&policy(), target.seeds()).await.unwrap();
@@ -61,7 +61,7 @@ fn calls_that_are_dropped_in_flight_leave_no_trace() {
                     let key = target.key(id);
                     let get = client.get(&forever, &key, Bins::All);
                     let mut rows = [BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All)];
-                    let policy = BatchPolicy::default();
+                    let policy = BatchPolicy::patient();
                     let batch = client.batch(&policy, &mut rows);
                     tokio::select! {
                         biased;
@@ -96,7 +96,7 @@ fn a_caller_that_leaves_the_line_holds_up_nobody_and_is_not_sent() {
     if !on_embedded("stalls nodes") {
         return;
     }
-    within(120, || {
+    within(300, || {
         let (target, runtime) = (Target::embedded(1), runtime());
         let pool = PoolSizing { min: 0, max: 1, depth: 1, when_full: WhenFull::Wait, ..PoolSizing::default() };
         let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
@@ -142,7 +142,7 @@ fn a_runtime_that_ends_takes_only_its_own_calls_along() {
     if !on_embedded("stalls nodes") {
         return;
     }
-    within(120, || {
+    within(300, || {
         let (target, first) = (Target::embedded(3), runtime());
         let client = first.block_on(Client::new(&policy(), target.seeds())).unwrap();
         first.block_on(fill(&client, &target));
@@ -185,7 +185,7 @@ fn a_runtime_that_ends_takes_only_its_own_calls_along() {
 
 #[test]
 fn a_panic_in_a_task_is_its_own() {
-    within(120, || {
+    within(300, || {
         let (target, runtime) = (Target::start(), runtime());
         let client = runtime.block_on(Client::new(&policy(), target.seeds())).unwrap();
         runtime.block_on(fill(&client, &target));
@@ -215,7 +215,7 @@ fn dropping_the_last_clone_closes_every_connection() {
     if !on_embedded("counts the connections of nodes") {
         return;
     }
-    within(120, || {
+    within(300, || {
         let target = Target::embedded(3);
         let open = || {
             let nodes = target.faults().nodes();

@@ -25,14 +25,14 @@ use aerolane::{
 };
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use door::{until, within};
 
 /// Operations in all, if there is time for them.
 const OPERATIONS: u64 = 300_000;
 const AT_MOST: Duration = Duration::from_secs(20);
 /// Later than its deadline by this, an operation counts as hanging.
-const SLACK: Duration = Duration::from_secs(10);
+const SLACK: Duration = Duration::from_secs(30);
 const TASKS: usize = 48;
 const LANE_THREADS: usize = 2;
 const LOCAL_TASKS: usize = 24;
@@ -219,7 +219,7 @@ impl World {
     /// The next operation of a worker; the ledgers know of it when this returns.
     fn plan(&self, worker: usize, random: &mut Random) -> (Request, Meaning, Duration) {
         let timeout = random.pick(&[30, 200, 1000, 1000, 3000]);
-        let (mut read, mut write) = (ReadPolicy::default(), WritePolicy::default());
+        let (mut read, mut write) = (ReadPolicy::patient(), WritePolicy::patient());
         for base in [&mut read.base_policy, &mut write.base_policy] {
             base.total_timeout = timeout;
             base.socket_timeout = random.pick(&[0, 0, timeout / 2 + 1]);
@@ -228,7 +228,7 @@ impl World {
         }
         read.base_policy.max_retries = random.below(4);
         write.base_policy.max_retries = random.pick(&[0, 0, 0, 0, 2]);
-        let mut batch = BatchPolicy { base_policy: read.base_policy.clone(), ..BatchPolicy::default() };
+        let mut batch = BatchPolicy { base_policy: read.base_policy.clone(), ..BatchPolicy::patient() };
         let mine = worker * RECORDS + random.below(RECORDS);
         let any = random.below(self.keys.len());
         let key = self.keys[mine].clone();
@@ -529,8 +529,8 @@ fn trouble(cluster: &EmbeddedCluster, world: &World, mut random: Random) {
 
 /// Reads everything at the end: what it must be is known now.
 fn last_look(world: &World, client: &SyncClient) {
-    let mut policy = ReadPolicy::default();
-    (policy.base_policy.total_timeout, policy.base_policy.max_retries) = (30_000, 20);
+    let mut policy = ReadPolicy::patient();
+    (policy.base_policy.total_timeout, policy.base_policy.max_retries) = (60_000, 20);
     policy.base_policy.sleep_between_retries = 20;
     for (index, key) in world.keys.iter().enumerate() {
         let seen = client.get(&policy, key, Bins::All);

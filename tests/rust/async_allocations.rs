@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use aerolane::command::decode;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, WritePolicy, as_bin};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use counting::{allocated, allocations_of};
 
 const CALLS: usize = 1000;
@@ -47,7 +47,7 @@ fn decoding() -> usize {
 #[test]
 fn nothing_but_the_record() {
     let target = Target::start();
-    let (read, write, key, bins) = (ReadPolicy::default(), WritePolicy::default(), target.key(1), [as_bin!("n", 5)]);
+    let (read, write, key, bins) = (ReadPolicy::patient(), WritePolicy::patient(), target.key(1), [as_bin!("n", 5)]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (client, counts) = runtime.block_on(async {
         let client = Client::new(&policy(), target.seeds()).await.unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, Value, WritePolicy, as_bin};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use tokio::runtime::{Builder, Runtime};
 
 /// The tests count what the whole process has open: one at a time.
@@ -23,8 +23,8 @@ fn current_thread() -> Runtime {
 
 async fn put_and_get(client: &Client, target: &Target, id: i64) {
     let key = target.key(id);
-    client.put(&WritePolicy::default(), &key, &[as_bin!("id", id)]).await.unwrap();
-    let record = client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap();
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("id", id)]).await.unwrap();
+    let record = client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap();
     assert_eq!(record.bins["id"], Value::Int(id));
 }
 
@@ -35,7 +35,7 @@ fn open() -> (usize, usize) {
 }
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let limit = Instant::now() + Duration::from_secs(10);
+    let limit = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < limit, "{what}");
         std::thread::sleep(Duration::from_millis(5));
@@ -87,7 +87,7 @@ fn many_runtimes_share_a_client_and_leave_nothing() {
         runtime.block_on(put_and_get(&client, &target, id));
         let runtime = multi_thread();
         let (client, key) = (client.clone(), target.key(id));
-        drop(runtime.spawn(async move { client.get(&ReadPolicy::default(), &key, Bins::All).await.map(drop) }));
+        drop(runtime.spawn(async move { client.get(&ReadPolicy::patient(), &key, Bins::All).await.map(drop) }));
         runtime.shutdown_background();
     };
     round(0);
@@ -113,14 +113,14 @@ fn executors_other_than_tokio() {
             // A retry waits; there is no tokio timer here to wait with.
             let node = target.faults().nodes()[0].id;
             target.faults().stop_node(node).unwrap();
-            let mut read = ReadPolicy::default();
-            (read.base_policy.total_timeout, read.base_policy.max_retries) = (5000, 20);
+            let mut read = ReadPolicy::patient();
+            (read.base_policy.total_timeout, read.base_policy.max_retries) = (60_000, 20);
             read.base_policy.sleep_between_retries = 5;
             for id in 0..20 {
                 let _outcome = client.get(&read, &target.key(id), Bins::All).await;
                 let mut rows =
                     [aerolane::BatchOperation::read(&aerolane::BatchReadPolicy::default(), target.key(id), Bins::All)];
-                let _outcome = client.batch(&aerolane::BatchPolicy::default(), &mut rows).await;
+                let _outcome = client.batch(&aerolane::BatchPolicy::patient(), &mut rows).await;
             }
         }
         client.close().await.unwrap();
@@ -180,7 +180,7 @@ fn dropped_anywhere_everything_is_closed_and_joined() {
         let key = target.key(1);
         let get = |lanes: &LaneRuntime| {
             let key = key.clone();
-            let read = ReadPolicy::default();
+            let read = ReadPolicy::patient();
             lanes.spawn(move |client| async move { client.get(&read, &key, Bins::All).await.map(drop) })
         };
         get(&lanes).wait().unwrap().unwrap();
@@ -232,7 +232,7 @@ fn tasks_that_are_not_send_on_a_certain_thread() {
         let target = Arc::clone(&target);
         let task = lanes.spawn_on(index, move |client| async move {
             let client = std::rc::Rc::new(client);
-            let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+            let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
             let tasks: Vec<_> = (0..50_i64)
                 .map(|id| {
                     let (client, key) = (std::rc::Rc::clone(&client), target.key(id + 100 * index as i64));

@@ -14,7 +14,7 @@ use aerolane::{
     Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, Value, WritePolicy, as_bin,
     operations,
 };
-use common::{Target, policy};
+use common::{Patient, Target, patient_writes, policy};
 use door::{Door, Kind, on_embedded, reading, within, writing};
 
 /// The error that opening a client gives.
@@ -27,7 +27,7 @@ fn refused(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Error {
 
 /// Every call that sends one request, for one key.
 fn all_calls(door: &Door, key: &Key) -> Vec<(&'static str, Error)> {
-    let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+    let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
     let bins = [as_bin!("n", 1)];
     let row = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
     vec![
@@ -40,13 +40,13 @@ fn all_calls(door: &Door, key: &Key) -> Vec<(&'static str, Error)> {
         ("touch", door.touch(&write, key).expect_err("touch")),
         ("delete", door.delete(&write, key).map(drop).expect_err("delete")),
         ("operate", door.operate(&write, key, &[operations::get_bin("n")]).map(drop).expect_err("operate")),
-        ("batch", door.batch(&BatchPolicy::default(), vec![row]).1.expect_err("batch")),
+        ("batch", door.batch(&BatchPolicy::patient(), vec![row]).1.expect_err("batch")),
     ]
 }
 
 #[test]
 fn of_unreachable_seeds_all_addresses_are_tried_and_all_reasons_listed() {
-    within(120, || {
+    within(300, || {
         // A server that accepts and says nothing, and one that speaks another protocol.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -83,19 +83,21 @@ fn of_unreachable_seeds_all_addresses_are_tried_and_all_reasons_listed() {
 
 #[test]
 fn one_good_seed_among_bad_ones_is_enough() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
         let seeds = format!("127.0.0.1:1,no-such-host.invalid:3000,{}", target.seeds());
+        // A name server may be silent.
+        let quick = ClientPolicy { connect_timeout: 5000, ..policy() };
         for kind in Kind::ALL {
-            let door = Door::open(kind, policy(), &seeds).unwrap();
-            door.put(&WritePolicy::default(), &target.key("seeds"), &[as_bin!("n", 1)]).unwrap();
+            let door = Door::open(kind, quick.clone(), &seeds).unwrap();
+            door.put(&WritePolicy::patient(), &target.key("seeds"), &[as_bin!("n", 1)]).unwrap();
         }
     });
 }
 
 #[test]
 fn seeds_that_are_no_addresses_are_refused_before_anything_is_sent() {
-    within(60, || {
+    within(180, || {
         for kind in Kind::ALL {
             for seeds in ["", ",", ":3000", "host:", "host:99999", "host:0", "a b:3000", "a:b:c:d"] {
                 let error = refused(kind, policy(), seeds);
@@ -107,7 +109,7 @@ fn seeds_that_are_no_addresses_are_refused_before_anything_is_sent() {
 
 #[test]
 fn a_wrong_cluster_name_names_both() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
         let wrong = ClientPolicy { cluster_name: Some("no such cluster".into()), ..policy() };
         for kind in Kind::ALL {
@@ -121,7 +123,7 @@ fn a_wrong_cluster_name_names_both() {
 
 #[test]
 fn impossible_settings_of_a_client_are_refused() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
         let with = |change: fn(&mut ClientPolicy)| {
             let mut policy = policy();
@@ -155,7 +157,7 @@ fn impossible_settings_of_a_client_are_refused() {
 
 #[test]
 fn an_unknown_namespace_is_named_with_those_that_exist() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
         let key = Key::new("no-such-ns", "s", Value::Int(1)).unwrap();
         for kind in Kind::ALL {
@@ -168,9 +170,9 @@ fn an_unknown_namespace_is_named_with_those_that_exist() {
             }
             // In a batch it costs only its own row.
             let good = target.key("good");
-            door.put(&WritePolicy::default(), &good, &[as_bin!("n", 1)]).unwrap();
+            door.put(&WritePolicy::patient(), &good, &[as_bin!("n", 1)]).unwrap();
             let read = |key: &Key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
-            let (rows, _) = door.batch(&BatchPolicy::default(), vec![read(&key), read(&good)]);
+            let (rows, _) = door.batch(&BatchPolicy::patient(), vec![read(&key), read(&good)]);
             assert!(rows[0].record().is_none() && rows[0].error().is_some(), "{:?}", rows[0]);
             assert_eq!(rows[1].record().unwrap().bins["n"], Value::Int(1));
         }
@@ -179,9 +181,9 @@ fn an_unknown_namespace_is_named_with_those_that_exist() {
 
 #[test]
 fn names_that_are_too_long_are_refused_before_sending() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
-        let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+        let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
         for kind in Kind::ALL {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
             let requests = door.stats().total.requests;
@@ -214,7 +216,7 @@ fn names_that_are_too_long_are_refused_before_sending() {
             let operations = [operations::get_bin("good"), operations::get_bin(&name)];
             invalid("operate", "15", &door.operate(&write, &key, &operations).unwrap_err());
             let row = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), names);
-            invalid("batch", "15", &door.batch(&BatchPolicy::default(), vec![row]).1.unwrap_err());
+            invalid("batch", "15", &door.batch(&BatchPolicy::patient(), vec![row]).1.unwrap_err());
             assert_eq!(door.stats().total.requests, requests, "nothing was sent");
 
             // The longest names that are allowed work.
@@ -228,9 +230,9 @@ fn names_that_are_too_long_are_refused_before_sending() {
 
 #[test]
 fn empty_requests_are_refused() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
-        let (key, write) = (target.key("empty"), WritePolicy::default());
+        let (key, write) = (target.key("empty"), WritePolicy::patient());
         for kind in Kind::ALL {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
             let errors = [
@@ -245,14 +247,14 @@ fn empty_requests_are_refused() {
             let error = door.put(&write, &key, &bins).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{kind:?}: {error:?}");
             // Nothing to do is done at once.
-            door.batch(&BatchPolicy::default(), Vec::new()).1.unwrap();
+            door.batch(&BatchPolicy::patient(), Vec::new()).1.unwrap();
         }
     });
 }
 
 #[test]
 fn a_record_that_is_too_large_is_refused_and_changes_nothing() {
-    within(120, || {
+    within(300, || {
         let target = Target::start();
         let (key, patient) = (target.key("large"), writing(30_000, 0));
         for kind in Kind::ALL {
@@ -270,7 +272,7 @@ fn a_record_that_is_too_large_is_refused_and_changes_nothing() {
             let put = |key: &Key, text: String| {
                 BatchOperation::write(&write, key.clone(), vec![operations::put(&as_bin!("s", text))])
             };
-            let mut policy = BatchPolicy::write_default();
+            let mut policy = patient_writes();
             policy.base_policy.total_timeout = 30_000;
             let rows = vec![put(&key, "x".repeat(1100 << 10)), put(&other, "y".into())];
             let (rows, _) = door.batch(&policy, rows);
@@ -292,10 +294,10 @@ fn a_request_beyond_the_protocol_is_refused_without_being_sent() {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
             let before = door.stats().total;
             let bin = as_bin!("s", "x".repeat(aerolane_wire::proto::MAX_BODY_SIZE));
-            let error = door.put(&WritePolicy::default(), &key, std::slice::from_ref(&bin)).unwrap_err();
+            let error = door.put(&WritePolicy::patient(), &key, std::slice::from_ref(&bin)).unwrap_err();
             let row = BatchOperation::write(&BatchWritePolicy::default(), key.clone(), vec![operations::put(&bin)]);
             drop(bin);
-            let row_error = door.batch(&BatchPolicy::write_default(), vec![row]).1.unwrap_err();
+            let row_error = door.batch(&patient_writes(), vec![row]).1.unwrap_err();
             for error in [error, row_error] {
                 assert!(matches!(error.kind(), ErrorKind::RecordTooBig { .. }), "{kind:?}: {error}");
                 assert!(!error.in_doubt() && error.phase() == Phase::Queued, "{kind:?}: {error}");
@@ -309,7 +311,7 @@ fn a_request_beyond_the_protocol_is_refused_without_being_sent() {
 
 #[test]
 fn zero_is_no_limit_and_the_largest_timeouts_do_not_overflow() {
-    within(120, || {
+    within(300, || {
         let target = Target::start();
         for kind in Kind::ALL {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
@@ -323,7 +325,7 @@ fn zero_is_no_limit_and_the_largest_timeouts_do_not_overflow() {
                 door.put(&write, &key, &[as_bin!("n", i64::from(total))]).unwrap();
                 let record = door.get(&read, &key, Bins::All).unwrap();
                 assert_eq!(record.bins["n"], Value::Int(i64::from(total)));
-                let mut batch = BatchPolicy::default();
+                let mut batch = BatchPolicy::patient();
                 (batch.base_policy.total_timeout, batch.base_policy.socket_timeout) = (total, socket);
                 let row = || BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All);
                 let (rows, result) = door.batch(&batch, vec![row(), row()]);
@@ -336,7 +338,7 @@ fn zero_is_no_limit_and_the_largest_timeouts_do_not_overflow() {
 
 #[test]
 fn a_millisecond_is_kept_or_reported() {
-    within(120, || {
+    within(300, || {
         let target = Target::start();
         for kind in Kind::ALL {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
@@ -363,12 +365,12 @@ fn a_millisecond_is_kept_or_reported() {
 
 #[test]
 fn a_closed_client_says_so_to_every_call() {
-    within(60, || {
+    within(180, || {
         let target = Target::start();
         for kind in Kind::ALL {
             let door = Door::open(kind, policy(), target.seeds()).unwrap();
             let key = target.key("closed");
-            door.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).unwrap();
+            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
             let clone = door.clone();
             door.close();
             for (call, error) in all_calls(&clone, &key) {
@@ -389,7 +391,7 @@ fn a_closed_client_says_so_to_every_call() {
 
 #[test]
 fn a_login_where_there_are_no_users_is_refused_with_a_hint() {
-    within(60, || {
+    within(180, || {
         // Both a Community Edition server and an embedded cluster without users know no logins.
         let target = Target::start();
         let login = ClientPolicy { auth_mode: AuthMode::Internal("ann".into(), "secret".into()), ..policy() };
@@ -407,7 +409,7 @@ fn refused_credentials_are_told_at_once() {
     if !on_embedded("needs a cluster with users") {
         return;
     }
-    within(120, || {
+    within(300, || {
         let builder = aerolane_embedded::EmbeddedCluster::builder().nodes(3).user("ann", "secret");
         let cluster = builder.start().unwrap();
         let with = |auth_mode| ClientPolicy { auth_mode, ..policy() };
@@ -427,7 +429,7 @@ fn refused_credentials_are_told_at_once() {
             }
             let door = Door::open(kind, with(internal("ann", "secret")), &cluster.seeds()).unwrap();
             let key = Key::new("test", "s", Value::Int(1)).unwrap();
-            door.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).unwrap();
+            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
         }
     });
 }

@@ -9,13 +9,13 @@ use aerolane::{
     AdminPolicy, Bins, Client, ErrorKind, ListPolicy, PartitionFilter, QueryPolicy, ReadPolicy, RecordExistsAction,
     ResultCode, Statement, SyncClient, Value, WritePolicy, as_bin,
 };
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 
 /// The same calls for async (`(.await)`) and blocking (`()`) clients.
 macro_rules! single_record_calls {
     ($client:expr, $target:expr, ($($wait:tt)*)) => {{
         let (client, target) = (&$client, &$target);
-        let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+        let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
         let key = target.key("alice");
 
         let missing = client.get(&read, &key, Bins::All)$($wait)*.unwrap_err();
@@ -68,7 +68,7 @@ macro_rules! single_record_calls {
             }
         }
 
-        let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::default() };
+        let create = WritePolicy { record_exists_action: RecordExistsAction::CreateOnly, ..WritePolicy::patient() };
         let error = client.put(&create, &key, &[as_bin!("n", 1)])$($wait)*.unwrap_err();
         assert_eq!(error.server_result_code(), Some(ResultCode::KeyExistsError));
         assert!(!error.in_doubt());
@@ -101,16 +101,16 @@ macro_rules! delegated_calls {
         assert_eq!(client.get_node(&names[0]).unwrap().name(), names[0]);
         assert!(names.contains(&client.random_node().unwrap().name().to_owned()));
         assert!(client.get_node("no such node").is_err());
-        let answer = client.info(&AdminPolicy::default(), &["node"])$($wait)*.unwrap();
+        let answer = client.info(&AdminPolicy::patient(), &["node"])$($wait)*.unwrap();
         assert!(names.contains(&answer["node"]), "{answer:?}");
         assert_eq!(client.is_strong_consistency(target.namespace()), Some(false));
-        let error = client.drop_user(&AdminPolicy::default(), "nobody")$($wait)*.unwrap_err();
+        let error = client.drop_user(&AdminPolicy::patient(), "nobody")$($wait)*.unwrap_err();
         assert!(error.server_result_code().is_some(), "{error:?}");
 
         for id in 0..10 {
-            client.put(&WritePolicy::default(), &target.key(id), &[as_bin!("id", id)])$($wait)*.unwrap();
+            client.put(&WritePolicy::patient(), &target.key(id), &[as_bin!("id", id)])$($wait)*.unwrap();
         }
-        client.truncate(&AdminPolicy::default(), target.namespace(), target.set(), 0)$($wait)*.unwrap();
+        client.truncate(&AdminPolicy::patient(), target.namespace(), target.set(), 0)$($wait)*.unwrap();
         let stats = client.stats();
         assert!(stats.total.requests >= 10 && stats.total.bytes_sent > 500, "{stats}");
         assert_eq!(stats.total.in_flight, 0, "{stats}");
@@ -125,9 +125,9 @@ async fn async_client() {
     single_record_calls!(client, target, (.await));
     delegated_calls!(client, target, (.await));
     client.close().await.unwrap();
-    let error = client.get(&ReadPolicy::default(), &target.key(1), Bins::All).await.unwrap_err();
+    let error = client.get(&ReadPolicy::patient(), &target.key(1), Bins::All).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
-    let error = client.info(&AdminPolicy::default(), &["node"]).await.unwrap_err();
+    let error = client.info(&AdminPolicy::patient(), &["node"]).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
     assert!(!client.is_connected());
     client.close().await.unwrap();
@@ -141,9 +141,9 @@ async fn async_client_on_a_current_thread_runtime_and_its_futures_are_send() {
     let target = Target::start();
     let client = assert_send(Client::new(&policy(), target.seeds())).await.unwrap();
     single_record_calls!(client, target, (.await));
-    let (read, key) = (ReadPolicy::default(), target.key(1));
+    let (read, key) = (ReadPolicy::patient(), target.key(1));
     drop(assert_send(client.get(&read, &key, Bins::All)));
-    let batch = aerolane::BatchPolicy::default();
+    let batch = aerolane::BatchPolicy::patient();
     drop(assert_send(client.batch(&batch, &mut [])));
     drop(assert_send(client.close()));
 }
@@ -169,9 +169,9 @@ fn sync_client() {
     single_record_calls!(client, target, ());
     delegated_calls!(client, target, ());
     client.close().unwrap();
-    let error = client.get(&ReadPolicy::default(), &target.key(1), Bins::All).unwrap_err();
+    let error = client.get(&ReadPolicy::patient(), &target.key(1), Bins::All).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
-    let error = client.info(&AdminPolicy::default(), &["node"]).unwrap_err();
+    let error = client.info(&AdminPolicy::patient(), &["node"]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
 }
 
@@ -182,12 +182,12 @@ fn sync_and_async_share_a_cluster() {
     let client = Client::from(&sync);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let key = target.key("shared");
-    sync.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).unwrap();
-    let record = runtime.block_on(client.get(&ReadPolicy::default(), &key, Bins::All)).unwrap();
+    sync.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
+    let record = runtime.block_on(client.get(&ReadPolicy::patient(), &key, Bins::All)).unwrap();
     assert_eq!(record.bins["n"], Value::Int(1));
-    client.sync().delete(&WritePolicy::default(), &key).unwrap();
+    client.sync().delete(&WritePolicy::patient(), &key).unwrap();
     sync.close().unwrap();
-    let error = runtime.block_on(client.get(&ReadPolicy::default(), &key, Bins::All)).unwrap_err();
+    let error = runtime.block_on(client.get(&ReadPolicy::patient(), &key, Bins::All)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
 }
 
@@ -195,13 +195,13 @@ fn sync_and_async_share_a_cluster() {
 fn sync_scan_without_a_runtime() {
     let target = Target::start();
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-    let write = WritePolicy { send_key: true, ..WritePolicy::default() };
+    let write = WritePolicy { send_key: true, ..WritePolicy::patient() };
     for id in 0..100 {
         client.put(&write, &target.key(id), &[as_bin!("id", id)]).unwrap();
     }
     let scan = || Statement::new(target.namespace(), target.set(), Bins::All);
     let mut ids: Vec<Value> = client
-        .query(&QueryPolicy::default(), PartitionFilter::all(), scan())
+        .query(&QueryPolicy::patient(), PartitionFilter::all(), scan())
         .unwrap()
         .map(|record| record.unwrap().bins["id"].clone())
         .collect();
@@ -209,7 +209,7 @@ fn sync_scan_without_a_runtime() {
     assert_eq!(ids, (0..100).map(Value::Int).collect::<Vec<_>>());
     let mut seen = 0;
     client
-        .query_foreach(&QueryPolicy::default(), PartitionFilter::all(), scan(), |record| {
+        .query_foreach(&QueryPolicy::patient(), PartitionFilter::all(), scan(), |record| {
             record.unwrap();
             seen += 1;
             seen < 5
@@ -229,8 +229,8 @@ fn many_threads_get_their_own_answers() {
                 for round in 0..50_i64 {
                     let id = thread * 1000 + round;
                     let key = target.key(id);
-                    client.put(&WritePolicy::default(), &key, &[as_bin!("id", id)]).unwrap();
-                    let record = client.get(&ReadPolicy::default(), &key, Bins::All).unwrap();
+                    client.put(&WritePolicy::patient(), &key, &[as_bin!("id", id)]).unwrap();
+                    let record = client.get(&ReadPolicy::patient(), &key, Bins::All).unwrap();
                     assert_eq!(record.bins["id"], Value::Int(id));
                 }
             });

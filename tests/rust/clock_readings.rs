@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use aerolane::clock::readings;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, SyncClient, WritePolicy, as_bin};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 
 const CALLS: u64 = 2000;
 /// What the lane's ticker may read beside the calls, on a thread that it shares with them.
@@ -35,7 +35,7 @@ fn is_one_each(readings: u64, what: &str) {
 #[test]
 fn one_reading_per_call() {
     let target = Target::start();
-    let (read, write, key, bins) = (ReadPolicy::default(), WritePolicy::default(), target.key(1), [as_bin!("n", 5)]);
+    let (read, write, key, bins) = (ReadPolicy::patient(), WritePolicy::patient(), target.key(1), [as_bin!("n", 5)]);
 
     let sync = SyncClient::new(&policy(), target.seeds()).unwrap();
     is_one_each(readings_of!(sync.put(&write, &key, &bins).unwrap()), "put, blocking");
@@ -69,8 +69,8 @@ fn one_reading_per_call_of_many_threads() {
     const THREADS: u64 = 24;
     let target = Target::embedded(1);
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-    let (read, key) = (ReadPolicy::default(), target.key(1));
-    client.put(&WritePolicy::default(), &key, &[as_bin!("n", 5)]).unwrap();
+    let (read, key) = (ReadPolicy::patient(), target.key(1));
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("n", 5)]).unwrap();
     let begun = Instant::now();
     let total: u64 = std::thread::scope(|scope| {
         let calls = || {

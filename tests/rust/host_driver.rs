@@ -29,7 +29,7 @@ fn reads_and_writes_in_a_poll_loop() {
     }
     let given_up: BTreeSet<u32> = (0..500).filter(|token| token % 7 == 3).collect();
     for token in 0..500 {
-        let (to, ticket) = host.get(token, &target.key(i64::from(token)), 10_000);
+        let (to, ticket) = host.get(token, &target.key(i64::from(token)), 60_000);
         if given_up.contains(&token) {
             let now = host.now();
             assert_eq!(host.driver.cancel(to, Class::Single, ticket, now), Some(token));
@@ -55,7 +55,7 @@ fn large_values_both_ways() {
     host.turn_until("all are written", |host| host.outcomes.0.len() == 8);
     host.outcomes.0.clear();
     for token in 0..8 {
-        host.get(token, &target.key(i64::from(token)), 10_000);
+        host.get(token, &target.key(i64::from(token)), 60_000);
     }
     host.turn_until("all are read", |host| host.outcomes.0.len() == 8);
     assert!(host.outcomes.0.values().all(|outcome| outcome.as_ref().unwrap().len() > 700_000));
@@ -73,12 +73,12 @@ fn deadlines_losses_and_the_end() {
     let begun = Instant::now();
     host.get(1, &key, 100);
     host.turn_until("expired", |host| host.outcomes.0.contains_key(&1));
-    assert!(begun.elapsed() >= Duration::from_millis(100) && begun.elapsed() < Duration::from_secs(2));
+    assert!(begun.elapsed() >= Duration::from_millis(100) && begun.elapsed() < Duration::from_secs(30));
     let failure = host.outcomes.0.remove(&1).unwrap().unwrap_err();
     assert!(failure.sent, "{failure:?}");
     // The blocked connection is replaced.
     target.faults().clear_faults();
-    host.get(2, &key, 10_000);
+    host.get(2, &key, 60_000);
     host.turn_until("answered on another connection", |host| host.outcomes.0.contains_key(&2));
     assert!(host.outcomes.0.remove(&2).unwrap().is_ok());
     // The node goes away: its sockets are taken off the watch list before they are closed.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use aerolane::Value;
 use aerolane::lane::{Class, FailureKind};
-use aerolane_embedded::faults::{FaultAction, FaultRule};
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::Target;
 use poll_loop::{Loop, client};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,7 +49,7 @@ fn an_answer_that_comes_alone_under_a_raised_mark_is_not_held_back() {
     let mut host = Loop::of(&client(&target, 1));
     fill(&mut host, &target);
     // Three are answered, far fewer than the mark waits for, and then none.
-    target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).skip(3)).unwrap();
+    target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read).skip(3)).unwrap();
     for token in 0..16 {
         host.get(token, &target.key(i64::from(token)), 60_000);
     }
@@ -146,15 +146,14 @@ fn answers_reach_their_callers_under_faults_cancels_and_node_loss() {
     host.turn_until("all works again", |host| {
         host.outcomes.0.clear();
         for token in 0..KEYS {
-            host.get(token, &target.key(i64::from(token)), 1000);
+            host.get(token, &target.key(i64::from(token)), 60_000);
         }
         while host.outcomes.0.len() < KEYS as usize {
             host.turn();
         }
-        host.outcomes.0.values().all(Result::is_ok)
+        let active = host.client.as_ref().unwrap().cluster().topology().active_nodes().count();
+        active == 3 && host.outcomes.0.values().all(|outcome| outcome.as_ref().is_ok_and(|answer| answer[5] == 0))
     });
-    let active = host.client.as_ref().unwrap().cluster().topology().active_nodes().count();
-    assert!(active == 3, "{active}");
 }
 
 #[test]
@@ -184,7 +183,7 @@ fn two_drivers_share_the_pool_and_lose_nothing() {
     let mut burst = |host: &mut Loop| {
         host.outcomes.0.clear();
         for _ in 0..KEYS {
-            host.get(token % KEYS + (token / KEYS) * KEYS, &target.key(i64::from(token % KEYS)), 10_000);
+            host.get(token % KEYS + (token / KEYS) * KEYS, &target.key(i64::from(token % KEYS)), 60_000);
             token += 1;
         }
         host.driver.flush(&mut host.outcomes);
@@ -195,7 +194,7 @@ fn two_drivers_share_the_pool_and_lose_nothing() {
             assert_eq!(host.value(token), Value::Int((token % KEYS).into()));
         }
     };
-    let limit = Instant::now() + Duration::from_secs(10);
+    let limit = Instant::now() + Duration::from_secs(60);
     while first.watched.len() < 4 {
         assert!(Instant::now() < limit, "alone it takes the whole pool: {}", first.watched.len());
         burst(&mut first);
@@ -213,7 +212,7 @@ fn two_drivers_share_the_pool_and_lose_nothing() {
         assert!(first.watched.len() <= 2 && second.watched.len() <= 2);
     }
     drop(second);
-    let limit = Instant::now() + Duration::from_secs(10);
+    let limit = Instant::now() + Duration::from_secs(60);
     while first.watched.len() < 4 {
         assert!(Instant::now() < limit, "it gets the whole pool back: {}", first.watched.len());
         burst(&mut first);
@@ -272,7 +271,8 @@ fn a_client_that_is_dropped_does_not_wait_for_its_drivers() {
     host.get(1, &target.key(1), 60_000);
     let begun = Instant::now();
     host.client = None;
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // The request would wait twice as long.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     host.turn_until("it has failed", |host| host.outcomes.0.contains_key(&1) && host.watched.is_empty());
     assert!(matches!(host.outcomes.0[&1].as_ref().unwrap_err().kind, FailureKind::Closed));
 }

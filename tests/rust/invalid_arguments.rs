@@ -14,7 +14,7 @@ use aerolane::{
 };
 use aerospike_core::operations::cdt_context::{CdtContext, ctx_list_index, ctx_map_key};
 use aerospike_core::operations::{self as theirs, ListPolicy, ListReturnType, MapPolicy, MapReturnType};
-use common::{Target, policy};
+use common::{Patient, Target, patient_writes, policy};
 
 /// A client of ours, aerospike-core's, and a record that operations find nothing good in.
 struct Bench {
@@ -38,14 +38,14 @@ impl Bench {
             as_bin!("l", Value::List(vec![1.into(), "x".into()])),
             as_bin!("m", map),
         ];
-        mine.put(&WritePolicy::default(), &target.key("k"), &bins).unwrap();
+        mine.put(&WritePolicy::patient(), &target.key("k"), &bins).unwrap();
         Self { target, runtime, mine, core }
     }
 
     /// Both clients get the same code for these operations, which is `code`; our error is told as one of the server.
     #[track_caller]
     fn refused(&self, code: ResultCode, mine: &[Operation], vendors: &[theirs::Operation]) {
-        let (key, write) = (self.target.key("k"), WritePolicy::default());
+        let (key, write) = (self.target.key("k"), WritePolicy::patient());
         let error = self.mine.operate(&write, &key, mine).unwrap_err();
         assert_eq!(error.server_result_code(), Some(code), "{error:?}");
         assert!(matches!(error.kind(), ErrorKind::Server { .. }), "{error:?}");
@@ -55,10 +55,10 @@ impl Bench {
         // The same as a row of a batch, where it fails alone.
         let whole = BatchOperation::read(&BatchReadPolicy::default(), key.clone(), aerolane::Bins::All);
         let mut rows = [BatchOperation::read_ops(&BatchReadPolicy::default(), key.clone(), mine), whole.clone()];
-        if let Err(error) = self.mine.batch(&BatchPolicy::default(), &mut rows) {
+        if let Err(error) = self.mine.batch(&BatchPolicy::patient(), &mut rows) {
             invalid(&error); // They write.
             rows = [BatchOperation::write(&BatchWritePolicy::default(), key, mine), whole];
-            self.mine.batch(&BatchPolicy::default(), &mut rows).unwrap();
+            self.mine.batch(&BatchPolicy::patient(), &mut rows).unwrap();
         }
         assert_eq!(rows[0].result_code(), Some(code), "{:?}", rows[0]);
         assert_eq!(rows[1].result_code(), Some(ResultCode::Ok));
@@ -74,24 +74,24 @@ fn invalid(error: &Error) {
 fn empty_lists_of_operations() {
     let bench = Bench::start();
     let key = bench.target.key("k");
-    invalid(&bench.mine.operate(&WritePolicy::default(), &key, &[]).unwrap_err());
+    invalid(&bench.mine.operate(&WritePolicy::patient(), &key, &[]).unwrap_err());
     // Rows, alone and beside another.
     let (write, read) = (BatchWritePolicy::default(), BatchReadPolicy::default());
     for row in [BatchOperation::write(&write, key.clone(), []), BatchOperation::read_ops(&read, key.clone(), [])] {
-        invalid(&bench.mine.batch(&BatchPolicy::default(), &mut [row.clone()]).unwrap_err());
+        invalid(&bench.mine.batch(&BatchPolicy::patient(), &mut [row.clone()]).unwrap_err());
         let mut rows = [row, BatchOperation::read(&read, key.clone(), aerolane::Bins::All)];
-        invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());
+        invalid(&bench.mine.batch(&BatchPolicy::patient(), &mut rows).unwrap_err());
         assert!(rows.iter().all(|row| row.error().is_some()));
     }
     // Rows whose operations are of the other kind.
     let mut rows = [BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [operations::get_bin("i")])];
-    invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());
+    invalid(&bench.mine.batch(&BatchPolicy::patient(), &mut rows).unwrap_err());
     let add = operations::add(&as_bin!("i", 1));
     let mut rows = [BatchOperation::read_ops(&BatchReadPolicy::default(), key, [add])];
-    invalid(&bench.mine.batch(&BatchPolicy::default(), &mut rows).unwrap_err());
+    invalid(&bench.mine.batch(&BatchPolicy::patient(), &mut rows).unwrap_err());
     // A query in the background without operations.
     let statement = Statement::new(bench.target.namespace(), bench.target.set(), aerolane::Bins::All);
-    let error = bench.mine.query_operate(&WritePolicy::default(), statement).unwrap_err();
+    let error = bench.mine.query_operate(&WritePolicy::patient(), statement).unwrap_err();
     assert_eq!((error.result_code(), error.base_message().as_str()), (4, "no operations defined"), "{error:?}");
     assert!(error.node().is_none() && !error.in_doubt(), "{error:?}");
 }
@@ -137,8 +137,8 @@ fn negative_counts() {
             theirs::maps::get_by_index_range("m", 0, -1, MapReturnType::KEY),
         ),
     ] {
-        let mine = bench.mine.operate(&WritePolicy::default(), &key, &[operation]).unwrap();
-        let theirs = bench.runtime.block_on(bench.core.operate(&WritePolicy::default(), &key, &[core])).unwrap();
+        let mine = bench.mine.operate(&WritePolicy::patient(), &key, &[operation]).unwrap();
+        let theirs = bench.runtime.block_on(bench.core.operate(&WritePolicy::patient(), &key, &[core])).unwrap();
         assert_eq!(mine.bins, theirs.bins);
     }
     let bad = ResultCode::ParameterError;
@@ -163,13 +163,13 @@ fn contexts_that_lead_to_no_collection() {
     }
     // Scalar operations take none at all.
     let nested = operations::add(&as_bin!("i", 1)).context([ctx_map_key("k".into())]);
-    invalid(&bench.mine.operate(&WritePolicy::default(), &bench.target.key("k"), &[nested]).unwrap_err());
+    invalid(&bench.mine.operate(&WritePolicy::patient(), &bench.target.key("k"), &[nested]).unwrap_err());
 }
 
 #[test]
 fn an_index_that_exists_and_one_that_does_not() {
     let bench = Bench::start();
-    let (admin, namespace, set) = (AdminPolicy::default(), bench.target.namespace(), bench.target.set());
+    let (admin, namespace, set) = (AdminPolicy::patient(), bench.target.namespace(), bench.target.set());
     let name = format!("{set}_i");
     let create = |bin: &str, kind| {
         let plain = CollectionIndexType::Default;
@@ -197,7 +197,7 @@ fn an_index_that_exists_and_one_that_does_not() {
     for filter in [Filter::equal_by_index(name.as_str(), 1), Filter::equal("i", 1)] {
         let mut statement = Statement::new(namespace, set, aerolane::Bins::All);
         statement.set_filter(filter);
-        let query = (QueryPolicy::default(), PartitionFilter::all(), statement);
+        let query = (QueryPolicy::patient(), PartitionFilter::all(), statement);
         let error = bench.mine.query(&query.0, query.1, query.2).unwrap().find_map(Result::err).expect("no such index");
         assert_eq!(error.server_result_code(), Some(ResultCode::IndexNotFound), "{error:?}");
     }
@@ -209,13 +209,13 @@ const SOURCE: &str =
 #[test]
 fn functions_that_fail_or_do_not_exist() {
     let bench = Bench::start();
-    let admin = AdminPolicy::default();
+    let admin = AdminPolicy::patient();
     let module = format!("invalid{}", std::process::id());
     let path = format!("{module}.lua");
     let task = bench.mine.register_udf(&admin, SOURCE.as_bytes(), &path, UdfLang::Lua).unwrap();
     bench.runtime.block_on(task.wait_till_complete(None)).unwrap();
 
-    let (key, write) = (bench.target.key("k"), WritePolicy::default());
+    let (key, write) = (bench.target.key("k"), WritePolicy::patient());
     let call = |package: &str, function: &str| bench.mine.execute_udf(&write, &key, package, function, &[]);
     let theirs = |package: &str, function: &str| {
         let error = bench.runtime.block_on(bench.core.execute_udf(&write, &key, package, function, &[])).unwrap_err();
@@ -236,7 +236,7 @@ fn functions_that_fail_or_do_not_exist() {
     }
     // What the server refuses before it runs a function is refused as any write is: at once, and nothing is in doubt.
     bench.mine.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
-    let mut filtered = WritePolicy::default();
+    let mut filtered = WritePolicy::patient();
     filtered.base_policy.filter_expression = Some(eq(int_bin("a".to_owned()), int_val(2)));
     let error = bench.mine.execute_udf(&filtered, &key, &module, "one", &[]).unwrap_err();
     assert_eq!(error.server_result_code(), Some(ResultCode::FilteredOut), "{error:?}");
@@ -248,7 +248,7 @@ fn functions_that_fail_or_do_not_exist() {
         BatchOperation::udf(&udf, key.clone(), module.as_str(), "one", []),
         BatchOperation::udf(&udf, key.clone(), "no_such_module", "one", []),
     ];
-    bench.mine.batch(&BatchPolicy::write_default(), &mut rows).unwrap();
+    bench.mine.batch(&patient_writes(), &mut rows).unwrap();
     let code = |row: &BatchOperation| row.result_code();
     assert_eq!([0, 2].map(|n| code(&rows[n])), [Some(ResultCode::UdfBadResponse); 2], "{rows:?}");
     let reason = rows[0].record().and_then(|record| record.bins.get("FAILURE")).map(ToString::to_string);

@@ -5,7 +5,7 @@ mod common;
 mod counting;
 
 use aerolane::{Bins, ReadPolicy, SyncClient, WritePolicy, as_bin};
-use common::{Target, policy};
+use common::{Patient, Target, policy};
 use counting::allocations_of;
 
 /// Allocations of this thread per call, after a warm-up.
@@ -18,7 +18,7 @@ fn per_call(mut call: impl FnMut()) -> f64 {
 fn a_call_allocates_nothing_but_the_record() {
     let target = Target::start();
     let client = SyncClient::new(&policy(), target.seeds()).unwrap();
-    let (read, write, key, bins) = (ReadPolicy::default(), WritePolicy::default(), target.key(1), [as_bin!("n", 1)]);
+    let (read, write, key, bins) = (ReadPolicy::patient(), WritePolicy::patient(), target.key(1), [as_bin!("n", 1)]);
     let put = per_call(|| client.put(&write, &key, &bins).unwrap());
     let exists = per_call(|| assert!(client.exists(&read, &key).unwrap()));
     let header = per_call(|| drop(client.get(&read, &key, Bins::None).unwrap()));

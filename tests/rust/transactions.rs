@@ -15,22 +15,22 @@ use aerolane::{
     Txn, TxnState, UdfLang, Value, WritePolicy, as_bin, as_val, as_values,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Target, policy};
+use common::{Patient, Target, patient_writes, policy};
 
 fn writing(txn: &Arc<Txn>) -> WritePolicy {
-    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::default() };
+    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
     policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }
 
 fn reading(txn: &Arc<Txn>) -> ReadPolicy {
-    let mut policy = ReadPolicy::default();
+    let mut policy = ReadPolicy::patient();
     policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }
 
 fn batching(txn: &Arc<Txn>) -> BatchPolicy {
-    let mut policy = BatchPolicy::write_default();
+    let mut policy = patient_writes();
     policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }
@@ -46,7 +46,7 @@ const MODULE: &[u8] = b"function set(rec, v) rec.v = v; if aerospike:exists(rec)
 macro_rules! scenario {
     ($client:expr, $target:expr, ($($wait:tt)*)) => {{
         let (client, target) = (&$client, &$target);
-        let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+        let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
         let [a, b, c, gone] = ["a", "b", "c", "gone"].map(|name| target.key(name));
         for commits in [true, false] {
             client.put(&write, &a, &[as_bin!("n", 1), as_bin!("s", "b")])$($wait)*.unwrap();
@@ -91,7 +91,7 @@ macro_rules! scenario {
                 assert_eq!(client.get(&read, &a, Bins::All)$($wait)*.unwrap().bins["n"], Value::Int(42));
                 assert_eq!(client.get(&read, &c, Bins::All)$($wait)*.unwrap().bins["v"], Value::Int(9));
                 assert!(!client.exists(&read, &gone)$($wait)*.unwrap());
-                let durable = WritePolicy { durable_delete: true, ..WritePolicy::default() };
+                let durable = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
                 assert!(client.delete(&durable, &b)$($wait)*.unwrap() && client.delete(&durable, &c)$($wait)*.unwrap());
             } else {
                 assert_eq!(client.abort(&txn)$($wait)*.unwrap(), AbortStatus::Ok);
@@ -131,25 +131,25 @@ macro_rules! scenario {
             let mut alone = [BatchOperation::delete(&delete, keys[0].clone())];
             client.batch(&policy, &mut alone)$($wait)*.unwrap();
             assert_eq!(alone[0].result_code(), Some(ResultCode::Ok));
-            assert!(!client.exists(&ReadPolicy::default(), &keys[5])$($wait)*.unwrap());
+            assert!(!client.exists(&ReadPolicy::patient(), &keys[5])$($wait)*.unwrap());
             if commits {
                 client.commit(&txn)$($wait)*.unwrap();
             } else {
                 assert_eq!(client.abort(&txn)$($wait)*.unwrap(), AbortStatus::Ok);
             }
-            let plain = ReadPolicy::default();
+            let plain = ReadPolicy::patient();
             assert_eq!(client.exists(&plain, &keys[5])$($wait)*.unwrap(), commits);
             assert_eq!(client.exists(&plain, &target.key("udf"))$($wait)*.unwrap(), commits);
             assert!(!client.exists(&plain, &keys[0])$($wait)*.unwrap());
             for key in keys.iter().chain([&target.key("udf")]).filter(|_| commits) {
-                let durable = WritePolicy { durable_delete: true, ..WritePolicy::default() };
+                let durable = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
                 client.delete(&durable, key)$($wait)*.unwrap();
             }
         }
 
         // What cannot belong to one is refused, and never left out silently.
         let txn = Arc::new(Txn::new());
-        let mut query = QueryPolicy::default();
+        let mut query = QueryPolicy::patient();
         query.base_policy.txn = Some(Arc::clone(&txn));
         let statement = || Statement::new(target.namespace(), target.set(), Bins::All);
         let theirs = [operations::Operation::from(aerospike_core::operations::get_bin("n"))];
@@ -176,8 +176,8 @@ macro_rules! scenario {
 async fn prepared() -> (Target, Client) {
     let target = Target::consistent(3);
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
-    let task = client.register_udf(&AdminPolicy::default(), MODULE, "txn.lua", UdfLang::Lua).await.unwrap();
-    aerolane::Task::wait_till_complete(&task, Some(Duration::from_secs(10))).await.unwrap();
+    let task = client.register_udf(&AdminPolicy::patient(), MODULE, "txn.lua", UdfLang::Lua).await.unwrap();
+    aerolane::Task::wait_till_complete(&task, Some(Duration::from_secs(60))).await.unwrap();
     (target, client)
 }
 
@@ -205,10 +205,10 @@ fn with_the_blocking_client() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_read_must_not_have_changed() {
     let (target, client) = prepared().await;
-    let (read, write) = (ReadPolicy::default(), WritePolicy::default());
+    let (read, write) = (ReadPolicy::patient(), WritePolicy::patient());
     let [seen, written, missing] = ["seen", "written", "missing"].map(|name| target.key(name));
     let v = |v: i64| [as_bin!("v", v)];
-    let durable = WritePolicy { durable_delete: true, ..WritePolicy::default() };
+    let durable = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
     // How somebody else changes what a transaction has read; and how it reads.
     for (changes, reads) in [("put", 0), ("delete", 0), ("create", 0), ("put", 1), ("create", 1), ("nothing", 0)] {
         client.put(&write, &seen, &v(1)).await.unwrap();
@@ -275,16 +275,16 @@ async fn a_write_without_an_answer_is_looked_after() {
         inject(&target, FaultAction::DropAfter, RequestKind::Write, 1, 1);
         let lost = client.put(&writing(&txn), &key, &[as_bin!("v", 1)]).await.unwrap_err();
         assert!(lost.in_doubt(), "{lost}");
-        is(&client.put(&WritePolicy::default(), &key, &[as_bin!("v", 0)]).await.unwrap_err(), ResultCode::MrtBlocked);
+        is(&client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 0)]).await.unwrap_err(), ResultCode::MrtBlocked);
         target.faults().clear_faults();
         if commits {
             assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::Ok);
         } else {
             assert_eq!(client.abort(&txn).await.unwrap(), AbortStatus::Ok);
         }
-        assert_eq!(client.exists(&ReadPolicy::default(), &key).await.unwrap(), commits);
-        client.put(&WritePolicy::default(), &key, &[as_bin!("v", 0)]).await.unwrap();
-        client.delete(&WritePolicy { durable_delete: true, ..WritePolicy::default() }, &key).await.unwrap();
+        assert_eq!(client.exists(&ReadPolicy::patient(), &key).await.unwrap(), commits);
+        client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 0)]).await.unwrap();
+        client.delete(&WritePolicy { durable_delete: true, ..WritePolicy::patient() }, &key).await.unwrap();
     }
     // The same of a batch, and of a call that was dropped.
     let txn = Arc::new(Txn::new());
@@ -303,7 +303,7 @@ async fn a_write_without_an_answer_is_looked_after() {
     target.faults().clear_faults();
     assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::Ok);
     for name in ["x", "y", "k"] {
-        assert!(client.exists(&ReadPolicy::default(), &target.key(name)).await.unwrap(), "{name}");
+        assert!(client.exists(&ReadPolicy::patient(), &target.key(name)).await.unwrap(), "{name}");
     }
 }
 
@@ -324,7 +324,7 @@ async fn a_monitor_whose_answer_was_lost_is_found_again() {
     assert!(!failed.in_doubt(), "{failed}");
     client.put(&writing(&txn), &key, &[as_bin!("v", 3)]).await.unwrap();
     assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::Ok);
-    let record = client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap();
+    let record = client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap();
     assert_eq!(record.bins["v"], Value::Int(3));
 }
 
@@ -353,7 +353,7 @@ async fn a_commit_in_doubt_is_settled_by_another() {
     assert!(refused.matches_client(&[ClientResultCode::TxnFailed]), "{refused}");
     assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::AlreadyCommitted);
     assert!(!txn.in_doubt());
-    assert_eq!(client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(1));
+    assert_eq!(client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(1));
 
     // The mark is refused by the server: nothing is in doubt, and it can be aborted.
     let txn = Arc::new(Txn::new());
@@ -364,7 +364,7 @@ async fn a_commit_in_doubt_is_settled_by_another() {
     assert_eq!(txn.state(), TxnState::Verified);
     target.faults().clear_faults();
     assert_eq!(client.abort(&txn).await.unwrap(), AbortStatus::Ok);
-    assert_eq!(client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(1));
+    assert_eq!(client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(1));
 
     // It is committed, but the record cannot be rolled: the server does it when the time is over.
     let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
@@ -375,35 +375,35 @@ async fn a_commit_in_doubt_is_settled_by_another() {
     assert_eq!((error_type, txn.state()), (&CommitErrorType::RollForwardAbandoned, TxnState::Committed));
     assert_eq!((roll_records.len(), roll_records[0].in_doubt()), (1, true));
     target.faults().clear_faults();
-    let read = ReadPolicy::default();
+    let read = ReadPolicy::patient();
     let rolled = async {
         while client.get(&read, &key, Bins::All).await.unwrap().bins["v"] != Value::Int(3) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), rolled).await.expect("the server rolls it forward");
-    client.put(&WritePolicy::default(), &key, &[as_bin!("v", 4)]).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), rolled).await.expect("the server rolls it forward");
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 4)]).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn time_and_number_of_writes_are_limited() {
     let (target, client) = on_one_node().await;
     let key = target.key("k");
-    client.put(&WritePolicy::default(), &key, &[as_bin!("v", 1)]).await.unwrap();
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 1)]).await.unwrap();
     let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
     client.put(&writing(&txn), &key, &[as_bin!("v", 2)]).await.unwrap();
     let freed = async {
-        while client.put(&WritePolicy::default(), &key, &[as_bin!("v", 3)]).await.is_err() {
+        while client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 3)]).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), freed).await.expect("the server aborts it");
+    tokio::time::timeout(Duration::from_secs(60), freed).await.expect("the server aborts it");
     is(&client.put(&writing(&txn), &key, &[as_bin!("v", 4)]).await.unwrap_err(), ResultCode::MrtExpired);
     let failed = client.commit(&txn).await.unwrap_err();
     let ErrorKind::Commit { error_type, .. } = failed.kind() else { panic!("{failed:?}") };
     assert_eq!((error_type, txn.state()), (&CommitErrorType::MarkRollForwardAbandoned, TxnState::Aborted));
     assert!(!failed.in_doubt());
-    assert_eq!(client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(3));
+    assert_eq!(client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(3));
 
     let txn = Arc::new(Txn::new());
     let put = operations::put(&as_bin!("v", 1));
@@ -422,7 +422,7 @@ async fn time_and_number_of_writes_are_limited() {
 async fn amounts_that_are_moved_are_never_lost() {
     const ACCOUNTS: i64 = 8;
     let (target, client) = prepared().await;
-    let write = WritePolicy::default();
+    let write = WritePolicy::patient();
     for id in 0..ACCOUNTS {
         client.put(&write, &target.key(id), &[as_bin!("v", 100)]).await.unwrap();
     }
@@ -469,7 +469,7 @@ async fn amounts_that_are_moved_are_never_lost() {
     assert!(done >= 8, "{done} have been committed");
     let mut sum = 0;
     for id in 0..ACCOUNTS {
-        let record = client.get(&ReadPolicy::default(), &target.key(id), Bins::All).await.unwrap();
+        let record = client.get(&ReadPolicy::patient(), &target.key(id), Bins::All).await.unwrap();
         let Value::Int(left) = record.bins["v"] else { panic!("{record:?}") };
         sum += left;
         client.put(&write, &target.key(id), &[as_bin!("v", 0)]).await.expect("nothing is locked");
@@ -483,7 +483,7 @@ async fn a_server_without_transactions() {
     let target = Target::start();
     let client = Client::new(&policy(), target.seeds()).await.unwrap();
     let key = target.key("k");
-    client.put(&WritePolicy::default(), &key, &[as_bin!("v", 1)]).await.unwrap();
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 1)]).await.unwrap();
     let txn = Arc::new(Txn::new());
     let (inside, put) = (writing(&txn), operations::put(&as_bin!("v", 2)));
     let mut rows = [BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [put.clone()])];
@@ -501,7 +501,7 @@ async fn a_server_without_transactions() {
     }
     is(rows[0].error().unwrap(), ResultCode::EnterpriseOnly);
     // Nothing was carried out as if there were no transaction.
-    let record = client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap();
+    let record = client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap();
     assert_eq!((&record.bins["v"], record.generation), (&Value::Int(1), 1));
     assert_eq!(client.abort(&txn).await.unwrap(), AbortStatus::Ok);
 }

@@ -118,7 +118,7 @@ fn the_environment_sets_what_options_do_not() {
     for report in &reports {
         assert_eq!((number(report, "threads"), number(report, "tasks")), (2.0, 0.0), "{report}");
         assert_eq!(report["workload"].as_str(), Some("RU,100"));
-        assert!((0.2..1.0).contains(&number(report, "duration_s")), "{report}");
+        assert!((0.2..60.0).contains(&number(report, "duration_s")), "{report}");
         assert!(number(report, "errors") == 0.0 && number(report, "tps") > 50.0, "{report}");
     }
     assert!(text(&output.stderr).contains("100 records written"), "{}", text(&output.stderr));

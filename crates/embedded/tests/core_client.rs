@@ -2,6 +2,9 @@
 
 #![cfg(feature = "tls")]
 
+#[path = "../../../tests/rust/common/patient.rs"]
+mod patient;
+
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NodeId, TlsOptions};
 use aerospike_core::operations;
@@ -10,6 +13,7 @@ use aerospike_core::{
     Bins, Client, ClientPolicy, Error, Expiration, GenerationPolicy, Host, Key, PartitionFilter, QueryPolicy,
     ReadPolicy, Record, RecordExistsAction, ResultCode, Statement, TlsPolicy, Value, WritePolicy, as_bin, as_key,
 };
+use patient::Patient;
 use rustls::pki_types::pem::PemObject as _;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -21,7 +25,7 @@ fn cluster(nodes: usize) -> EmbeddedCluster {
 
 /// Tends as often as the client allows, so that changes of the cluster are seen soon.
 fn policy() -> ClientPolicy {
-    ClientPolicy { tend_interval: 250, ..ClientPolicy::default() }
+    ClientPolicy { tend_interval: 250, timeout: 20_000, login_timeout: 20_000, ..ClientPolicy::default() }
 }
 
 async fn connect(cluster: &EmbeddedCluster) -> Client {
@@ -36,7 +40,7 @@ async fn connect(cluster: &EmbeddedCluster) -> Client {
 async fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(15), "{what}: not within 15 s");
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}: not within 60 s");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -60,7 +64,7 @@ fn keys(set: &str, n: i64) -> Vec<Key> {
 async fn single_records() {
     let cluster = cluster(3);
     let client = connect(&cluster).await;
-    let (rp, wp) = (ReadPolicy::default(), WritePolicy::default());
+    let (rp, wp) = (ReadPolicy::patient(), WritePolicy::patient());
     for key in &keys("single", 200) {
         assert!(!client.exists(&rp, key).await.unwrap());
         assert_eq!(code(&client.get(&rp, key, Bins::All).await.unwrap_err()), Some(ResultCode::KeyNotFoundError));
@@ -102,7 +106,7 @@ async fn write_policies_and_ttl() {
         let (client, key, bins) = (&client, &key, &bins);
         async move { client.put(&wp, key, bins).await }
     };
-    let with = |action| WritePolicy { record_exists_action: action, ..WritePolicy::default() };
+    let with = |action| WritePolicy { record_exists_action: action, ..WritePolicy::patient() };
     let failure = put(with(RecordExistsAction::UpdateOnly)).await.unwrap_err();
     assert_eq!(code(&failure), Some(ResultCode::KeyNotFoundError));
     put(with(RecordExistsAction::CreateOnly)).await.unwrap();
@@ -111,30 +115,30 @@ async fn write_policies_and_ttl() {
     let generation = |generation| WritePolicy {
         generation_policy: GenerationPolicy::ExpectGenEqual,
         generation,
-        ..WritePolicy::default()
+        ..WritePolicy::patient()
     };
     put(generation(1)).await.unwrap();
     assert_eq!(code(&put(generation(1)).await.unwrap_err()), Some(ResultCode::GenerationError));
-    put(WritePolicy { expiration: Expiration::Seconds(100), ..WritePolicy::default() }).await.unwrap();
-    let ttl = client.get(&ReadPolicy::default(), &key, Bins::None).await.unwrap().time_to_live().unwrap();
-    assert!(ttl <= Duration::from_secs(100) && ttl > Duration::from_secs(95), "{ttl:?}");
-    let short = WritePolicy { expiration: Expiration::Seconds(1), ..WritePolicy::default() };
+    put(WritePolicy { expiration: Expiration::Seconds(100), ..WritePolicy::patient() }).await.unwrap();
+    let ttl = client.get(&ReadPolicy::patient(), &key, Bins::None).await.unwrap().time_to_live().unwrap();
+    assert!(ttl <= Duration::from_secs(100) && ttl > Duration::from_secs(40), "{ttl:?}");
+    let short = WritePolicy { expiration: Expiration::Seconds(1), ..WritePolicy::patient() };
     put(short).await.unwrap();
     let start = Instant::now();
-    while client.exists(&ReadPolicy::default(), &key).await.unwrap() {
-        assert!(start.elapsed() < Duration::from_secs(5), "the record does not expire");
+    while client.exists(&ReadPolicy::patient(), &key).await.unwrap() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the record does not expire");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     wait_until("the record is reaped", || cluster.record_count("test") == Some(0)).await;
     let nowhere = as_key!("nope", "policies", "k");
-    assert!(client.put(&WritePolicy::default(), &nowhere, &bins).await.is_err());
+    assert!(client.put(&WritePolicy::patient(), &nowhere, &bins).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn batches() {
     let cluster = cluster(3);
     let client = connect(&cluster).await;
-    let bp = BatchPolicy::default();
+    let bp = BatchPolicy::patient();
     let (rp, wp, dp) = (BatchReadPolicy::default(), BatchWritePolicy::default(), BatchDeletePolicy::default());
     let keys = keys("batch", 3000);
     let mut writes: Vec<_> = keys
@@ -170,9 +174,9 @@ async fn batches() {
     assert_eq!(codes, [ok, ok, ok, missing, missing, ok]);
     assert_eq!(mixed[0].record().unwrap().bins.len(), 1);
     assert_eq!(mixed[5].record().unwrap().bins.len(), 0);
-    let record = client.get(&ReadPolicy::default(), &keys[1], Bins::All).await.unwrap();
+    let record = client.get(&ReadPolicy::patient(), &keys[1], Bins::All).await.unwrap();
     assert_eq!(int(&record, "i"), 11);
-    assert!(!client.exists(&ReadPolicy::default(), &keys[2]).await.unwrap());
+    assert!(!client.exists(&ReadPolicy::patient(), &keys[2]).await.unwrap());
 
     // A row with an error does not take others with it.
     let mut rows = vec![
@@ -196,11 +200,11 @@ async fn a_batch_answer_of_many_frames() {
     let big = "x".repeat(100_000);
     let keys = keys("big", 100);
     for key in &keys {
-        client.put(&WritePolicy::default(), key, &[as_bin!("b", big.as_str())]).await.unwrap();
+        client.put(&WritePolicy::patient(), key, &[as_bin!("b", big.as_str())]).await.unwrap();
     }
     let rp = BatchReadPolicy::default();
     let mut reads: Vec<_> = keys.iter().map(|key| BatchOperation::read(&rp, key.clone(), Bins::All)).collect();
-    client.batch(&BatchPolicy::default(), &mut reads).await.unwrap();
+    client.batch(&BatchPolicy::patient(), &mut reads).await.unwrap();
     for row in &reads {
         assert_eq!(row.record().unwrap().bins.get("b"), Some(&Value::from(big.as_str())));
     }
@@ -209,7 +213,7 @@ async fn a_batch_answer_of_many_frames() {
 
 /// Scans a set (or everything, if it is empty); answers the digests.
 async fn scan(client: &Client, set: &str, bins: Bins) -> BTreeSet<[u8; 20]> {
-    scan_with(client, set, bins, PartitionFilter::all(), QueryPolicy::default()).await
+    scan_with(client, set, bins, PartitionFilter::all(), QueryPolicy::patient()).await
 }
 
 async fn scan_with(
@@ -243,7 +247,7 @@ async fn scans_and_truncation() {
     let client = connect(&cluster).await;
     for (set, n) in [("one", 1000), ("two", 500)] {
         for key in keys(set, n) {
-            client.put(&WritePolicy::default(), &key, &[as_bin!("i", 1), as_bin!("j", 2)]).await.unwrap();
+            client.put(&WritePolicy::patient(), &key, &[as_bin!("i", 1), as_bin!("j", 2)]).await.unwrap();
         }
     }
     let expected: BTreeSet<[u8; 20]> = keys("one", 1000).iter().map(Key::digest).collect();
@@ -254,17 +258,17 @@ async fn scans_and_truncation() {
     assert_eq!(scan(&client, "", Bins::All).await.len(), 1500);
     assert_eq!(scan(&client, "none", Bins::All).await.len(), 0);
     let part =
-        |begin| scan_with(&client, "one", Bins::All, PartitionFilter::by_range(begin, 2048), QueryPolicy::default());
+        |begin| scan_with(&client, "one", Bins::All, PartitionFilter::by_range(begin, 2048), QueryPolicy::patient());
     let (low, high) = (part(0).await, part(2048).await);
     assert_eq!(low.union(&high).copied().collect::<BTreeSet<_>>(), expected);
     assert!(low.is_disjoint(&high) && low.len() > 350 && high.len() > 350);
-    let some = QueryPolicy { max_records: 100, ..QueryPolicy::default() };
+    let some = QueryPolicy { max_records: 100, ..QueryPolicy::patient() };
     let some = scan_with(&client, "one", Bins::All, PartitionFilter::all(), some).await;
     assert!(!some.is_empty() && some.len() <= 100 && some.is_subset(&expected), "{}", some.len());
 
-    client.truncate(&AdminPolicy::default(), "test", "one", 0).await.unwrap();
+    client.truncate(&AdminPolicy::patient(), "test", "one", 0).await.unwrap();
     assert_eq!(scan(&client, "", Bins::All).await.len(), 500);
-    client.truncate(&AdminPolicy::default(), "test", "", 0).await.unwrap();
+    client.truncate(&AdminPolicy::patient(), "test", "", 0).await.unwrap();
     assert_eq!(cluster.record_count("test"), Some(0));
 }
 
@@ -274,14 +278,14 @@ async fn nodes_come_and_go_under_a_running_client() {
     let client = connect(&cluster).await;
     let keys = keys("moving", 500);
     for (i, key) in keys.iter().enumerate() {
-        client.put(&WritePolicy::default(), key, &[as_bin!("i", i as i64)]).await.unwrap();
+        client.put(&WritePolicy::patient(), key, &[as_bin!("i", i as i64)]).await.unwrap();
     }
     let ids: Vec<NodeId> = cluster.nodes().iter().map(|node| node.id).collect();
     let all_there = async |what: &str| {
         for (i, key) in keys.iter().enumerate() {
             let mut tries = 0;
             let record = loop {
-                match client.get(&ReadPolicy::default(), key, Bins::All).await {
+                match client.get(&ReadPolicy::patient(), key, Bins::All).await {
                     Ok(record) => break record,
                     // Until the next tend, the client may still ask a node that is gone.
                     Err(error) if tries < 100 && code(&error) != Some(ResultCode::KeyNotFoundError) => {
@@ -308,7 +312,7 @@ async fn nodes_come_and_go_under_a_running_client() {
     let share = || cluster.stats(added.id).unwrap().records;
     let start = Instant::now();
     while share() == 0 || cluster.stats(ids[1]).unwrap().records == before {
-        assert!(start.elapsed() < Duration::from_secs(15), "nodes that came get no requests");
+        assert!(start.elapsed() < Duration::from_secs(60), "nodes that came get no requests");
         all_there("partitions move to the new node").await;
     }
     assert_eq!(scan(&client, "moving", Bins::All).await.len(), 500);
@@ -320,7 +324,7 @@ async fn without_replicas_a_stopped_node_takes_its_records_along() {
     let client = connect(&cluster).await;
     let keys = keys("lost", 400);
     for key in &keys {
-        client.put(&WritePolicy::default(), key, &[as_bin!("i", 1)]).await.unwrap();
+        client.put(&WritePolicy::patient(), key, &[as_bin!("i", 1)]).await.unwrap();
     }
     let nodes = cluster.nodes();
     let kept = keys.iter().filter(|k| cluster.master(k.partition_id() as u16) == Some(nodes[0].id)).count();
@@ -338,8 +342,8 @@ async fn logins() {
     };
     let client = Client::new(&with("admin", "secret"), &cluster.seeds()).await.unwrap();
     let key = as_key!("test", "auth", 1);
-    client.put(&WritePolicy::default(), &key, &[as_bin!("i", 1)]).await.unwrap();
-    assert_eq!(int(&client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap(), "i"), 1);
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("i", 1)]).await.unwrap();
+    assert_eq!(int(&client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap(), "i"), 1);
     assert!(Client::new(&with("admin", "wrong"), &cluster.seeds()).await.is_err());
     assert!(Client::new(&with("nobody", "secret"), &cluster.seeds()).await.is_err());
     let anonymous = ClientPolicy { fail_if_not_connected: true, ..policy() };
@@ -386,8 +390,8 @@ async fn tls() {
     wait_until("the client knows all nodes", || client.nodes().len() == 3).await;
     let big = "y".repeat(300_000);
     for key in &keys("tls", 50) {
-        client.put(&WritePolicy::default(), key, &[as_bin!("b", big.as_str())]).await.unwrap();
-        let record = client.get(&ReadPolicy::default(), key, Bins::All).await.unwrap();
+        client.put(&WritePolicy::patient(), key, &[as_bin!("b", big.as_str())]).await.unwrap();
+        let record = client.get(&ReadPolicy::patient(), key, Bins::All).await.unwrap();
         assert_eq!(record.bins.get("b"), Some(&Value::from(big.as_str())));
     }
     assert_eq!(scan(&client, "tls", Bins::All).await.len(), 50);
@@ -401,9 +405,9 @@ async fn faults_show_up_as_errors_of_the_client() {
     let client = connect(&cluster).await;
     let key = as_key!("test", "faults", 1);
     let bins = [Bin::new("i", Value::from(1))];
-    let wp = WritePolicy { base_policy: once(1000), ..WritePolicy::default() };
+    let wp = WritePolicy { base_policy: once(60_000), ..WritePolicy::patient() };
     let rp = ReadPolicy { base_policy: once(300) };
-    let patient = ReadPolicy { base_policy: once(10_000) };
+    let patient = ReadPolicy { base_policy: once(60_000) };
     let set = |action, kind| cluster.set_fault(None, &FaultRule::new(action).on(kind)).unwrap();
 
     set(FaultAction::Result(18), RequestKind::Write);

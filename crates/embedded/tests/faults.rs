@@ -38,7 +38,7 @@ fn drops_before_and_after_executing() {
 fn delays_hold_back_one_connection_and_not_the_others() {
     let cluster = cluster();
     // Long enough for a busy machine to do the rest meanwhile.
-    let delay = Duration::from_secs(1);
+    let delay = Duration::from_secs(4);
     set(&cluster, &FaultRule::new(FaultAction::Delay(delay)).on(RequestKind::Write));
     let (mut slow, mut quick) = (connect(&cluster), connect(&cluster));
     let start = Instant::now();
@@ -67,7 +67,7 @@ fn a_stalled_connection_goes_on_when_the_rules_are_cleared() {
     raw.send(&get(digest(1, 1)));
     raw.timeout(Duration::from_millis(200));
     assert_eq!(raw.frame().unwrap_err().kind(), ErrorKind::WouldBlock);
-    raw.timeout(Duration::from_secs(10));
+    raw.timeout(Duration::from_secs(60));
     cluster.clear_faults();
     assert_eq!(raw.answer().unwrap().code, 2);
 }
@@ -100,7 +100,7 @@ fn answers_are_cut_split_replaced_and_coded() {
     cluster.clear_faults();
     set(&cluster, &FaultRule::new(FaultAction::Garbage(b"\xff\xff\xff".to_vec())).times(1));
     raw.send(&get(digest(1, 1)));
-    raw.timeout(Duration::from_millis(200));
+    raw.timeout(Duration::from_millis(1000));
     let (bytes, _) = raw.rest();
     assert_eq!(bytes, b"\xff\xff\xff");
 }

@@ -31,7 +31,7 @@ impl Program {
 
     fn ends(&mut self) -> bool {
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(10) {
+        while start.elapsed() < Duration::from_secs(60) {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.success();
             }

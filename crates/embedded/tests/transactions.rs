@@ -1,5 +1,8 @@
 //! Transactions of aerospike-core 3.0.0, unmodified, on an embedded cluster in strong-consistency mode.
 
+#[path = "../../../tests/rust/common/patient.rs"]
+mod patient;
+
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerospike_core::operations::{self, ListPolicy, lists};
 use aerospike_core::{
@@ -7,6 +10,7 @@ use aerospike_core::{
     CommitErrorType, CommitStatus, Error, ErrorKind, Key, ReadPolicy, ResultCode, Txn, TxnState, Value, WritePolicy,
     as_bin, as_key,
 };
+use patient::{Patient, patient_writes};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +20,7 @@ fn cluster() -> EmbeddedCluster {
 }
 
 async fn connect(cluster: &EmbeddedCluster) -> Client {
-    let policy = ClientPolicy { tend_interval: 250, ..ClientPolicy::default() };
+    let policy = ClientPolicy { tend_interval: 250, timeout: 20_000, ..ClientPolicy::default() };
     Client::new(&policy, &cluster.seeds()).await.unwrap()
 }
 
@@ -25,20 +29,20 @@ fn code(error: &Error) -> Option<ResultCode> {
 }
 
 fn writing(txn: &Arc<Txn>) -> WritePolicy {
-    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::default() };
+    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
     policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }
 
 fn reading(txn: &Arc<Txn>) -> ReadPolicy {
-    let mut policy = ReadPolicy::default();
+    let mut policy = ReadPolicy::patient();
     policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }
 
 /// What everyone else reads of bin `v`; `None`: there is no record.
 async fn value(client: &Client, key: &Key) -> Option<i64> {
-    seen(client, &ReadPolicy::default(), key).await
+    seen(client, &ReadPolicy::patient(), key).await
 }
 
 async fn seen(client: &Client, policy: &ReadPolicy, key: &Key) -> Option<i64> {
@@ -62,7 +66,7 @@ async fn what_a_transaction_writes_is_seen_when_it_is_committed() {
     let client = connect(&cluster).await;
     assert_eq!(client.is_strong_consistency("test"), Some(true));
     assert_eq!(client.is_strong_consistency("ap"), Some(false));
-    let plain = WritePolicy::default();
+    let plain = WritePolicy::patient();
     let (changed, created, deleted) = (as_key!("test", "t", 1), as_key!("test", "t", 2), as_key!("test", "t", 3));
     for commits in [true, false] {
         put(&client, &plain, &changed, 1).await.unwrap();
@@ -103,7 +107,7 @@ async fn what_a_transaction_writes_is_seen_when_it_is_committed() {
 async fn others_are_blocked_and_changed_reads_are_found() {
     let cluster = cluster();
     let client = connect(&cluster).await;
-    let plain = WritePolicy::default();
+    let plain = WritePolicy::patient();
     let key = as_key!("test", "t", 1);
     put(&client, &plain, &key, 1).await.unwrap();
 
@@ -155,10 +159,10 @@ async fn batches_belong_to_transactions_too() {
         let put = |key: &Key| BatchOperation::write(&write, key.clone(), vec![operations::put(&as_bin!("v", v))]);
         keys.iter().map(put).collect()
     };
-    client.batch(&BatchPolicy::write_default(), &mut puts(1)).await.unwrap();
+    client.batch(&patient_writes(), &mut puts(1)).await.unwrap();
     for commits in [true, false] {
         let txn = Arc::new(Txn::new());
-        let mut policy = BatchPolicy::write_default();
+        let mut policy = patient_writes();
         policy.base_policy.txn = Some(Arc::clone(&txn));
         let mut rows = puts(2);
         client.batch(&policy, &mut rows).await.unwrap();
@@ -170,7 +174,7 @@ async fn batches_belong_to_transactions_too() {
         if commits {
             client.commit(&txn).await.unwrap();
             assert_eq!(value(&client, &keys[7]).await, Some(2));
-            client.batch(&BatchPolicy::write_default(), &mut puts(1)).await.unwrap();
+            client.batch(&patient_writes(), &mut puts(1)).await.unwrap();
         } else {
             assert_eq!(client.abort(&txn).await.unwrap(), AbortStatus::Ok);
             assert_eq!(value(&client, &keys[7]).await, Some(1));
@@ -182,11 +186,11 @@ async fn batches_belong_to_transactions_too() {
 async fn the_server_ends_what_takes_too_long() {
     let cluster = cluster();
     let client = connect(&cluster).await;
-    let (key, plain) = (as_key!("test", "t", 1), WritePolicy::default());
+    let (key, plain) = (as_key!("test", "t", 1), WritePolicy::patient());
     put(&client, &plain, &key, 1).await.unwrap();
     let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
     put(&client, &writing(&txn), &key, 2).await.unwrap();
-    tokio::time::timeout(Duration::from_secs(10), async {
+    tokio::time::timeout(Duration::from_secs(60), async {
         while put(&client, &plain, &key, 3).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -206,9 +210,9 @@ async fn limits_and_refusals() {
     let cluster = cluster();
     let client = connect(&cluster).await;
     let key = as_key!("test", "t", 1);
-    put(&client, &WritePolicy::default(), &key, 1).await.unwrap();
+    put(&client, &WritePolicy::patient(), &key, 1).await.unwrap();
     // In strong-consistency mode deletes have to be durable.
-    let refused = client.delete(&WritePolicy::default(), &key).await.unwrap_err();
+    let refused = client.delete(&WritePolicy::patient(), &key).await.unwrap_err();
     assert_eq!(code(&refused), Some(ResultCode::FailForbidden), "{refused}");
     // No transactions elsewhere.
     let txn = Arc::new(Txn::new());
@@ -220,7 +224,7 @@ async fn limits_and_refusals() {
     assert_eq!(code(&refused), Some(ResultCode::ParameterError), "{refused}");
     // Too many records.
     let txn = Arc::new(Txn::new());
-    let mut policy = BatchPolicy::write_default();
+    let mut policy = patient_writes();
     policy.base_policy.txn = Some(Arc::clone(&txn));
     let put_one = |id: i64| {
         let operations = vec![operations::put(&as_bin!("v", id))];

@@ -1,16 +1,27 @@
 //! Users and roles: administration by aerospike-core, unmodified, and what the roles permit.
 
+#[path = "../../../tests/rust/common/patient.rs"]
+mod patient;
+
 use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::{
     AdminPolicy, AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy,
     Error, Key, PartitionFilter, Privilege, PrivilegeCode, QueryPolicy, ReadPolicy, ResultCode, Statement, UdfLang,
     WritePolicy, as_bin, as_key, as_values, operations,
 };
+use patient::Patient;
 use std::time::{Duration, Instant};
 
 async fn connect_as(cluster: &EmbeddedCluster, user: &str, password: &str) -> Result<Client, Error> {
     let auth_mode = AuthMode::Internal(user.to_owned(), password.to_owned());
-    let policy = ClientPolicy { auth_mode, fail_if_not_connected: true, tend_interval: 250, ..ClientPolicy::default() };
+    let policy = ClientPolicy {
+        auth_mode,
+        fail_if_not_connected: true,
+        tend_interval: 250,
+        timeout: 20_000,
+        login_timeout: 20_000,
+        ..ClientPolicy::default()
+    };
     Client::new(&policy, &cluster.seeds()).await
 }
 
@@ -36,18 +47,18 @@ fn scoped(code: PrivilegeCode, namespace: &str, set: Option<&str>) -> Privilege 
 const VIOLATION: Option<ResultCode> = Some(ResultCode::RoleViolation);
 
 async fn put(client: &Client, key: &Key) -> Option<ResultCode> {
-    code(client.put(&WritePolicy::default(), key, &[as_bin!("i", 1)]).await)
+    code(client.put(&WritePolicy::patient(), key, &[as_bin!("i", 1)]).await)
 }
 
 async fn get(client: &Client, key: &Key) -> Option<ResultCode> {
-    code(client.get(&ReadPolicy::default(), key, Bins::All).await)
+    code(client.get(&ReadPolicy::patient(), key, Bins::All).await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn users_and_roles_are_made_shown_changed_and_dropped() {
     let cluster = cluster();
     let admin = connect_as(&cluster, "admin", "secret").await.unwrap();
-    let policy = AdminPolicy::default();
+    let policy = AdminPolicy::patient();
     let privileges =
         [scoped(PrivilegeCode::ReadWrite, "test", Some("a")), Privilege::new(PrivilegeCode::Truncate, None, None)];
     admin.create_role(&policy, "writer", &privileges, &["127.0.0.0/8", "10.1.2.3"], 100, 50).await.unwrap();
@@ -113,29 +124,29 @@ async fn roles_permit_what_they_say_and_changes_are_felt_at_once() {
     let cluster = cluster();
     let admin = connect_as(&cluster, "admin", "secret").await.unwrap();
     let reader = connect_as(&cluster, "reader", "r").await.unwrap();
-    let policy = AdminPolicy::default();
+    let policy = AdminPolicy::patient();
     let key = as_key!("test", "a", 1);
     assert_eq!(put(&admin, &key).await, None);
     assert_eq!((get(&reader, &key).await, put(&reader, &key).await), (None, VIOLATION));
-    assert_eq!(code(reader.delete(&WritePolicy::default(), &key).await), VIOLATION);
+    assert_eq!(code(reader.delete(&WritePolicy::patient(), &key).await), VIOLATION);
     let both = [operations::add(&as_bin!("i", 1)), operations::get()];
-    assert_eq!(code(reader.operate(&WritePolicy::default(), &key, &both).await), VIOLATION);
+    assert_eq!(code(reader.operate(&WritePolicy::patient(), &key, &both).await), VIOLATION);
     assert_eq!(code(reader.truncate(&policy, "test", "a", 0).await), VIOLATION);
     assert_eq!(
         code(reader.register_udf(&policy, b"function f() return 1 end", "f.lua", UdfLang::Lua).await),
         VIOLATION
     );
     admin.register_udf(&policy, b"function f() return 1 end", "f.lua", UdfLang::Lua).await.unwrap();
-    assert_eq!(code(reader.execute_udf(&WritePolicy::default(), &key, "f", "f", &as_values!()).await), VIOLATION);
+    assert_eq!(code(reader.execute_udf(&WritePolicy::patient(), &key, "f", "f", &as_values!()).await), VIOLATION);
     let wp = BatchWritePolicy::default();
     let wp_row = BatchOperation::write(&wp, key.clone(), vec![operations::put(&as_bin!("i", 2))]);
     let mut rows = vec![wp_row, BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All)];
-    reader.batch(&BatchPolicy::default(), &mut rows).await.unwrap();
+    reader.batch(&BatchPolicy::patient(), &mut rows).await.unwrap();
     assert_eq!(rows[0].result_code(), VIOLATION);
     assert_eq!(rows[1].result_code(), Some(ResultCode::Ok));
     let statement = Statement::new("test", "a", Bins::All);
     let mut query = reader
-        .query_foreach(&QueryPolicy::default(), PartitionFilter::all(), statement, |record| {
+        .query_foreach(&QueryPolicy::patient(), PartitionFilter::all(), statement, |record| {
             record.unwrap();
             async { true }
         })
@@ -157,7 +168,7 @@ async fn roles_permit_what_they_say_and_changes_are_felt_at_once() {
     admin.revoke_privileges(&policy, "a-writer", &[scoped(PrivilegeCode::Write, "test", Some("a"))]).await.unwrap();
     assert_eq!(put(&reader, &key).await, VIOLATION);
     assert_eq!(
-        code(reader.execute_udf(&WritePolicy::default(), &as_key!("other", "b", 1), "f", "f", &as_values!()).await),
+        code(reader.execute_udf(&WritePolicy::patient(), &as_key!("other", "b", 1), "f", "f", &as_values!()).await),
         None
     );
 

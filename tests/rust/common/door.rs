@@ -243,7 +243,7 @@ pub fn within(seconds: u64, test: impl FnOnce() + Send + 'static) {
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
+        assert!(start.elapsed() < Duration::from_secs(60), "not within 60 s: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,11 +1,14 @@
 //! What the integration tests run on: the embedded cluster, or a real one when `AEROSPIKE_HOST` is set.
 
-#![allow(dead_code)] // each test file uses a part of it
+#![allow(dead_code, unused_imports)] // each test file uses a part of it
+
+mod patient;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use aerolane::{ClientPolicy, Error, Key, ResultCode, Value};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
+pub(crate) use patient::{PATIENCE_MS, Patient, patient_writes};
 
 /// A cluster for one test, with sets that nobody else uses.
 pub(crate) struct Target {
@@ -73,9 +76,9 @@ impl Target {
     }
 }
 
-/// A policy that follows changes quickly.
+/// A policy that follows changes quickly, and waits long for those who are to tell of them.
 pub(crate) fn policy() -> ClientPolicy {
-    ClientPolicy { tend_interval: 250, ..ClientPolicy::default() }
+    ClientPolicy { tend_interval: 250, timeout: 20_000, login_timeout: 20_000, ..ClientPolicy::default() }
 }
 
 fn unique_set() -> String {

@@ -16,7 +16,7 @@ use aerolane::lane::{Class, Failure, Millis, Sink, Ticket};
 use aerolane::topology::{NodeId, Route};
 use aerolane::{ClientConfig, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin};
 
-use crate::common::{Target, policy};
+use crate::common::{PATIENCE_MS, Patient, Target, policy};
 
 /// What became of the requests, by token.
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Loop {
     pub fn master(&self, key: &Key) -> NodeId {
         let partition = aerolane_wire::digest::partition_id(&key.digest());
         let cluster = self.client.as_ref().unwrap().cluster();
-        let last = Instant::now() + Duration::from_secs(30);
+        let last = Instant::now() + Duration::from_secs(60);
         loop {
             let topology = cluster.topology();
             let map = topology.namespace(key.namespace()).unwrap();
@@ -117,14 +117,14 @@ impl Loop {
 
     pub fn put(&mut self, token: u32, key: &Key, value: Value) -> (NodeId, Ticket) {
         let bins = [as_bin!("v", value)];
-        self.submit(token, key, 10_000, |out| {
-            encode::write(&WritePolicy::default(), key, &bins, encode::WriteKind::Put, 0, out).unwrap();
+        self.submit(token, key, PATIENCE_MS.into(), |out| {
+            encode::write(&WritePolicy::patient(), key, &bins, encode::WriteKind::Put, 0, out).unwrap();
         })
     }
 
     pub fn get(&mut self, token: u32, key: &Key, timeout: u64) -> (NodeId, Ticket) {
         self.submit(token, key, timeout, |out| {
-            encode::read(&ReadPolicy::default().base_policy, key, &aerolane::Bins::All, 0, out).unwrap();
+            encode::read(&ReadPolicy::patient().base_policy, key, &aerolane::Bins::All, 0, out).unwrap();
         })
     }
 
@@ -175,7 +175,7 @@ impl Loop {
     }
 
     pub fn turn_until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let limit = Instant::now() + Duration::from_secs(10);
+        let limit = Instant::now() + Duration::from_secs(60);
         while !holds(self) {
             assert!(Instant::now() < limit, "{what}");
             self.turn();

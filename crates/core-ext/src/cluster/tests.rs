@@ -10,6 +10,11 @@ use super::*;
 use crate::error::ErrorKind;
 
 fn policy() -> ClientPolicy {
+    ClientPolicy { timeout: 20_000, login_timeout: 20_000, ..ClientPolicy::default() }
+}
+
+/// For those who never answer.
+fn quick() -> ClientPolicy {
     ClientPolicy { timeout: 300, login_timeout: 300, ..ClientPolicy::default() }
 }
 
@@ -43,14 +48,14 @@ fn info_answer(text: &str) -> &'static [u8] {
 async fn refused(policy: &ClientPolicy, seeds: &str) -> Error {
     let start = Instant::now();
     let error = Cluster::connect(policy, &seeds).await.expect_err(seeds);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     error
 }
 
 #[tokio::test]
 async fn unreachable_seeds_are_all_listed() {
     let (a, b) = (closed(), closed());
-    let error = refused(&policy(), &format!("{a},{b},no-such-host.invalid:3000")).await;
+    let error = refused(&quick(), &format!("{a},{b},no-such-host.invalid:3000")).await;
     let ErrorKind::ConnectFailed { failures } = error.kind() else { panic!("{error:?}") };
     assert_eq!(failures.len(), 3, "{error}");
     let text = error.to_string();
@@ -71,7 +76,7 @@ fn the_blocking_twin_fails_alike() {
 #[tokio::test]
 async fn a_seed_that_says_nothing_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let error = refused(&policy(), &listener.local_addr().unwrap().to_string()).await;
+    let error = refused(&quick(), &listener.local_addr().unwrap().to_string()).await;
     assert!(error.to_string().contains("no answer in time"), "{error}");
 }
 
@@ -108,10 +113,12 @@ async fn refused_credentials_are_an_error_of_their_own() {
 
 #[tokio::test]
 async fn impossible_policies_are_refused_before_anything_is_sent() {
-    let start = Instant::now();
-    let error = Cluster::connect(&ClientPolicy { timeout: 0, ..policy() }, &"127.0.0.1:1").await.unwrap_err();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let seeds = listener.local_addr().unwrap().to_string();
+    let error = Cluster::connect(&ClientPolicy { timeout: 0, ..policy() }, &seeds.as_str()).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidArgument));
-    assert!(start.elapsed() < Duration::from_millis(100));
+    listener.set_nonblocking(true).unwrap();
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "nobody has come");
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use aerospike_core::{
     ReadPolicy, Record, WritePolicy, as_bin, as_key,
 };
 
+use crate::patient::Patient;
 use crate::server::Server;
 
 /// One recorded exchange.
@@ -88,7 +89,7 @@ struct Peer {
 impl Peer {
     async fn connect() -> Self {
         let server = Server::start();
-        let policy = ClientPolicy { max_error_rate: 0, ..ClientPolicy::default() };
+        let policy = ClientPolicy { max_error_rate: 0, timeout: 20_000, ..ClientPolicy::default() };
         let client = Client::new(&policy, &server.seed).await.expect("the server passes for a node");
         Self { client, server }
     }
@@ -110,11 +111,11 @@ async fn answers_of_single_records() {
     let peer = Peer::connect().await;
     let node: Arc<str> = "A1: somewhere".into();
     let key = as_key!("test", "s", 1);
-    let mut read = ReadPolicy::default();
+    let mut read = ReadPolicy::patient();
     read.base_policy.max_retries = 0;
     let mut results = read.clone();
     results.base_policy.populate_positional_results = true;
-    let write = WritePolicy::default();
+    let write = WritePolicy::patient();
     let operations = [core_ops::put(&as_bin!("a", 1))];
     let mut compared = 0;
     for file in [
@@ -199,7 +200,7 @@ fn our_rows(exchange: &Exchange) -> Option<String> {
 #[tokio::test]
 async fn answers_to_batches() {
     let peer = Peer::connect().await;
-    let mut policy = BatchPolicy::default();
+    let mut policy = BatchPolicy::patient();
     policy.base_policy.max_retries = 0;
     let mut compared = 0;
     for file in ["batch.jsonl.gz", "rust.jsonl.gz", "udf.jsonl"] {
@@ -243,7 +244,7 @@ async fn answers_to_batches() {
 async fn answers_to_rows_that_are_alone_on_their_node() {
     let peer = Peer::connect().await;
     let node: Arc<str> = "A1: somewhere".into();
-    let mut policy = BatchPolicy::default();
+    let mut policy = BatchPolicy::patient();
     policy.base_policy.max_retries = 0;
     let mut compared = 0;
     for exchange in exchanges("record.jsonl.gz").iter().chain(&exchanges("operate.jsonl")) {

@@ -31,12 +31,14 @@ pub(crate) struct Recorded {
 impl Recorded {
     pub(crate) async fn connect() -> Self {
         let server = Server::start();
-        let client = Client::new(&ClientPolicy::default(), &server.seed).await.expect("the server passes for a node");
+        let client = Client::new(&ClientPolicy { timeout: 20_000, ..ClientPolicy::default() }, &server.seed)
+            .await
+            .expect("the server passes for a node");
         Self { client, server }
     }
 
     pub(crate) fn last(&self) -> Vec<u8> {
-        let request = self.server.requests.recv_timeout(Duration::from_secs(10)).expect("a request was sent");
+        let request = self.server.requests.recv_timeout(Duration::from_secs(60)).expect("a request was sent");
         assert!(self.server.requests.try_recv().is_err(), "only one request was sent");
         request
     }

@@ -6,4 +6,6 @@ mod bytes;
 mod constructors;
 mod names;
 mod operations;
+#[path = "../../../../tests/rust/common/patient.rs"]
+mod patient;
 mod server;

@@ -29,7 +29,7 @@ impl Raw {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         Self { stream }
     }
 

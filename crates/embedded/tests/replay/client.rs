@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(4);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing has to come where there is no answer.
 const SILENCE: Duration = Duration::from_millis(300);
 

@@ -8,9 +8,9 @@ mod trouble;
 use std::time::Duration;
 
 use super::*;
-use server::{Ask, Server};
+use server::{Ask, HELD, Server};
 
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(30);
 
 fn sizing() -> LaneSizing {
     LaneSizing {
@@ -70,6 +70,15 @@ fn without_deadlock(test: impl FnOnce() + Send + 'static) {
     });
     if let Err(panic) = over.recv_timeout(SOON * 4).expect("it ends") {
         std::panic::resume_unwind(panic);
+    }
+}
+
+/// The best of several looks: a busy machine holds up some of them, a fault of the driver all.
+async fn shortest<F: Future<Output = Duration>>(look: impl Fn() -> F, bound: Duration) {
+    let mut looks = Vec::new();
+    while looks.last().is_none_or(|shortest| *shortest >= bound) {
+        assert!(looks.len() < 50, "{looks:?}");
+        looks.push(look().await);
     }
 }
 

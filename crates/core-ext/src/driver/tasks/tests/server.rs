@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use aerolane_wire::message::info3;
@@ -13,7 +13,7 @@ use super::*;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ask {
     pub(super) id: u32,
-    /// Milliseconds before the answer.
+    /// Milliseconds before the answer; [`HELD`]: until the server is told to go on.
     pub(super) delay: u16,
     /// Bytes behind the answer's id.
     pub(super) answer: u32,
@@ -29,6 +29,8 @@ pub(super) struct Ask {
 }
 
 const FIXED: usize = 12;
+/// See [`Ask::delay`].
+pub(super) const HELD: u16 = u16::MAX;
 
 impl Ask {
     pub(super) fn id(id: u32) -> Self {
@@ -55,6 +57,7 @@ pub(super) struct Server {
     address: SocketAddr,
     accepted: Arc<AtomicUsize>,
     lost: Arc<AtomicUsize>,
+    released: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -62,14 +65,16 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let accepted = Arc::<AtomicUsize>::default();
-        let count = Arc::clone(&accepted);
+        let released = Arc::<AtomicBool>::default();
+        let (count, shared) = (Arc::clone(&accepted), Arc::clone(&released));
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 count.fetch_add(1, Ordering::SeqCst);
-                thread::spawn(move || serve(stream));
+                let released = Arc::clone(&shared);
+                thread::spawn(move || serve(stream, &released));
             }
         });
-        Self { address, accepted, lost: Arc::default() }
+        Self { address, accepted, lost: Arc::default(), released }
     }
 
     pub(super) fn accepted(&self) -> usize {
@@ -78,6 +83,11 @@ impl Server {
 
     pub(super) fn lost(&self) -> usize {
         self.lost.load(Ordering::SeqCst)
+    }
+
+    /// Answers what is held, from now on.
+    pub(super) fn release(&self) {
+        self.released.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn lane(&self, sizing: LaneSizing, runtime: &tokio::runtime::Runtime) -> Arc<SharedLane> {
@@ -104,7 +114,7 @@ impl Opener for Connect {
     }
 }
 
-fn serve(mut stream: TcpStream) -> Option<()> {
+fn serve(mut stream: TcpStream, released: &AtomicBool) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     loop {
         let mut head = [0; 8 + FIXED];
@@ -117,7 +127,14 @@ fn serve(mut stream: TcpStream) -> Option<()> {
         if !early {
             stream.read_exact(&mut rest).ok()?;
         }
-        thread::sleep(Duration::from_millis(u16::from_be_bytes([fixed[4], fixed[5]]).into()));
+        match u16::from_be_bytes([fixed[4], fixed[5]]) {
+            HELD => {
+                while !released.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            delay => thread::sleep(Duration::from_millis(delay.into())),
+        }
         let padding = u32::from_be_bytes(fixed[6..10].try_into().ok()?) as usize;
         let body = (22 + 4 + padding) as u64;
         let mut answer = ((0x0203_u64 << 48) | body).to_be_bytes().to_vec();

@@ -26,29 +26,34 @@ fn the_low_water_mark_never_stalls() {
     for runtime in [current_thread(), multi_thread()] {
         let lane = server.lane(sizing(), &runtime);
         runtime.block_on(async {
-            // The last answer is held back: those before it must not wait for it.
-            let first = Ask { delay: 60, ..Ask::id(0) };
-            let times = times(&lane, [first].into_iter().chain((1..31).map(Ask::id)));
-            let held = async {
-                // Behind all the others.
-                tokio::time::sleep(Duration::from_millis(30)).await;
-                call(Arc::clone(&lane), Ask { delay: 400, ..Ask::id(31) }).await.unwrap();
+            let dribbled = || async {
+                let times = times(&lane, (0..16).map(|id| Ask { dribble: true, ..Ask::id(id) })).await;
+                times.into_iter().max().unwrap()
             };
-            let (times, ()) = tokio::join!(times, held);
-            assert!(times.iter().all(|time| *time < Duration::from_millis(300)), "{times:?}");
-        });
-        runtime.block_on(async {
-            let dribbled = (0..16).map(|id| Ask { dribble: true, ..Ask::id(id) });
-            let times = times(&lane, dribbled).await;
-            assert!(times.iter().all(|time| *time < Duration::from_millis(600)), "{times:?}");
+            shortest(dribbled, Duration::from_millis(600)).await;
         });
         runtime.block_on(async {
             // One after the other, so far apart that a mark of several answers would show. On two workers the callers
             // submit in any order.
-            let slow = (0..8).map(|id| Ask { delay: 60, ..Ask::id(id) });
-            let mut times = times(&lane, slow).await;
-            times.sort();
-            assert!(times[0] < Duration::from_millis(180), "{times:?}");
+            let slow = || async {
+                let times = times(&lane, (0..8).map(|id| Ask { delay: 60, ..Ask::id(id) })).await;
+                times.into_iter().min().unwrap()
+            };
+            shortest(slow, Duration::from_millis(180)).await;
+        });
+        runtime.block_on(async {
+            // The last answer is held back: those before it must not wait for it.
+            let first = Ask { delay: 60, ..Ask::id(0) };
+            let before = tokio::spawn({
+                let lane = Arc::clone(&lane);
+                async move { times(&lane, [first].into_iter().chain((1..31).map(Ask::id))).await }
+            });
+            // Behind all the others.
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let held = tokio::spawn(call(Arc::clone(&lane), Ask { delay: HELD, timeout: None, ..Ask::id(31) }));
+            assert_eq!(before.await.unwrap().len(), 31);
+            assert!(!held.is_finished());
+            held.abort();
         });
     }
 }
@@ -59,17 +64,22 @@ fn answers_are_read_while_a_write_waits() {
     let runtime = multi_thread();
     let lane = server.lane(sizing(), &runtime);
     runtime.block_on(async {
-        let slow = (0..16).map(|id| Ask { delay: 40, ..Ask::id(id) });
-        let small = times(&lane, slow);
-        // The server reads none of it before it has answered the others.
-        let large = async {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            call(Arc::clone(&lane), Ask { padding: 16 << 20, ..Ask::id(99) }).await.unwrap();
+        // The time to the first answer, or the longest from one to the next: were they read when the write ends, they
+        // would all come at once, after 640 ms.
+        let longest = || async {
+            let slow = (0..16).map(|id| Ask { delay: 40, ..Ask::id(id) });
+            let small = times(&lane, slow);
+            // The server reads none of it before it has answered the others.
+            let large = async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                call(Arc::clone(&lane), Ask { padding: 16 << 20, ..Ask::id(99) }).await.unwrap();
+            };
+            let (mut times, ()) = tokio::join!(small, large);
+            times.push(Duration::ZERO);
+            times.sort();
+            times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap()
         };
-        let (mut times, ()) = tokio::join!(small, large);
-        times.sort();
-        let longest = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap();
-        assert!(times[0] < Duration::from_millis(250) && longest < Duration::from_millis(200), "{times:?}");
+        shortest(longest, Duration::from_millis(200)).await;
     });
 }
 
@@ -114,9 +124,9 @@ fn a_caller_that_is_never_polled_again_holds_nobody_up() {
                 assert_eq!((one.unwrap(), two.unwrap()), (1, 2));
                 calls.push(begun.elapsed());
             }
-            // The median: a busy machine may hold up some of them, a flush that waits for the tick holds up all.
+            // A busy machine may hold up many of them, a flush that waits for the tick holds up all.
             calls.sort();
-            assert!(calls[100] < Duration::from_micros(1500), "{:?}", calls[100]);
+            assert!(calls[20] < Duration::from_micros(1500), "{:?}", calls[20]);
         });
     }
 }
@@ -128,16 +138,21 @@ fn giving_up_lets_those_behind_go_at_once() {
     let lane = server.lane(LaneSizing { max_bytes_in_flight: 1000, ..sizing() }, &runtime);
     runtime.block_on(async {
         call(Arc::clone(&lane), Ask::id(0)).await.unwrap();
-        let first = tokio::spawn(call(Arc::clone(&lane), Ask { delay: 500, ..Ask::id(1) }));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        let large = tokio::spawn(call(Arc::clone(&lane), Ask { padding: 2000, ..Ask::id(2) }));
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        let small = tokio::spawn(call(Arc::clone(&lane), Ask::id(3)));
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        let before = lane.counters(0).bytes_sent;
+        let asked = |ask| tokio::spawn(call(Arc::clone(&lane), ask));
+        let (sent, queued) = (|| lane.counters(0).bytes_sent, || lane.counters(0).queued);
+        let before = sent();
+        let first = asked(Ask { delay: HELD, ..Ask::id(1) });
+        eventually("the first is sent", || sent() - before == Ask::id(1).len() as u64).await;
+        let large = asked(Ask { padding: 2000, ..Ask::id(2) });
+        eventually("the large one is in line", || queued() == 1).await;
+        let small = asked(Ask::id(3));
+        eventually("the small one is in line", || queued() == 2).await;
+        let before = sent();
         large.abort();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        assert_eq!(lane.counters(0).bytes_sent - before, Ask::id(3).len() as u64, "nobody wrote it");
+        eventually("the small one is sent", || sent() > before).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(sent() - before, Ask::id(3).len() as u64, "nobody wrote it");
+        server.release();
         assert_eq!((first.await.unwrap().unwrap(), small.await.unwrap().unwrap()), (1, 3));
     });
 }

@@ -9,24 +9,25 @@ fn the_end_of_a_runtime_is_heard_on_others() {
         let runtime = multi_thread();
         let lane = server.lane(LaneSizing { depth: 1, ..sizing() }, &runtime);
         runtime.block_on(call(Arc::clone(&lane), Ask::id(0))).unwrap();
-        let callers: Vec<_> = (0..2)
-            .map(|id| {
-                let lane = Arc::clone(&lane);
-                let caller = std::thread::spawn(move || {
-                    let asked = Ask { delay: 3000, timeout: None, ..Ask::id(id) };
-                    failure(futures::executor::block_on(call(lane, asked)))
-                });
-                std::thread::sleep(Duration::from_millis(30));
-                caller
+        let caller = |id| {
+            let lane = Arc::clone(&lane);
+            std::thread::spawn(move || {
+                let asked = Ask { delay: HELD, timeout: None, ..Ask::id(id) };
+                failure(futures::executor::block_on(call(lane, asked)))
             })
-            .collect();
+        };
+        let first = caller(0);
+        let two = 2 * Ask::id(0).len() as u64;
+        runtime.block_on(eventually("it is on the connection", || lane.counters(0).bytes_sent == two));
+        let second = caller(1);
+        runtime.block_on(eventually("it is in line", || lane.counters(0).queued == 1));
+        let callers = [first, second];
         if sent {
             drop(runtime);
         } else {
             runtime.shutdown_background();
         }
         let failures: Vec<_> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
-        // The first was on the connection, the second in line for it.
         assert_eq!(failures[0], ("Closed".into(), true));
         assert!(!failures[1].1, "{failures:?}");
         // Later callers hear it, too, instead of waiting for ever.
@@ -40,11 +41,12 @@ fn closing_ends_all_that_waits() {
     let server = Server::start();
     let runtime = multi_thread();
     let lane = server.lane(LaneSizing { depth: 4, ..sizing() }, &runtime);
-    let asked = |id| call(Arc::clone(&lane), Ask { delay: 1000, timeout: None, ..Ask::id(id) });
+    let asked = |id| call(Arc::clone(&lane), Ask { delay: HELD, timeout: None, ..Ask::id(id) });
     let tasks: Vec<_> = (0..100).map(|id| runtime.spawn(asked(id))).collect();
     runtime.block_on(async {
         eventually("requests are sent", || lane.counters(0).in_flight == 4 && lane.counters(0).queued == 96).await;
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let four = 4 * Ask::id(0).len() as u64;
+        eventually("and written", || lane.counters(0).bytes_sent == four).await;
         lane.close();
         let mut sent = 0;
         for task in tasks {
@@ -67,10 +69,11 @@ fn a_node_leaves_and_comes_back() {
     let lane = server.lane(LaneSizing { depth: 1, ..sizing() }, &runtime);
     runtime.block_on(async {
         let asked = |id, delay| tokio::spawn(call(Arc::clone(&lane), Ask { delay, timeout: None, ..Ask::id(id) }));
-        let (under_way, in_line) = (asked(1, 100), asked(2, 0));
-        eventually("sent", || lane.counters(0).bytes_sent > 0).await;
+        let (under_way, in_line) = (asked(1, HELD), asked(2, 0));
+        eventually("sent", || lane.counters(0).bytes_sent > 0 && lane.counters(0).queued == 1).await;
         lane.node_gone(0);
         assert_eq!(failure(in_line.await.unwrap()), ("NodeGone".into(), false));
+        server.release();
         assert_eq!(under_way.await.unwrap().unwrap(), 1, "it is still answered");
         eventually("the connection is closed", || lane.counters(0).open == 0).await;
         // There is no connection, and no timer that runs for one.
@@ -87,11 +90,11 @@ fn a_connection_that_an_orphan_blocks_is_replaced() {
     let runtime = current_thread();
     let lane = server.lane(sizing(), &runtime);
     runtime.block_on(async {
-        let asked = Ask { delay: 20_000, timeout: Some(Duration::from_millis(50)), ..Ask::id(1) };
+        let asked = Ask { delay: HELD, timeout: Some(Duration::from_millis(50)), ..Ask::id(1) };
         assert_eq!(failure(call(Arc::clone(&lane), asked).await), ("Expired".into(), true));
         let begun = Instant::now();
         assert_eq!(call(Arc::clone(&lane), Ask::id(2)).await.unwrap(), 2);
-        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
         assert_eq!((server.accepted(), server.lost()), (2, 0));
     });
 }
@@ -113,7 +116,7 @@ fn more_connections_after_a_resize() {
         assert_eq!(server.accepted(), 1);
         lane.resize(LaneSizing { depth: 1, max: 4, ..sizing() });
         round().await;
-        assert_eq!(server.accepted(), 4);
+        eventually("four connections", || server.accepted() == 4).await;
     });
 }
 
