@@ -100,7 +100,7 @@ fn answers_are_cut_split_replaced_and_coded() {
     cluster.clear_faults();
     set(&cluster, &FaultRule::new(FaultAction::Garbage(b"\xff\xff\xff".to_vec())).times(1));
     raw.send(&get(digest(1, 1)));
-    raw.timeout(Duration::from_millis(1000));
+    raw.timeout(Duration::from_secs(1));
     let (bytes, _) = raw.rest();
     assert_eq!(bytes, b"\xff\xff\xff");
 }
