@@ -6,9 +6,8 @@ mod patient;
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerospike_core::operations::{self, ListPolicy, lists};
 use aerospike_core::{
-    AbortStatus, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy,
-    CommitErrorType, CommitStatus, Error, ErrorKind, Key, ReadPolicy, ResultCode, Txn, TxnState, Value, WritePolicy,
-    as_bin, as_key,
+    AbortStatus, BatchOperation, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy, CommitErrorType,
+    CommitStatus, Error, ErrorKind, Key, ReadPolicy, ResultCode, Txn, TxnState, Value, WritePolicy, as_bin, as_key,
 };
 use patient::{Patient, patient_writes};
 use std::sync::Arc;

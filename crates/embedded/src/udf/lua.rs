@@ -12,8 +12,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long a call may take.
-pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
+/// How much processor time a call may take: what the machine does meanwhile beside it does not count.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// Memory of one state.
 const MEMORY_LIMIT: usize = 64 * 1024 * 1024;
 /// What an error says when that is over.
@@ -28,7 +28,8 @@ const KEEP_STATES: usize = 16;
 const DIRECTORY: &str = "/opt/aerospike/usr/udf/lua/";
 
 thread_local! {
-    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// In processor time of the thread.
+    static DEADLINE: Cell<Option<Duration>> = const { Cell::new(None) };
     static STATES: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -52,11 +53,25 @@ struct State {
 
 /// The time of a call begins now. Streams call this for every record, so that a long one may take long.
 pub(super) fn start_clock() {
-    DEADLINE.set(Some(Instant::now() + TIME_LIMIT));
+    DEADLINE.set(Some(processor_time() + TIME_LIMIT));
 }
 
 pub(super) fn is_late() -> bool {
-    DEADLINE.get().is_some_and(|deadline| Instant::now() > deadline)
+    DEADLINE.get().is_some_and(|deadline| processor_time() > deadline)
+}
+
+/// Of this thread, since some time.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Any time that passes, where there is no such clock.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 /// Compiles a module; the error is a line and a message.
