@@ -62,11 +62,11 @@ async def gathered(start):
 
 
 async def waited_for(start):
-    return await asyncio.wait_for(start(), 30)
+    return await asyncio.wait_for(start(), 50)
 
 
 async def within_a_timeout(start):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(50):
         return await start()
 
 
@@ -152,9 +152,8 @@ async def test_never_awaited(make, kind):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start()
-        async with asyncio.timeout(10):
-            # There may be others, of what is collected here by chance.
-            while not (told := [one for one in caught if "was never awaited" in str(one.message)]):
+        async with asyncio.timeout(50):
+            while not caught:
                 await asyncio.sleep(0.01)
     (warning,) = told
     assert warning.category is RuntimeWarning
@@ -168,7 +167,7 @@ async def test_connecting_and_closing(seeds):
     door = Client(seeds)
     await asyncio.gather(door.connect(), door.connect())
     assert door.is_connected
-    await asyncio.wait_for(asyncio.shield(door.close()), 30)
+    await asyncio.wait_for(asyncio.shield(door.close()), 50)
     assert not door.is_connected
     with pytest.raises(ConnectionError):
         await asyncio.create_task(native.new_client(native.ClientPolicy(), "127.0.0.1:1"))
@@ -176,7 +175,7 @@ async def test_connecting_and_closing(seeds):
     await door.connect()
     with pytest.warns(RuntimeWarning, match="never awaited"):
         door.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(50):
         while door.is_connected:
             await asyncio.sleep(0.01)
 

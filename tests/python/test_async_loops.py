@@ -26,7 +26,7 @@ def keys(client, set_name):
 
 def run(factory, main):
     async def bounded():
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             return await main
 
     with asyncio.Runner(loop_factory=factory) as runner:
@@ -42,6 +42,15 @@ def descriptors():
     return len(os.listdir("/proc/self/fd"))
 
 
+def is_left(most):
+    """Not more descriptors than that, soon: the cluster of this process has threads that close its ends."""
+    limit = time.monotonic() + 60
+    while descriptors() > most:
+        assert time.monotonic() < limit, f"{descriptors()} descriptors, and not {most}"
+        time.sleep(0.01)
+        gc.collect()
+
+
 def test_one_loop_after_the_other(client, keys, factory):
     for _ in range(5):
         run(factory, read(client, keys))
@@ -54,7 +63,7 @@ def test_sockets_are_closed_with_their_loop(client, keys, factory):
     for _ in range(20):
         run(factory, read(client, keys))
         gc.collect()
-        assert descriptors() <= before + 2
+        is_left(before + 2)
 
 
 def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory, cluster):
@@ -62,14 +71,14 @@ def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory,
     run(factory, read(client, keys))
     gc.collect()
     before = descriptors()
-    with cluster.inject("delay", 0.3, on="read"):
+    with cluster.inject("stall", on="read"):
         for _ in range(6):
             event_loop = factory()
             alive = weakref.ref(event_loop)
             ops = []
 
             async def start(ops):
-                ops.extend(client.get(k) for k in keys)
+                ops.extend(client.get(k, policy=native.ReadPolicy(total_timeout=60_000)) for k in keys)
                 for op in ops:
                     op.add_done_callback(lambda op: None)
                 await asyncio.sleep(0.02)
@@ -81,10 +90,8 @@ def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory,
             del ops, event_loop
             gc.collect()
             assert alive() is None, "the loop leaks"
-    # The cluster of this process keeps its ends until what it delays is over. Some ten for each loop, if they leaked.
-    time.sleep(1)
-    gc.collect()
-    assert descriptors() <= before + 8
+    # Some ten for each loop, if they leaked.
+    is_left(before + 8)
     run(factory, read(client, keys))
 
 
@@ -113,14 +120,14 @@ def test_a_loop_that_moves_to_another_thread(client, keys, factory):
 
     def body():
         try:
-            event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 10))
+            event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 50))
         except BaseException as error:
             failures.append(error)
 
     thread = threading.Thread(target=body)
     thread.start()
-    thread.join(30)
-    event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 10))
+    thread.join(90)
+    event_loop.run_until_complete(asyncio.wait_for(read(client, keys), 50))
     event_loop.close()
     assert not failures
 
@@ -131,8 +138,8 @@ def test_run_coroutine_threadsafe(client, keys, factory):
     thread.start()
     try:
         futures = [asyncio.run_coroutine_threadsafe(client.get(k), event_loop) for k in keys]
-        assert [f.result(10).bins["i"] for f in futures] == list(range(32))
-        made = asyncio.run_coroutine_threadsafe(started(client, keys[0]), event_loop).result(10)
+        assert [f.result(50).bins["i"] for f in futures] == list(range(32))
+        made = asyncio.run_coroutine_threadsafe(started(client, keys[0]), event_loop).result(50)
         for use in (made.done, made.result, made.exception, made.cancelled, made.cancel, lambda: made.send(None)):
             with pytest.raises(RuntimeError, match="another thread"):
                 use()
@@ -190,8 +197,8 @@ def test_closed_with_operations_in_flight(connect, keys, factory, cluster):
 
     async def main():
         await read(client, keys)
-        with cluster.inject("delay", 0.5, on="read"):
-            ops = [client.get(k) for k in keys]
+        with cluster.inject("stall", on="read"):
+            ops = [client.get(k, policy=native.ReadPolicy(total_timeout=60_000)) for k in keys]
             await asyncio.sleep(0.02)
             await asyncio.get_running_loop().run_in_executor(None, client.close_blocking)
             results = await asyncio.gather(*ops, return_exceptions=True)
@@ -257,7 +264,7 @@ def test_debug_mode(client, keys, factory, caplog):
         asyncio.get_running_loop().set_debug(True)
         await read(client, keys)
         await asyncio.create_task(client.get(keys[0]))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             await client.get(keys[1])
 
     run(factory, main())
@@ -286,7 +293,7 @@ def test_anyio_on_asyncio(client, keys, factory, new_cluster, connect):
         async def one(number):
             found.append((await client.get(keys[number])).bins["i"])
 
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 for number in range(32):
                     group.start_soon(one, number)

@@ -10,8 +10,11 @@ import warnings
 
 import pytest
 
-from aerolane import Key
+from aerolane import Key, native
 from aerolane.exceptions import RecordNotFoundError
+
+# For calls that are held up until the fault is over.
+PATIENT = native.ReadPolicy(total_timeout=60_000)
 
 
 @pytest.fixture
@@ -25,6 +28,12 @@ def keys(client, set_name):
 
 def value(record):
     return record.bins["i"]
+
+
+async def until(holds):
+    async with asyncio.timeout(50):
+        while not holds():
+            await asyncio.sleep(0.001)
 
 
 async def test_kinds_of_results(client, keys, key):
@@ -69,8 +78,8 @@ async def test_gather(client, keys, key):
 
 
 async def test_gather_cancelled(client, keys, cluster):
-    with cluster.inject("delay", 0.3, on="read"):
-        ops = [client.get(k) for k in keys]
+    with cluster.inject("stall", on="read"):
+        ops = [client.get(k, policy=PATIENT) for k in keys]
         both = asyncio.gather(*ops)
         await asyncio.sleep(0.02)
         assert both.cancel()
@@ -80,21 +89,21 @@ async def test_gather_cancelled(client, keys, cluster):
 
 
 async def test_wait_for_and_timeout(client, keys):
-    assert value(await asyncio.wait_for(client.get(keys[5]), 5)) == 5
-    async with asyncio.timeout(5):
+    assert value(await asyncio.wait_for(client.get(keys[5]), 50)) == 5
+    async with asyncio.timeout(50):
         assert value(await client.get(keys[6])) == 6
 
 
 async def test_wait_for_too_late(client, keys, cluster):
-    with cluster.inject("delay", 0.3, on="read"):
+    with cluster.inject("stall", on="read"):
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.get(keys[5]), 0.03)
+            await asyncio.wait_for(client.get(keys[5], policy=PATIENT), 0.03)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.03):
-                await client.get(keys[5])
+                await client.get(keys[5], policy=PATIENT)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.get(keys[5]), 0)
-    assert value(await client.get(keys[6])) == 6
+            await asyncio.wait_for(client.get(keys[5], policy=PATIENT), 0)
+    assert value(await client.get(keys[6], policy=PATIENT)) == 6
 
 
 async def test_tasks(client, keys):
@@ -115,23 +124,23 @@ async def test_task_group_fails(client, keys, key, cluster):
         await asyncio.sleep(0.02)
         raise ZeroDivisionError
 
-    with cluster.inject("delay", 0.3, on="read"), pytest.raises(ExceptionGroup):
+    with cluster.inject("stall", on="read"), pytest.raises(ExceptionGroup):
         async with asyncio.TaskGroup() as group:
-            slow = [group.create_task(client.get(k)) for k in keys]
+            slow = [group.create_task(client.get(k, policy=PATIENT)) for k in keys]
             group.create_task(fail())
     assert all(task.cancelled() for task in slow)
 
 
 async def test_shield(client, keys, cluster):
     assert value(await asyncio.shield(client.get(keys[9]))) == 9
-    with cluster.inject("delay", 0.1, on="read"):
-        op = client.get(keys[10])
+    with cluster.inject("stall", on="read"):
+        op = client.get(keys[10], policy=PATIENT)
         outer = asyncio.shield(op)
         await asyncio.sleep(0.01)
         outer.cancel()
         with pytest.raises(asyncio.CancelledError):
             await outer
-        assert value(await op) == 10
+    assert value(await op) == 10
 
 
 async def test_as_completed(client, keys):
@@ -242,7 +251,7 @@ async def test_done_callbacks(client, keys, key):
     assert seen[3] is op
     failed = client.get(key)
     failed.add_done_callback(seen.append)
-    await asyncio.sleep(0.05)
+    await until(lambda: len(seen) > 4)
     assert seen[4] is failed and isinstance(failed.exception(), RecordNotFoundError)
     for arguments, named in [((), {}), ((print, print), {}), ((print,), {"where": None})]:
         with pytest.raises(TypeError):
@@ -272,7 +281,7 @@ async def test_coroutine_protocol(client, keys):
         op.throw(ZeroDivisionError("mine"))
     assert op.cancelled()
     op = client.get(keys[5])
-    await asyncio.sleep(0.05)
+    await until(op.done)
     with pytest.raises(StopIteration) as stop:
         op.send(None)
     assert value(stop.value.value) == 5
@@ -311,7 +320,7 @@ async def test_never_awaited(client, keys, key):
             (lambda: client.get(key), "get"),
         ]:
             call()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(50):
                 while not caught:
                     await asyncio.sleep(0.01)
                     gc.collect()

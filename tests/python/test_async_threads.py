@@ -72,7 +72,7 @@ def test_one_operation_started_by_several_threads(client, key):
 
         def body(op=op, barrier=barrier, outcomes=outcomes):
             async def main():
-                barrier.wait(10)
+                barrier.wait(60)
                 return await op
 
             try:
@@ -84,6 +84,6 @@ def test_one_operation_started_by_several_threads(client, key):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(90)
         assert outcomes.count(1) == 1, outcomes
         assert sum("event loop" in str(o) for o in outcomes) == 2, outcomes

@@ -41,7 +41,7 @@ def test_exits_leave_the_others_awake(client, keys, kind, factory):
         rest = [t for n, t in enumerate(tasks) if n != 5]
 
         async def finish():
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(50):
                 await asyncio.gather(*rest)
 
         event_loop.run_until_complete(finish())

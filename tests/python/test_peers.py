@@ -246,7 +246,9 @@ TEXT = st.text(max_size=40)
 WITHOUT_NUL = TEXT.map(lambda text: text.replace("\0", "0"))
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_any_value_is_the_same_to_both(client, peer, set_name, data):
     value = data.draw(values(TEXT if peer.nul_in_text else WITHOUT_NUL))

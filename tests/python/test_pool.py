@@ -136,13 +136,13 @@ async def test_exceptions_reach_the_caller():
     async def fail(_client, number):
         if number == 3:
             raise KeyError("three")
-        await asyncio.sleep(30)
+        await asyncio.sleep(1000)
 
     async with AsyncPool(FakeClient, 2) as pool:
         begun = time.monotonic()
         with pytest.raises(KeyError, match="three"):
             await pool.map(fail, range(8))
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 100
         with pytest.raises(TypeError):
             await pool.run(lambda client: client.where(1, 2, 3))
         assert await pool.run(FakeClient.where)
@@ -209,7 +209,7 @@ async def test_cancelling_the_caller_cancels_the_call():
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await pool.run(forever)
-        assert await asyncio.to_thread(cancelled.wait, 10)
+        assert await asyncio.to_thread(cancelled.wait, 50)
         assert await pool.run(FakeClient.where)
 
 
@@ -263,7 +263,7 @@ async def test_a_pool_that_was_forgotten_ends_its_threads():
     with pytest.warns(ResourceWarning, match="not closed"):
         del pool
         gc.collect()
-    for _ in range(200):
+    for _ in range(1000):
         if not [t for t in threading.enumerate() if t.name.startswith("aerolane-pool")]:
             return
         await asyncio.sleep(0.05)

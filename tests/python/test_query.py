@@ -171,7 +171,7 @@ async def test_close_ends_a_wait(new_cluster, connect):
     async with await client.query(native.Statement("test", "s"), policy=policy) as records:
         waiting = asyncio.create_task(anext(records, None))
         await asyncio.sleep(0.05)
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 50)
     assert await anext(records, None) is None
 
 
@@ -252,7 +252,7 @@ def test_background_work_without_an_answer_is_in_doubt(new_cluster, connect, fau
     cluster = new_cluster(nodes=3)
     client = connect(cluster.seeds)
     statement, operations = native.Statement("test", "s"), [native.Operation.add("n", 1)]
-    policy = native.WritePolicy(socket_timeout=200)
+    policy = native.WritePolicy(socket_timeout=1000 if fault == "stall" else 60_000, total_timeout=60_000)
     with cluster.inject(fault, on="query") as faults:
         with pytest.raises((TimeoutError, ConnectionError)) as caught:
             client.query_operate_blocking(statement, operations, write_policy=policy)
@@ -265,7 +265,7 @@ def test_background_work_without_an_answer_is_in_doubt(new_cluster, connect, fau
 
 async def test_background_work_without_an_answer_is_in_doubt_async(new_cluster, connect):
     cluster = new_cluster(nodes=3)
-    client, policy = connect(cluster.seeds), native.WritePolicy(total_timeout=200)
+    client, policy = connect(cluster.seeds), native.WritePolicy(total_timeout=1000)
     with cluster.inject("stall", on="query"), pytest.raises(TimeoutError) as caught:
         await client.query_execute_udf(native.Statement("test", "s"), "m", "f", write_policy=policy)
     assert caught.value.in_doubt
@@ -275,7 +275,7 @@ def test_a_silent_node_is_asked_once(new_cluster, connect):
     cluster = new_cluster(nodes=1)
     client, statement = connect(cluster.seeds), native.Statement("test", "s")
     assert list(client.query_blocking(statement)) == []  # Leaves a connection for the next query.
-    policy = native.QueryPolicy(socket_timeout=200, max_retries=0)
+    policy = native.QueryPolicy(socket_timeout=1000, max_retries=0)
     with cluster.inject("stall", on="query") as faults:
         with pytest.raises(TimeoutError):
             list(client.query_blocking(statement, policy=policy))

@@ -42,7 +42,7 @@ CHANGED = st.one_of(
     st.lists(VALUES, max_size=10).map(lambda value: (tuple(value), value)),
     st.dictionaries(MAP_KEYS, VALUES, max_size=10).map(lambda value: (collections.OrderedDict(value), value)),
 )
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def exactly(value):
