@@ -25,8 +25,8 @@ try:
 except ImportError:
     uvloop = None
 
-# The same examples in each run, however long they take: what fails has to do with the code, and not with luck or with the
-# machine. Others are tried by --hypothesis-profile=random.
+# The same examples in each run, however long they take: what fails has to do with the code, and not with luck or with
+# the machine. Others are tried by --hypothesis-profile=random.
 settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", settings.get_profile("random"), derandomize=True, database=None)
 settings.load_profile("repeatable")

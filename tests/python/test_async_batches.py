@@ -69,7 +69,7 @@ async def test_cancelled_at_random(client, keys, cluster, fault):
         start = rng.randrange(COUNT - 50)
         numbers = range(start, start + rng.randrange(1, 50))
         op = client.batch_read([keys[i] for i in numbers])
-        # Some at once, most while they are under way, some not at all: however slow or fast the machine is, there are both
+        # Some at once, most while they are under way, some not at all: however slow or fast the machine is, there are
         # cancelled and answered ones.
         chance, event_loop = rng.random(), asyncio.get_running_loop()
         if chance < 0.1:

@@ -51,7 +51,11 @@ class NewServer:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            node = socket.create_connection(self.node)
+            try:
+                node = socket.create_connection(self.node)
+            except OSError:  # The cluster has ended; the client goes on asking for it.
+                client.close()
+                continue
             for pump in (self.to_node, self.to_client):
                 threading.Thread(target=self.until_closed, args=(pump, client, node), daemon=True).start()
 

@@ -28,8 +28,9 @@ WORDS = ["", "x", "word" * 10, "long" * 300, "é漢😀" * 20]
 
 
 def together(*steps, seconds=SECONDS / TESTS, times=1):
-    """Repeats each step (called with a `random.Random`) on a thread of its own, for so long and so often at least; gives
-    how often they ran in all.
+    """Repeats each step (called with a `random.Random`) on a thread of its own, for so long and so often at least.
+
+    Gives how often they ran in all.
 
     Raises the first error of any of them.
     """

@@ -144,8 +144,10 @@ impl Lane {
         match &mut *work {
             Work::Entry(entry) => {
                 let token = Token { op: op.clone_ref(py), index: 0 };
-                if let Some((token, failure)) = Self::send(local, entry, token) {
-                    drop(work);
+                let unsent = Self::send(local, entry, token);
+                // Also before it is written: that may fail at once.
+                drop(work);
+                if let Some((token, failure)) = unsent {
                     Self::fail(slf, local, token, failure);
                 }
             }
