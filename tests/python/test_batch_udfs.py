@@ -197,7 +197,7 @@ async def test_other_tasks_get_their_turns(client, keys):
     ops = [BatchReadOp(key) for key in keys] * (1024 // len(keys) + 1)
     async with await client.batch_stream(ops) as stream:
         await anext(stream)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         async with other_task() as turns:
             places = [place async for place, _ in stream]
     assert len(places) == len(ops) - 1

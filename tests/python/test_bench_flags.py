@@ -165,7 +165,7 @@ def test_alternate_addresses(lab, mode):
 @pytest.mark.parametrize("mode", OURS.split(","))
 def test_competing_work(lab, mode):
     """--busy-loop"""
-    (report,) = reports(mode, lab.seeds, "--busy-loop 2 -d 0.6 --warmup 0 -k 50 --threads 2 -z 4")
+    (report,) = reports(mode, lab.seeds, "--busy-loop 2 -d 2 --warmup 0 -k 50 --threads 2 -z 4")
     busy = report["busy"]
     assert busy["work_ms"] == 2 and busy["runs"] > 0
     assert 0 <= busy["delay_p50_us"] <= busy["delay_p99_us"] <= busy["delay_max_us"]
