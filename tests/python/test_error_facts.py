@@ -10,20 +10,15 @@ from aerolane.exceptions import error_from_code
 
 KEY = Key("test", "facts", 1)
 KEYS = [Key("test", "facts", n) for n in range(3)]
-
-
-def policies(milliseconds):
-    return {
-        "policy": native.WritePolicy(total_timeout=milliseconds, max_retries=0),
-        "read": native.ReadPolicy(total_timeout=milliseconds, max_retries=0),
-        "batch": native.BatchPolicy(total_timeout=milliseconds, max_retries=0),
-        "query": native.QueryPolicy(total_timeout=milliseconds, max_retries=0),
-        "admin": native.AdminPolicy(timeout=milliseconds),
-    }
-
-
-# Of calls that are never answered, and of all others.
-QUICK, PATIENT = policies(300), policies(30_000)
+# Of calls whose answer does not come, and of those that end by themselves. In milliseconds.
+SOON, LATE = 500, 30_000
+POLICIES = {
+    "policy": lambda timeout: native.WritePolicy(total_timeout=timeout, max_retries=0),
+    "read": lambda timeout: native.ReadPolicy(total_timeout=timeout, max_retries=0),
+    "batch": lambda timeout: native.BatchPolicy(total_timeout=timeout, max_retries=0),
+    "query": lambda timeout: native.QueryPolicy(total_timeout=timeout, max_retries=0),
+    "admin": lambda timeout: native.AdminPolicy(timeout=timeout),
+}
 
 
 class Case:
@@ -31,7 +26,7 @@ class Case:
 
     def __init__(self, name, *arguments, on, writes=False, node=True, **policies):
         self.name, self.arguments, self.on, self.writes, self.node = name, arguments, on, writes, node
-        self.policies = policies
+        self.policies = {argument: POLICIES[policy] for argument, policy in policies.items()}
 
     def __repr__(self):
         return self.name
@@ -69,18 +64,17 @@ ON_LANES = [case for case in CASES if case.on != "info"]
 def lab(new_cluster, connect):
     """An embedded cluster and a client of it that stays with its connections."""
     cluster = new_cluster(nodes=1)
-    client = connect(cluster.seeds, native.ClientPolicy(max_error_rate=0, tend_interval=600_000))
+    client = connect(cluster.seeds, native.ClientPolicy(max_error_rate=0, tend_interval=60_000))
     client.put_blocking(KEY, {"a": 1, "s": "x"})
     return cluster, client
 
 
-def failure(run, client, case, policies=PATIENT):
+def failure(run, client, case, timeout=LATE):
     """The error of a call; of a batch, also that of its row; of a query, that of its end."""
     policies = {argument: policy(timeout) for argument, policy in case.policies.items()}
 
     def call():
-        named = {argument: policies[policy] for argument, policy in case.policies.items()}
-        result = run(client, case.name, *case.arguments, **named)
+        result = run(client, case.name, *case.arguments, **policies)
         if case.name == "query":
             list(result)
         for row in result if case.name.startswith("batch") else ():
@@ -111,7 +105,7 @@ def check(error, case, phases):
 def test_without_an_answer(lab, run, case, fault):
     cluster, client = lab
     with cluster.inject(fault, on=case.on):
-        error = failure(run, client, case, QUICK if fault == "stall" else PATIENT)
+        error = failure(run, client, case, SOON if fault == "stall" else LATE)
     check(error, case, ["sent"])
     assert error.in_doubt is case.writes
     assert error.is_client_error
