@@ -371,7 +371,8 @@ fn a_background_query_without_a_definite_answer_is_in_doubt() {
         let query = query(&target).ops(adding());
         client.cluster().block_on(client.query_background(Arc::new(policy), query)).and_then(std::convert::identity)
     };
-    let mut policy = WritePolicy::patient();
+    let (mut hasty, patient) = (WritePolicy::patient(), WritePolicy::patient());
+    hasty.base_policy.socket_timeout = 1000;
     let code = |code: ResultCode| FaultAction::Result(u8::from(code));
     // The first of three nodes. What it has refused it has not done, and the others were not asked.
     let cases = [
@@ -387,7 +388,7 @@ fn a_background_query_without_a_definite_answer_is_in_doubt() {
     for (action, in_doubt, phase) in cases {
         let rule = FaultRule::new(action.clone()).on(RequestKind::Query);
         let rules = target.faults().set_fault(None, &rule).unwrap();
-        policy.base_policy.socket_timeout = if matches!(action, FaultAction::Stall) { 1000 } else { PATIENCE_MS };
+        let policy = if matches!(action, FaultAction::Stall) { &hasty } else { &patient };
         let error = start(policy.clone()).unwrap_err();
         assert_eq!((error.in_doubt(), error.phase()), (in_doubt, phase), "{action:?}: {error:?}");
         assert!(error.node().is_some() && error.attempts() == 1 && error.elapsed().is_some(), "{error:?}");
