@@ -563,6 +563,7 @@ fn a_batch_of_a_foreign_loop_that_is_given_up() {
     assert_eq!([0, 1].map(|row| value(&rows.outcome(row))), [Some(Value::Int(2)), Some(Value::Int(3))]);
     host.turn_until("the orphan is answered", |host| counts(host).2 == 0);
     // What waits when the driver goes has failed.
+    target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Batch)).unwrap();
     let mut batch =
         pin!(client.batch_on(&handle, Arc::new(within(60_000, 0)), reads([4, 5].map(|id| key(&target, id)))));
     assert!(batch.as_mut().poll(&mut context).is_pending());
