@@ -6,6 +6,8 @@ use aerolane_embedded::{ClusterError, EmbeddedCluster, NamespaceOptions, NodeId}
 use aerolane_wire::message::field;
 use common::{Raw, digest, put, scan, scan_with};
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 fn cluster(nodes: usize, factor: usize) -> EmbeddedCluster {
@@ -240,6 +242,21 @@ fn settings_out_of_range_and_ports_in_use_are_told() {
     assert!(matches!(cluster.start_node(nobody), Err(ClusterError::UnknownNode(_))));
     assert!(matches!(cluster.set_master(1, Some(nobody)), Err(ClusterError::UnknownNode(_))));
     assert!(matches!(cluster.set_master(4096, None), Err(ClusterError::Setting(_))));
+}
+
+#[test]
+fn a_stopped_node_keeps_its_ports() {
+    let cluster = cluster(2, 1);
+    let node = cluster.nodes()[0];
+    for _ in 0..2 {
+        cluster.stop_node(node.id).unwrap();
+        // It is for nobody else, whom the system would give any free port, and nobody answers there.
+        let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        assert_eq!(other.bind(&node.address.into()).unwrap_err().kind(), ErrorKind::AddrInUse);
+        assert_eq!(TcpStream::connect(node.address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        cluster.start_node(node.id).unwrap();
+        assert_eq!(Raw::connect(node.address).info("node"), node.id.to_string());
+    }
 }
 
 #[test]

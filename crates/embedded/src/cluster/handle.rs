@@ -32,6 +32,8 @@ pub struct EmbeddedCluster {
 struct Entry {
     node: Arc<Node>,
     listeners: Vec<ListenerId>,
+    /// Its ports while it is stopped: bound, so that nothing else gets them, but nobody listens.
+    kept: Vec<Port>,
 }
 
 /// A node of a cluster, as [`EmbeddedCluster::nodes`] shows it.
@@ -116,7 +118,7 @@ impl EmbeddedCluster {
             for (index, id) in ids.enumerate() {
                 let (node, sockets) = cluster.bind(id, index)?;
                 bound.push(sockets);
-                nodes.push(Entry { node, listeners: Vec::new() });
+                nodes.push(Entry { node, listeners: Vec::new(), kept: Vec::new() });
             }
             for entry in nodes.iter() {
                 entry.node.set_live(true);
@@ -166,8 +168,8 @@ impl EmbeddedCluster {
         self.state.view().ownership.master(partition)
     }
 
-    /// Stops a node: its connections are closed and its port too, and its partitions move to the others at once. Records
-    /// of partitions that no other node holds are lost. Stopping a stopped node does nothing.
+    /// Stops a node: its connections are closed, new ones are refused, and its partitions move to the others at once.
+    /// Records of partitions that no other node holds are lost. Stopping a stopped node does nothing.
     ///
     /// # Errors
     /// [`ClusterError::UnknownNode`].
@@ -189,6 +191,8 @@ impl EmbeddedCluster {
             for listener in entry.listeners.drain(..) {
                 self.service.close(listener);
             }
+            // A port that cannot be kept is taken again when the node starts.
+            entry.kept = addresses(&entry.node).map(reserve).collect::<Result<_, _>>().unwrap_or_default();
             entry.node.set_live(false);
             changed = true;
         }
@@ -212,10 +216,11 @@ impl EmbeddedCluster {
         if node.is_live() {
             return Ok(());
         }
-        let mut sockets = vec![bind(node.address)?];
-        if let Some(address) = node.tls_address {
-            sockets.push(bind(address)?);
+        let mut ports = std::mem::take(&mut nodes[at].kept);
+        if ports.is_empty() {
+            ports = addresses(&node).map(reserve).collect::<Result<_, _>>()?;
         }
+        let sockets = ports.into_iter().map(open).collect::<Result<_, _>>()?;
         node.set_live(true);
         self.publish(&nodes);
         nodes[at].listeners = self.listen(&node, sockets)?;
@@ -234,7 +239,7 @@ impl EmbeddedCluster {
         let id = NodeId(self.settings.first_id + nodes.len() as u64);
         let (node, sockets) = self.bind(id, nodes.len())?;
         node.set_live(true);
-        nodes.push(Entry { node: Arc::clone(&node), listeners: Vec::new() });
+        nodes.push(Entry { node: Arc::clone(&node), listeners: Vec::new(), kept: Vec::new() });
         self.publish(&nodes);
         if let Some(entry) = nodes.last_mut() {
             entry.listeners = self.listen(&node, sockets)?;
@@ -417,17 +422,37 @@ impl Drop for EmbeddedCluster {
     }
 }
 
-/// A listening socket. `SO_REUSEADDR`, so that a node can be started again while old connections linger.
-fn bind(address: SocketAddr) -> Result<TcpListener, ClusterError> {
-    let open = || {
+/// Where a node listens: plain, then with TLS.
+fn addresses(node: &Node) -> impl Iterator<Item = SocketAddr> {
+    [Some(node.address), node.tls_address].into_iter().flatten()
+}
+
+/// An address that is taken, where nobody listens yet.
+struct Port {
+    address: SocketAddr,
+    socket: Socket,
+}
+
+/// Takes an address. `SO_REUSEADDR`, so that a node can be started again while old connections linger.
+fn reserve(address: SocketAddr) -> Result<Port, ClusterError> {
+    let taken = || {
         let domain = if matches!(address.ip(), IpAddr::V4(_)) { Domain::IPV4 } else { Domain::IPV6 };
         let socket = Socket::new(domain, Type::STREAM, None)?;
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
-        socket.listen(1024)?;
-        Ok(socket.into())
+        Ok(socket)
     };
-    open().map_err(|error| ClusterError::Bind { address, error })
+    let socket = taken().map_err(|error| ClusterError::Bind { address, error })?;
+    Ok(Port { address, socket })
+}
+
+fn open(Port { address, socket }: Port) -> Result<TcpListener, ClusterError> {
+    socket.listen(1024).map_err(|error| ClusterError::Bind { address, error })?;
+    Ok(socket.into())
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener, ClusterError> {
+    open(reserve(address)?)
 }
 
 fn join(addresses: impl Iterator<Item = SocketAddr>) -> String {
