@@ -266,10 +266,12 @@ class _LoopThread(Generic[C]):
                         task.cancel()
                     await asyncio.gather(*others, return_exceptions=True)
         except BaseException as error:
-            if not self.ready.done():
+            if self.ready.done():
+                raise
+            if isinstance(error, asyncio.CancelledError):
+                self.ready.cancel()  # Nobody waits for it any more: an exception would be logged as never retrieved.
+            else:
                 self.ready.set_exception(error)
-                return
-            raise
 
     def _gone(self) -> RuntimeError:
         if not self._died:

@@ -13,6 +13,7 @@ import socket
 import socketserver
 import sys
 import threading
+import time
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -51,7 +52,7 @@ function fail(rec)
   error("on purpose")
 end
 """
-# An `async def` test that takes longer than this hangs. In seconds.
+# What takes longer than this hangs: an `async def` test, or what `eventually` waits for. In seconds.
 ASYNC_TIMEOUT = 110.0
 _session = secrets.token_hex(3)
 _numbers = itertools.count(1)
@@ -202,6 +203,20 @@ def udf_module(client, source, name):
     client.register_udf_blocking(source, f"{name}.lua").wait_till_complete_blocking(0.05, 100)
     yield name
     client.remove_udf_blocking(f"{name}.lua").wait_till_complete_blocking(0.05, 100)
+
+
+def eventually(condition, message=lambda: ""):
+    """Waits for `condition()` to be true: how long that takes, the machine decides."""
+    deadline = time.monotonic() + ASYNC_TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline, message()
+        time.sleep(0.01)
+
+
+async def eventually_async(condition):
+    """`eventually` for `async def` tests, whose time is bounded: the loop goes on meanwhile."""
+    while not condition():
+        await asyncio.sleep(0.01)
 
 
 @contextlib.asynccontextmanager

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from conftest import eventually_async
 
 from aerolane import Client, ClusterDefinition, Key
 from aerolane.pool import AsyncPool
@@ -177,10 +178,11 @@ async def test_an_error_of_closing_a_client_is_raised():
 
 
 async def test_closing_cancels_what_runs():
-    cancelled = []
+    begun, cancelled = [], []
 
     async def forever(_client):
         try:
+            begun.append(1)
             await asyncio.sleep(1000)
         except asyncio.CancelledError:
             cancelled.append(1)
@@ -189,7 +191,7 @@ async def test_closing_cancels_what_runs():
     pool = AsyncPool(FakeClient, 2)
     await pool.start()
     calls = [asyncio.ensure_future(pool.run(forever)) for _ in range(4)]
-    await asyncio.sleep(0.05)
+    await eventually_async(lambda: len(begun) == 4)
     await pool.aclose()
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [RuntimeError] * 4
@@ -197,19 +199,26 @@ async def test_closing_cancels_what_runs():
 
 
 async def test_cancelling_the_caller_cancels_the_call():
-    cancelled = threading.Event()
+    begun, cancelled = threading.Event(), threading.Event()
 
     async def forever(_client):
         try:
+            begun.set()
             await asyncio.sleep(1000)
         finally:
             cancelled.set()
 
     async with AsyncPool(FakeClient, 1) as pool:
+        call = asyncio.create_task(pool.run(forever))
+        await eventually_async(begun.is_set)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await eventually_async(cancelled.is_set)
+        # Also by a timeout, which may come before the call has begun.
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await pool.run(forever)
-        assert await asyncio.to_thread(cancelled.wait, 50)
         assert await pool.run(FakeClient.where)
 
 
@@ -270,7 +279,7 @@ async def test_a_pool_that_was_forgotten_ends_its_threads():
     raise AssertionError("the thread is still there")
 
 
-async def test_starting_can_be_cancelled():
+async def test_starting_can_be_cancelled(caplog):
     class Slow(FakeClient):
         async def __aenter__(self):
             await asyncio.sleep(1000)
@@ -281,6 +290,8 @@ async def test_starting_can_be_cancelled():
             await pool.start()
     assert pool.is_closed
     assert not [t for t in threading.enumerate() if t.name.startswith("aerolane-pool")]
+    gc.collect()
+    assert not caplog.records
 
 
 async def test_many_calls_from_many_loops():
