@@ -241,7 +241,8 @@ async def test_errors_come_behind_what_came_before_them(new_cluster, connect):
     client = connect(new_cluster(nodes=1).seeds)
     for n in range(100):
         await client.put(native.Key("test", "s", n), {"i": n})
-    policy = native.QueryPolicy(records_per_second=10, total_timeout=700)
+    # All of them would take five seconds: two come first on any machine.
+    policy = native.QueryPolicy(records_per_second=20, total_timeout=2000)
     recordset = await client.query(native.Statement("test", "s"), policy=policy)
     stream = recordset.to_arrow({"i": "int64"}, batch_rows=2)
     parts = 0

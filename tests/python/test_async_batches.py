@@ -5,6 +5,7 @@ import random
 import threading
 
 import pytest
+from conftest import eventually_async
 
 from aerolane import Key, native
 from aerolane.exceptions import AerospikeError, ClientClosedError
@@ -111,9 +112,9 @@ async def test_the_client_is_closed_under_way(client, keys, cluster):
     await client.batch_read(keys)
     policy = native.BatchPolicy()
     policy.total_timeout = 20_000
-    with cluster.inject("stall", on="batch"):
+    with cluster.inject("stall", on="batch") as fault:
         ops = [client.batch_read(keys, batch_policy=policy) for _ in range(5)]
-        await asyncio.sleep(0.05)
+        await eventually_async(lambda: fault.struck)
         await asyncio.to_thread(client.close_blocking)
         outcomes = await asyncio.wait_for(asyncio.gather(*ops, return_exceptions=True), 50)
     assert all(isinstance(outcome, ClientClosedError) for outcome in outcomes), outcomes
@@ -125,11 +126,12 @@ def test_the_loop_is_closed_under_way(connect, keys, cluster):
     client = connect()
 
     async def begin(ops):
-        await client.batch_read(keys)
         ops.extend(client.batch_read(keys) for _ in range(5))
+        await eventually_async(lambda: fault.struck)
 
     event_loop, ops = asyncio.new_event_loop(), []
-    with cluster.inject("delay", 0.3, on="batch"):
+    event_loop.run_until_complete(client.batch_read(keys))
+    with cluster.inject("stall", on="batch") as fault:
         event_loop.run_until_complete(begin(ops))
         event_loop.close()
     for op in ops:

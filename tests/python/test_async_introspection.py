@@ -8,7 +8,7 @@ import textwrap
 import threading
 
 import pytest
-from conftest import LOOPS
+from conftest import LOOPS, eventually
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="call graphs came with Python 3.14")
@@ -79,19 +79,22 @@ def test_tasks_listed_by_another_thread(client, key, factory):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="asyncio ps came with Python 3.14")
-def test_asyncio_ps(seeds, set_name):
-    """Another process reads the memory of one whose tasks wait for operations."""
+def test_asyncio_ps(new_cluster):
+    """Another process reads the memory of one whose tasks wait for operations.
+
+    They all wait while it looks: pictures of a process that goes on meanwhile are torn now and then.
+    """
+    cluster = new_cluster(nodes=1)
     code = f"""
     import asyncio
     from aerolane import Key, native
-    client = native.new_client_blocking(native.ClientPolicy(), {seeds!r})
-    key = Key("test", {set_name!r}, 1)
+    client = native.new_client_blocking(native.ClientPolicy(), {cluster.seeds!r})
+    key = Key("test", "s", 1)
     client.put_blocking(key, {{"i": 1}})
-    over = asyncio.Event()
+    policy = native.ReadPolicy(total_timeout=100_000, socket_timeout=100_000)
 
     async def worker():
-        while not over.is_set():
-            assert (await client.get(key)).bins == {{"i": 1}}
+        assert (await client.get(key, policy=policy)).bins == {{"i": 1}}
 
     async def main():
         workers = [asyncio.create_task(worker(), name=f"reader-{{n}}") for n in range(4)]
@@ -101,26 +104,27 @@ def test_asyncio_ps(seeds, set_name):
         )
         print("ready", flush=True)
         await reader.read()
-        over.set()
         await asyncio.gather(*workers)
         print("fine", flush=True)
 
     asyncio.run(main())
     """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    fault = cluster.inject("stall", on="read")
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], **pipes) as watched:
         try:
             assert watched.stdout.readline() == "ready\n"
+            eventually(lambda: fault.struck)
             texts = []
-            for what in ["ps", "pstree"] * 3:
+            for what in ["ps", "pstree"]:
                 command = [sys.executable, "-m", "asyncio", what, str(watched.pid)]
                 done = subprocess.run(command, capture_output=True, text=True, timeout=30)
                 if "Permission" in done.stderr or "permitted" in done.stderr:
                     pytest.skip("one process may not look into another one here")
                 texts.append(done.stdout + done.stderr)
+            fault.remove()
             out, err = watched.communicate("", timeout=30)
         finally:
             watched.kill()
     assert (out, err, watched.returncode) == ("fine\n", "", 0)
-    # A process that runs while it is read gives torn pictures now and then.
-    assert any("reader-" in text for text in texts), texts
+    assert all(f"reader-{n}" in text for text in texts for n in range(4)), texts

@@ -352,7 +352,8 @@ seen = []
 sys.unraisablehook = seen.append
 async def main():
     client.put(Key("test", "never", 1), {{"i": 1}})
-    await asyncio.sleep(0.1)
+    while not seen:
+        await asyncio.sleep(0.01)
     await client.put(Key("test", "never", 1), {{"i": 1}})
 asyncio.run(main())
 assert [u.exc_type for u in seen] == [RuntimeWarning], seen

@@ -194,14 +194,15 @@ async def test_a_wait_that_was_cancelled_loses_no_row(new_cluster, connect):
 
 async def test_other_tasks_get_their_turns(client, keys):
     """Also when all rows are there already."""
-    ops = [BatchReadOp(key) for key in keys] * (1024 // len(keys) + 1)
+    ops = [BatchReadOp(key) for key in keys] * (2048 // len(keys) + 1)
     async with await client.batch_stream(ops) as stream:
         await anext(stream)
         await asyncio.sleep(1)
         async with other_task() as turns:
             places = [place async for place, _ in stream]
     assert len(places) == len(ops) - 1
-    assert turns() >= len(ops) // 256
+    # uvloop looks at sockets before it runs the tasks that are ready: one may be overtaken once.
+    assert turns() >= len(ops) // 256 - 1
 
 
 def test_tasks_and_threads_share_a_stream(client, keys):

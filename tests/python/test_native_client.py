@@ -345,7 +345,8 @@ def test_dropping_closes(new_cluster):
     client = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
     client.put_blocking(Key("test", "s", 1), {"a": 1})
     del client
-    assert threading.active_count() == before
+    # Fewer where a thread of another test has ended meanwhile.
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("twin", ["async", "blocking"])

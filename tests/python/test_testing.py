@@ -11,6 +11,7 @@ import threading
 import time
 
 import pytest
+from conftest import eventually
 
 from aerolane import Key, SyncClient
 from aerolane.exceptions import RecordNotFoundError
@@ -152,8 +153,9 @@ def test_faults_strike_and_are_taken_back():
         answers = []
         waiting = threading.Thread(target=lambda: answers.append(info(address, "node")))
         waiting.start()
-        waiting.join(0.2)
-        assert not answers and fault.struck == 1
+        eventually(lambda: fault.struck == 1)
+        waiting.join(0.1)
+        assert not answers
         cluster.clear_faults()
         waiting.join(60)
         assert len(answers) == 1
@@ -243,14 +245,14 @@ def test_a_process_ends_with_its_parent():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert run.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def gone():
         try:
-            info(run.stdout.strip(), "node")
+            return not info(run.stdout.strip(), "node")
         except OSError:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the cluster is still there")
+            return True
+
+    eventually(gone, lambda: "the cluster is still there")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

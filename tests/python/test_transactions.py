@@ -201,7 +201,7 @@ async def test_a_cancelled_write_is_looked_after(consistent, client, key):
         txn = Txn()
         if not first:
             await client.put(key, {"n": 1}, txn=txn)
-        with consistent.inject("answer-delay", 0.3, on="write"), pytest.raises(TimeoutError):
+        with consistent.inject("answer-delay", 1.0, on="write"), pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await client.put(key, {"n": 2}, txn=txn)
         if first:
