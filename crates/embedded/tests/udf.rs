@@ -124,6 +124,7 @@ function combined(rec)
 end
 function by_remainder(stream) return stream : map(n_of) : groupby(function(n) return n % 3 end) end
 function changed_in_place(stream) stream : filter(is_even) return stream : map(n_of) : reduce(add) end
+function copied(rec, l) return list.size(list.clone(l)) * 10 + list.size(list.merge(l, l)) end
 "#;
 
 fn cluster(nodes: usize) -> EmbeddedCluster {
@@ -276,6 +277,18 @@ fn bytes_without_any_and_values_that_are_false() {
     let mut said = |function| text(&raw.call(digest(7, 1), function, &[0x90]));
     assert_eq!(said("shown"), "SUCCESS Bytes()[<NULL>, 1]{\"a\":1}");
     assert_eq!(said("combined"), "SUCCESS 1123623");
+}
+
+/// As on a real server: who copies a list walks through it, and nil ends that.
+#[test]
+fn copies_of_lists_end_at_nil() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    // [[1, nil, 2]], [[nil]], [[1, 2]]
+    assert_eq!(int(&raw.call(digest(7, 1), "copied", &[0x91, 0x93, 1, 0xc0, 2])), 12);
+    assert_eq!(int(&raw.call(digest(7, 1), "copied", &[0x91, 0x91, 0xc0])), 0);
+    assert_eq!(int(&raw.call(digest(7, 1), "copied", &[0x91, 0x92, 1, 2])), 24);
 }
 
 #[test]

@@ -220,12 +220,13 @@ fn parts(lua: &Lua, table: &Table) -> mlua::Result<()> {
     };
     table.set("drop", lua.create_function(drop)?)?;
     let clone = |_: &Lua, list: Value| {
-        let items = check("clone", 1, &list)?.0.borrow().items.clone();
+        // As with every walk through a list, nil is the end.
+        let list = check("clone", 1, &list)?;
+        let items = list.0.borrow().iter().take_while(|item| !matches!(item, Val::Nil)).cloned().collect();
         List::of(items)
     };
     table.set("clone", lua.create_function(clone)?)?;
     let merge = |_: &Lua, (first, second): (Value, Value)| {
-        // As with every walk through a list, nil is the end.
         let mut items = Vec::new();
         for list in [check("merge", 1, &first)?, check("merge", 2, &second)?] {
             items.extend(list.0.borrow().iter().take_while(|item| !matches!(item, Val::Nil)).cloned());
