@@ -161,7 +161,10 @@ async def test_other_tasks_get_their_turns(client, set_name):
     """Also when all records are there already."""
     count = 1200
     keys = [native.Key("test", set_name, n) for n in range(count)]
-    await client.batch_write(keys, [{"n": n} for n in range(count)])
+    rows = await client.batch_write(
+        keys, [{"n": n} for n in range(count)], batch_policy=native.BatchPolicy(total_timeout=60_000)
+    )
+    assert not [row.error for row in rows if row.error]
     records = await client.query(native.Statement("test", set_name))
     async with other_task() as turns:
         assert sorted([record.bins["n"] async for record in records]) == list(range(count))
