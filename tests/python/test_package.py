@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -10,6 +11,7 @@ import sysconfig
 import pytest
 
 import aerolane
+from aerolane import _aerolane
 
 
 def test_build_info():
@@ -61,3 +63,17 @@ def test_importing_starts_nothing():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how ELF modules get their thread-local storage")
+def test_thread_local_storage_leaves_room_for_other_modules():
+    """The allocator's storage is static, so all of the module's is: of the 1.6 KB that glibc has for all modules that a
+    process loads, those that come later must get theirs. (aerospike-native has 464 bytes.)"""
+    with open(_aerolane.__file__, "rb") as file:
+        header = file.read(64)
+        offset, size, count = *struct.unpack_from("<Q", header, 32), *struct.unpack_from("<HH", header, 54)
+        file.seek(offset)
+        segments = [struct.unpack("<IIQQQQQQ", file.read(size)) for _ in range(count)]
+    thread_local = 7
+    sizes = [segment[6] for segment in segments if segment[0] == thread_local]
+    assert len(sizes) == 1 and 0 < sizes[0] <= 1200, sizes

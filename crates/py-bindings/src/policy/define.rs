@@ -221,25 +221,38 @@ macro_rules! call_policy {
 }
 pub(super) use call_policy;
 
-/// Gives the classes of a list their default snapshot.
+/// Gives the classes of a list their default snapshot. `each thread`: one for each, for what every call about one record
+/// counts a reference to: threads must not count on one cache line. Not for all, as each takes room in the block of
+/// thread-local storage that all extension modules of a process share (1.6 KB with glibc).
 macro_rules! in_force {
-    ($($name:ident($state:ty)),* $(,)?) => {$(
+    (each thread: $($name:ident($state:ty)),* $(,)?) => {$(
+        $crate::policy::define::in_force!(@ $name($state), {
+            thread_local! {
+                static DEFAULT: std::sync::Arc<$state> = std::sync::Arc::default();
+            }
+            DEFAULT.try_with(std::sync::Arc::clone).unwrap_or_default()
+        });
+    )*};
+    (@ $name:ident($state:ty), $default:block) => {
         impl $crate::policy::define::Hook for $state {}
 
         impl $name {
             /// The policy in force: the given one, or the default.
             #[allow(dead_code)] // some classes are used by calls that are still to come
             pub(crate) fn in_force(policy: Option<&pyo3::Bound<'_, Self>>) -> std::sync::Arc<$state> {
-                thread_local! {
-                    // One for each thread: every call counts a reference, and threads must not count on one cache line.
-                    static DEFAULT: std::sync::Arc<$state> = std::sync::Arc::default();
-                }
                 match policy {
                     Some(policy) => policy.get().snapshot(),
-                    None => DEFAULT.try_with(std::sync::Arc::clone).unwrap_or_default(),
+                    None => $default,
                 }
             }
         }
+    };
+    ($($name:ident($state:ty)),* $(,)?) => {$(
+        $crate::policy::define::in_force!(@ $name($state), {
+            static DEFAULT: std::sync::LazyLock<std::sync::Arc<$state>> =
+                std::sync::LazyLock::new(std::sync::Arc::default);
+            std::sync::Arc::clone(&DEFAULT)
+        });
     )*};
 }
 pub(crate) use in_force;

@@ -40,4 +40,4 @@ call_policy! {
     }
 }
 
-in_force!(ReadPolicy(core::ReadPolicy), WritePolicy(core::WritePolicy));
+in_force!(each thread: ReadPolicy(core::ReadPolicy), WritePolicy(core::WritePolicy));
