@@ -162,6 +162,6 @@ mod tests {
         .unwrap();
         assert_eq!(report.errors, 1);
         assert!(report.error_samples[0].message.contains("did not end"), "{:?}", report.error_samples);
-        assert!(report.tps > 0.0);
+        assert!(report.tps > 1000.0);
     }
 }

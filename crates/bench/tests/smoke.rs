@@ -118,9 +118,12 @@ fn the_environment_sets_what_options_do_not() {
     for report in &reports {
         assert_eq!((number(report, "threads"), number(report, "tasks")), (2.0, 0.0), "{report}");
         assert_eq!(report["workload"].as_str(), Some("RU,100"));
-        assert!((0.2..60.0).contains(&number(report, "duration_s")), "{report}");
+        assert!(number(report, "duration_s") >= 0.3, "{report}");
         assert!(number(report, "errors") == 0.0 && number(report, "tps") > 50.0, "{report}");
     }
+    // By default it is 10 s. A machine that stands still makes one of them longer, hardly both.
+    let shortest = reports.iter().map(|report| number(report, "duration_s")).fold(f64::INFINITY, f64::min);
+    assert!(shortest < 5.0, "{shortest} s");
     assert!(text(&output.stderr).contains("100 records written"), "{}", text(&output.stderr));
     assert_eq!(cluster.record_count("test"), Some(100));
 }
