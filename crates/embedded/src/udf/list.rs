@@ -21,6 +21,11 @@ impl Content {
         std::mem::take(&mut self.items)
     }
 
+    /// What a walk through the list comes by: nil is its end.
+    fn up_to_nil(&self) -> impl Iterator<Item = &Val> {
+        self.items.iter().take_while(|item| !matches!(item, Val::Nil))
+    }
+
     /// Makes room for more elements.
     fn grow(&mut self, more: usize) -> mlua::Result<()> {
         self.charge.grow(more.saturating_mul(ELEMENT))
@@ -220,16 +225,15 @@ fn parts(lua: &Lua, table: &Table) -> mlua::Result<()> {
     };
     table.set("drop", lua.create_function(drop)?)?;
     let clone = |_: &Lua, list: Value| {
-        // As with every walk through a list, nil is the end.
         let list = check("clone", 1, &list)?;
-        let items = list.0.borrow().iter().take_while(|item| !matches!(item, Val::Nil)).cloned().collect();
+        let items = list.0.borrow().up_to_nil().cloned().collect();
         List::of(items)
     };
     table.set("clone", lua.create_function(clone)?)?;
     let merge = |_: &Lua, (first, second): (Value, Value)| {
         let mut items = Vec::new();
         for list in [check("merge", 1, &first)?, check("merge", 2, &second)?] {
-            items.extend(list.0.borrow().iter().take_while(|item| !matches!(item, Val::Nil)).cloned());
+            items.extend(list.0.borrow().up_to_nil().cloned());
         }
         List::of(items)
     };
