@@ -61,17 +61,9 @@ pub(super) fn is_late() -> bool {
 }
 
 /// Of this thread, since some time.
-#[cfg(unix)]
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-/// Any time that passes, where there is no such clock.
-#[cfg(not(unix))]
-fn processor_time() -> Duration {
-    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
-    START.elapsed()
 }
 
 /// Compiles a module; the error is a line and a message.
