@@ -125,16 +125,22 @@ fn interrupted_calls_end_soon_and_nobody_gets_their_answers() {
     }
     for timeout in [0, 60_000] {
         for (writes, request) in [(false, reading(&key)), (true, writing(&key, 2))] {
-            let (asked, begun) = (Cell::new(0), Instant::now());
-            let third = || {
-                asked.set(asked.get() + 1);
-                asked.get() == 3
+            let look = || {
+                let (asked, begun) = (Cell::new(0), Instant::now());
+                let third = || {
+                    asked.set(asked.get() + 1);
+                    asked.get() == 3
+                };
+                let policy = within(timeout, 5);
+                let result = client.call_interruptible(&policy, call(&key, writes), &request, &third, |_| ());
+                let (error, took) = (result.unwrap_err(), begun.elapsed());
+                assert!(matches!(error.kind(), ErrorKind::Interrupted), "{error:?}");
+                assert_eq!((error.in_doubt(), asked.get(), error.attempts()), (writes, 3, 1), "{error:?}");
+                assert!(took >= Duration::from_millis(100), "{took:?}");
+                took
             };
-            let result = client.call_interruptible(&within(timeout, 5), call(&key, writes), &request, &third, |_| ());
-            let (error, took) = (result.unwrap_err(), begun.elapsed());
-            assert!(matches!(error.kind(), ErrorKind::Interrupted), "{error:?}");
-            assert_eq!((error.in_doubt(), asked.get(), error.attempts()), (writes, 3, 1), "{error:?}");
-            assert!((100..30_000).contains(&took.as_millis()), "{took:?}");
+            // Three slices of 50 ms; a busy machine may hold some of the calls up.
+            assert!((0..10).any(|_| look() < Duration::from_millis(500)), "not once soon");
         }
     }
     target.faults().clear_faults();
