@@ -110,6 +110,26 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
 }
 
 #[test]
+fn an_attempt_belongs_to_the_client_that_began_it() {
+    let (three, one) = (Target::embedded(3), Target::embedded(1));
+    let (ours, theirs) = (client(&three), client(&one));
+    let policy = within(60_000, 2);
+    let elsewhere = |key: &Key| {
+        let attempt = ours.begin(&policy, call(key, false), Instant::now()).unwrap();
+        (attempt.node_id().index() > 0).then_some(attempt)
+    };
+    let (key, attempt) = (0..).map(|n| three.key(n)).find_map(|key| Some((key.clone(), elsewhere(&key)?))).unwrap();
+    let lost = RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
+    let error = theirs.finish(&policy, call(&key, false), &attempt, lost.clone(), Instant::now()).unwrap();
+    assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
+    assert!(ours.finish(&policy, call(&key, false), &attempt, lost, Instant::now()).is_none());
+    let error = theirs.accept(call(&key, false), &attempt, b"no message", <[u8]>::len).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
+    let error = ours.accept(call(&key, false), &attempt, b"no message", <[u8]>::len).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::BadResponse) && error.node().is_some(), "{error:?}");
+}
+
+#[test]
 fn interrupted_calls_end_soon_and_nobody_gets_their_answers() {
     let target = Target::embedded(1);
     let client = client(&target);

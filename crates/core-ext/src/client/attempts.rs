@@ -17,7 +17,7 @@ use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Mark, Stamp};
-use crate::topology::{Breaker, NodeId, NodeInfo, Route};
+use crate::topology::{Breaker, NodeInfo, Route};
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
 /// to follow a node that went down, and one that resets every connection must not be hammered.
@@ -217,11 +217,6 @@ impl<'a> Attempts<'a> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         })
-    }
-
-    /// The node with this id.
-    pub(crate) fn node(&self, id: NodeId) -> Option<Arc<NodeInfo>> {
-        self.cluster.snapshot().node(id).cloned()
     }
 
     /// How many requests have been sent, the one under way included: for "in doubt".

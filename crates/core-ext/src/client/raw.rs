@@ -33,7 +33,7 @@ use crate::driver::fork::DeadSocket;
 use crate::driver::host::{HostDriver, HostHandle};
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
-use crate::lane::Failure;
+use crate::lane::{Failure, Full};
 use crate::metrics::{Mark, Stamp};
 use crate::topology::{NodeId, NodeInfo, Route};
 
@@ -67,12 +67,18 @@ impl RawCall<'_> {
     /// # Errors
     /// The server's result code as an error, or that the answer is malformed.
     pub fn accept<R>(&self, answer: &[u8], node: &NodeInfo, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        self.accept_from(answer, || Ok(Arc::clone(node.label())), take)
+    }
+
+    /// [`accept`](Self::accept) that asks for the node's name when there is an error to name it.
+    fn accept_from<R>(
+        &self,
+        answer: &[u8],
+        node: impl FnOnce() -> Result<Arc<str>>,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R> {
         with_plain_body(answer, |body| {
-            if self.may_be_missing {
-                decode::exists(body, node.label())?;
-            } else {
-                decode::write(body, node.label())?;
-            }
+            decode::found(body, !self.may_be_missing, node)?;
             Ok(take(body))
         })
     }
@@ -344,17 +350,17 @@ impl RawClient {
         answer: &[u8],
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R> {
-        match self.shared.cluster.snapshot().node(attempt.node) {
-            Some(node) => call.accept(answer, node, take),
-            None => Err(unknown_node()),
-        }
+        let node = || known(&self.shared.cluster, attempt.node).map(|node| Arc::clone(node.label()));
+        call.accept_from(answer, node, take)
     }
 
-    /// The node of an attempt, as errors name it.
+    /// The error of an attempt whose request was not taken, because the pool is full and not to wait.
     #[must_use]
-    pub fn node_label(&self, attempt: &RawAttempt) -> Arc<str> {
-        let topology = self.shared.cluster.snapshot();
-        topology.node(attempt.node).map_or_else(|| "unknown".into(), |node| Arc::clone(node.label()))
+    pub fn full(&self, attempt: &RawAttempt, full: Full) -> Error {
+        match known(&self.shared.cluster, attempt.node) {
+            Ok(node) => full.error(node.label()),
+            Err(error) => error,
+        }
     }
 
     /// The first attempt has failed. The error of the call, or `None` if it is to be tried again: then
@@ -368,8 +374,9 @@ impl RawClient {
         failure: RawFailure,
         now: Instant,
     ) -> Option<Error> {
-        let mut attempts = attempt.resume(&self.shared.cluster, policy, call);
-        match attempts.failed_with(attempt.node, failure, now) {
+        let cluster = &self.shared.cluster;
+        let mut attempts = attempt.resume(cluster, policy, call);
+        match attempts.failed_with(known(cluster, attempt.node), failure, now) {
             Next::Retry(_) => None,
             Next::GiveUp(error) => Some(error),
         }
@@ -414,7 +421,7 @@ impl RawClient {
             None => Attempts::new(cluster, policy, call.what(), now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
-                match attempts.failed_with(attempt.node, failure, now) {
+                match attempts.failed_with(known(cluster, attempt.node), failure, now) {
                     Next::GiveUp(error) => return Err(error),
                     Next::Retry(pause) if pause.is_zero() => {}
                     Next::Retry(pause) => {
@@ -479,20 +486,22 @@ impl RawAttempt {
 }
 
 impl Attempts<'_> {
-    fn failed_with(&mut self, node: NodeId, failure: RawFailure, now: Instant) -> Next {
-        let Some(node) = self.node(node) else { return Next::GiveUp(self.refused(unknown_node(), now)) };
-        match failure {
-            RawFailure::Answered(error) => self.answered(&node, error, now),
-            RawFailure::Lost(failure) => self.lost(&node, failure, now),
-            RawFailure::Refused(error) => Next::GiveUp(self.refused(error, now)),
+    fn failed_with(&mut self, node: Result<Arc<NodeInfo>>, failure: RawFailure, now: Instant) -> Next {
+        match (node, failure) {
+            (Ok(node), RawFailure::Answered(error)) => self.answered(&node, error, now),
+            (Ok(node), RawFailure::Lost(failure)) => self.lost(&node, failure, now),
+            (Err(error), _) | (_, RawFailure::Refused(error)) => Next::GiveUp(self.refused(error, now)),
         }
     }
 }
 
-/// Nodes stay known for as long as the client lives, so this is never to be seen.
-#[cold]
-fn unknown_node() -> Error {
-    Error::invalid_node("the client does not know the node of this attempt")
+/// The node of an attempt.
+///
+/// # Errors
+/// `InvalidNode` for an attempt of another client: nodes stay known for as long as a client lives.
+fn known(cluster: &Cluster, node: NodeId) -> Result<Arc<NodeInfo>> {
+    let unknown = || Error::invalid_node("the client does not know the node of this attempt");
+    cluster.snapshot().node(node).cloned().ok_or_else(unknown)
 }
 
 impl From<&Client> for RawClient {

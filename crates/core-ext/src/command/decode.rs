@@ -48,7 +48,7 @@ impl Want {
 ///
 /// A missing record is an error (`KeyNotFoundError`), and so is a filtered-out one (`FilteredOut`).
 pub fn record(body: &[u8], want: Want, node: &Arc<str>) -> Result<Record> {
-    let no_message = |e| bad(format!("the answer is no message: {e}"), node);
+    let no_message = |error| no_message(error, node);
     let mut reader = MessageReader::new(body).map_err(no_message)?;
     if reader.header().result_code != OK {
         return Err(failure(&message(body, node)?, node));
@@ -65,17 +65,25 @@ pub fn record(body: &[u8], want: Want, node: &Arc<str>) -> Result<Record> {
 
 /// The answer to a write or a touch.
 pub fn write(body: &[u8], node: &Arc<str>) -> Result<()> {
-    let message = message(body, node)?;
-    if message.header.result_code == OK { Ok(()) } else { Err(failure(&message, node)) }
+    found(body, true, || Ok(Arc::clone(node))).map(drop)
 }
 
 /// The answer to a question whether the record exists.
 pub fn exists(body: &[u8], node: &Arc<str>) -> Result<bool> {
-    let message = message(body, node)?;
+    found(body, false, || Ok(Arc::clone(node)))
+}
+
+/// Whether the record exists, by an answer for which a missing one is a failure (`must`) or is not. The node's name is
+/// asked for only when there is an error to name it.
+pub(crate) fn found(body: &[u8], must: bool, node: impl FnOnce() -> Result<Arc<str>>) -> Result<bool> {
+    let message = match Message::decode(body) {
+        Ok(message) => message,
+        Err(error) => return Err(no_message(error, &node()?)),
+    };
     match message.header.result_code {
         OK => Ok(true),
-        NOT_FOUND => Ok(false),
-        _ => Err(failure(&message, node)),
+        NOT_FOUND if !must => Ok(false),
+        _ => Err(failure(&message, &node()?)),
     }
 }
 
@@ -104,7 +112,12 @@ pub fn applied(body: &[u8], node: &Arc<str>) -> Result<Option<Value>> {
 }
 
 fn message<'a>(body: &'a [u8], node: &Arc<str>) -> Result<Message<'a>> {
-    Message::decode(body).map_err(|e| bad(format!("the answer is no message: {e}"), node))
+    Message::decode(body).map_err(|e| no_message(e, node))
+}
+
+#[cold]
+fn no_message(error: WireError, node: &Arc<str>) -> Error {
+    bad(format!("the answer is no message: {error}"), node)
 }
 
 /// The error that the header's result code stands for.

@@ -220,8 +220,7 @@ impl Lane {
                 None
             }
             Err((full, token)) => {
-                let label = entry.core.raw.node_label(&attempt);
-                let error = Error::pool_exhausted(full.limit, full.size, full.waiting, &label);
+                let error = entry.core.raw.full(&attempt, full);
                 entry.attempt = None;
                 Some((token, Some(RawFailure::Refused(error))))
             }
