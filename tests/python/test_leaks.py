@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import sys
+import weakref
 
 import pytest
 
@@ -133,6 +134,75 @@ async def test_many_at_once_keep_nothing(seeds, set_name):
             await session.put_many(keys, bins)
             await session.get_many(keys)
         watch.check()
+
+
+class Witness:
+    """Something that a frame holds."""
+
+
+def witnesses_left(witnesses):
+    gc.collect()
+    return sum(witness() is not None for witness in witnesses)
+
+
+# Whoever raises the error of a row makes a cycle: it knows the frame that it was raised in, that frame the row in a
+# variable, and the row its error. The same with operations, which know their rows.
+
+
+@pytest.mark.parametrize("rows", ["batch_read", "batch_stream"])
+def test_frames_that_raised_errors_of_rows_are_gone(client, set_name, rows):
+    missing, witnesses = aerolane.Key("test", set_name, "missing"), []
+
+    def fail():
+        witness = Witness()
+        witnesses.append(weakref.ref(witness))
+        if rows == "batch_read":
+            row = client.batch_read_blocking([missing])[0]
+        else:
+            _, row = next(client.batch_stream_blocking([native.BatchReadOp(missing)]))
+        raise row.error
+
+    for _ in range(10):
+        with pytest.raises(aerolane.RecordNotFoundError):
+            fail()
+    assert witnesses_left(witnesses) == 0
+
+
+async def test_frames_that_raised_errors_of_operations_are_gone(client, seeds, set_name):
+    missing, witnesses = aerolane.Key("test", set_name, "missing"), []
+    async with aerolane.Client(seeds) as other:
+        session = other.create_session()
+
+        async def one():
+            operation = client.get(missing)
+            await operation
+
+        async def rows():
+            operation = client.batch_read([missing])
+            row = (await operation)[0]
+            raise row.error
+
+        async def row_of_a_stream():
+            operation = anext(await client.batch_stream([native.BatchReadOp(missing)]))
+            _, row = await operation
+            raise row.error
+
+        async def exceptions():
+            operation = session.get_many([missing])
+            raise (await operation)[0]
+
+        async def fail(how):
+            witness = Witness()
+            witnesses.append(weakref.ref(witness))
+            await how()
+
+        for how in (one, rows, row_of_a_stream, exceptions):
+            for _ in range(10):
+                with pytest.raises(aerolane.RecordNotFoundError):
+                    await fail(how)
+            # In its present turn the loop still holds the last one.
+            await asyncio.sleep(0)
+            assert witnesses_left(witnesses) == 0, how
 
 
 def rss_kib():

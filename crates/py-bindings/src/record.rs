@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use aerolane_wire::WireError;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, MessageReader, Op};
 use aerospike_core::CITRUSLEAF_EPOCH_UNIX_SECS;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::{Borrowed, PyTraverseError, PyVisit, ffi};
 
 use crate::errors;
 use crate::key::Key;
@@ -50,15 +50,31 @@ impl Once {
 
     /// Of several threads that make one at the same time, the first one's stays.
     pub(crate) fn set<'py>(&self, py: Python<'py>, object: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        self.set_first(py, object).0
+    }
+
+    /// [`set`](Self::set), and whether this was the first one.
+    pub(crate) fn set_first<'py>(&self, py: Python<'py>, object: Bound<'py, PyAny>) -> (Bound<'py, PyAny>, bool) {
         let pointer = object.as_ptr();
         match self.0.compare_exchange(ptr::null_mut(), pointer, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
                 // The reference that `self` holds.
                 let _ = object.clone().into_ptr();
-                object
+                (object, true)
             }
             // SAFETY: not null, and as in `get`.
-            Err(first) => unsafe { Bound::from_borrowed_ptr(py, first) },
+            Err(first) => (unsafe { Bound::from_borrowed_ptr(py, first) }, false),
+        }
+    }
+
+    /// For `__traverse__` of what holds it.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // SAFETY: the garbage collector runs on an attached thread. Nothing is counted.
+        let py = unsafe { Python::assume_attached() };
+        // SAFETY: null, or an object to which `self` holds a reference.
+        match unsafe { Borrowed::from_ptr_or_opt(py, self.0.load(Ordering::Acquire)) } {
+            Some(object) => visit.call(object.as_unbound()),
+            None => Ok(()),
         }
     }
 }

@@ -5,6 +5,7 @@ use aerolane::client::RawOutcome;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
+use pyo3::{PyTraverseError, PyVisit, ffi};
 
 use super::rows::{RowKey, Rows};
 use crate::errors;
@@ -45,20 +46,29 @@ impl Outcome {
 
 impl BatchRecord {
     #[inline]
-    fn new(RowKey { key, operate }: RowKey, outcome: &RawOutcome<'_>) -> Self {
-        Self::of(key, Outcome::new(outcome, operate))
+    fn new<'py>(
+        py: Python<'py>,
+        RowKey { key, operate }: RowKey,
+        outcome: &RawOutcome<'_>,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::of(py, key, Outcome::new(outcome, operate))
     }
 
     #[inline]
-    pub(super) fn of(key: Py<Key>, outcome: Outcome) -> Self {
-        Self { key, made: Once::new(), outcome }
+    pub(super) fn of(py: Python<'_>, key: Py<Key>, outcome: Outcome) -> PyResult<Bound<'_, Self>> {
+        let record = Bound::new(py, Self { key, made: Once::new(), outcome })?;
+        // Nothing in it makes cycles before there is an exception ([`error`](Self::error)): most rows never cost the
+        // garbage collector anything.
+        // SAFETY: of a type with garbage collection, because of its `__traverse__`.
+        unsafe { ffi::PyObject_GC_UnTrack(record.as_ptr().cast()) };
+        Ok(record)
     }
 
     /// The list of a batch's rows.
     pub(super) fn list(py: Python<'_>, mut rows: Rows) -> PyResult<Bound<'_, PyList>> {
         let mut records = Vec::with_capacity(rows.len());
         let mut failed = None;
-        rows.drain(|key, outcome| match Bound::new(py, Self::new(key, &outcome)) {
+        rows.drain(|key, outcome| match Self::new(py, key, &outcome) {
             Ok(record) => records.push(record),
             Err(error) => failed = Some(error),
         });
@@ -72,8 +82,8 @@ impl BatchRecord {
         if let Outcome::Failed(error) = &self.outcome { Some(error) } else { None }
     }
 
-    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.error(py).map(|error| error.getattr(name)).transpose()
+    fn attribute<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Self::error(slf).map(|error| error.getattr(name)).transpose()
     }
 }
 
@@ -98,13 +108,20 @@ impl BatchRecord {
 
     /// The exception that the row stands for, not raised; `None` if it did not fail.
     #[getter]
-    fn error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let error = self.failure()?;
-        if let Some(exception) = self.made.get(py) {
+    fn error<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
+        let (py, row) = (slf.py(), slf.get());
+        let error = row.failure()?;
+        if let Some(exception) = row.made.get(py) {
             return Some(exception);
         }
         let exception = errors::to_py(py, error).into_value(py).into_bound(py).into_any();
-        Some(self.made.set(py, exception))
+        let (exception, first) = row.made.set_first(py, exception);
+        if first {
+            // Whoever raises it makes a cycle: it knows the frame, and a variable there the row.
+            // SAFETY: of a type with garbage collection, whole, and not tracked since `of`: there is one first.
+            unsafe { ffi::PyObject_GC_Track(slf.as_ptr().cast()) };
+        }
+        Some(exception)
     }
 
     /// The row's `ResultCode`: `OK`, or that of its error; `None` if the server left the row out.
@@ -129,8 +146,8 @@ impl BatchRecord {
 
     /// The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given.
     #[getter]
-    fn sub_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.attribute(py, "sub_code")
+    fn sub_code<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Self::attribute(slf, "sub_code")
     }
 
     /// The server's text about the failure, when it was asked for and given.
@@ -141,8 +158,12 @@ impl BatchRecord {
 
     /// Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`.
     #[getter]
-    fn exp_trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.attribute(py, "exp_trace")
+    fn exp_trace<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Self::attribute(slf, "exp_trace")
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.made.traverse(&visit)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

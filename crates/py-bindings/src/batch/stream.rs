@@ -222,7 +222,7 @@ impl BatchRecordStream {
     fn item(&self, py: Python<'_>, taken: Taken) -> PyResult<Option<Py<PyAny>>> {
         match taken {
             Taken::Row(row, outcome) => {
-                let record = Py::new(py, BatchRecord::of(self.keys[row].clone_ref(py), outcome))?;
+                let record = BatchRecord::of(py, self.keys[row].clone_ref(py), outcome)?;
                 Ok(Some((row, record).into_pyobject(py)?.into_any().unbind()))
             }
             Taken::Failed(error) => Err(errors::to_py(py, &error)),

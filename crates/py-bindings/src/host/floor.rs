@@ -31,7 +31,7 @@ impl Floor {
     fn call(&self, py: Python<'_>, _key: &Bound<'_, PyAny>, _bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let lane = self.lane.bind(py);
         let op = OpRef::new(py, Some(lane), Work::None)?;
-        op.get().resolve(py.None());
+        op.resolve(py.None());
         Lane::over(lane, op.clone_ref(py))?;
         Ok(op.into_any())
     }

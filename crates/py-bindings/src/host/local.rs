@@ -157,7 +157,7 @@ impl Local {
             Work::None | Work::Task(_) | Work::Later(..) => result,
         };
         match outcome {
-            Ok(result) => op.resolve(result),
+            Ok(result) => token.op.resolve(result),
             Err(error) => token.op.reject(py, error),
         }
         self.ready.borrow_mut().push(token.op);

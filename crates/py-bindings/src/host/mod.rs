@@ -81,7 +81,7 @@ pub(crate) fn submit_many(
     let op = if count == 0 {
         let empty = many.results(py)?;
         let op = OpRef::new(py, lane.as_ref(), Work::None)?;
-        op.get().resolve(empty);
+        op.resolve(empty);
         op
     } else {
         OpRef::new(py, lane.as_ref(), Work::Many(Box::new(many)))?
@@ -131,7 +131,7 @@ async fn in_a_later_turn<T>(future: impl Future<Output = T>) -> T {
 /// An operation that is over: awaiting it gives its result at once, without a turn of the loop.
 pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
     let op = OpRef::new(py, None, Work::None)?;
-    op.get().resolve(result);
+    op.resolve(result);
     Ok(op.into_any())
 }
 

@@ -168,14 +168,28 @@ impl OpRef {
         unsafe { op_of(self.0.as_ptr()) }
     }
 
+    /// Sets the result. Nothing happens if there is an outcome already.
+    pub(super) fn resolve(&self, result: Py<PyAny>) {
+        // SAFETY: alive; so is its type.
+        let flags = unsafe { ffi::PyType_GetFlags(ffi::Py_TYPE(result.as_ptr())) };
+        if self.get().end(Status::Done, Some(Owned::from(result))) && flags & ffi::Py_TPFLAGS_HAVE_GC != 0 {
+            // As below, through the rows of a list.
+            self.track();
+        }
+    }
+
     /// Sets the exception. Nothing happens if there is an outcome already.
     pub(super) fn reject(&self, py: Python<'_>, error: PyErr) {
         if self.get().end(Status::Failed, Some(Owned::from(error.into_value(py).into_any()))) {
-            // From here on there may be a cycle: an exception knows the frames that it was raised in, and those the
-            // operation. All else that an operation refers to is given up with its outcome.
-            // SAFETY: allocated by `PyObject_GC_New`, whole, and not tracked before: an operation ends once.
-            unsafe { ffi::PyObject_GC_Track(self.0.as_ptr().cast()) }
+            self.track();
         }
+    }
+
+    /// From here on there may be a cycle: an exception knows the frames that it was raised in, and those the operation.
+    /// All else that an operation refers to is given up with its outcome.
+    fn track(&self) {
+        // SAFETY: allocated by `PyObject_GC_New`, whole, and not tracked before: an operation ends once.
+        unsafe { ffi::PyObject_GC_Track(self.0.as_ptr().cast()) }
     }
 
     /// Whom to wake: its callbacks.
@@ -195,11 +209,6 @@ impl Op {
     /// Whether it has an outcome.
     pub(super) fn is_over(&self) -> bool {
         !matches!(self.status.get(), Status::Lazy | Status::Pending)
-    }
-
-    /// Sets the result. Nothing happens if there is an outcome already.
-    pub(super) fn resolve(&self, result: Py<PyAny>) {
-        self.end(Status::Done, Some(Owned::from(result)));
     }
 
     fn end(&self, status: Status, outcome: Option<Owned>) -> bool {

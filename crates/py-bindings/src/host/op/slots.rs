@@ -524,7 +524,7 @@ pub(super) unsafe extern "C" fn traverse(object: *mut ffi::PyObject, visit: ffi:
     0
 }
 
-/// Breaks cycles. Only failed operations are tracked: of them, it is the exception that closes one.
+/// Breaks cycles. Only operations with an outcome are tracked: it is that which closes one.
 pub(super) unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
     // SAFETY: an object of our type, that nobody can reach any more.
     drop(unsafe { op_of(object) }.outcome.take());
