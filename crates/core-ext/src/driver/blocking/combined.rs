@@ -5,12 +5,16 @@
 //! comes, hands out the answers; the others sleep until theirs is there, or until it is their turn to lead. As
 //! everywhere, the server answers in the order of the requests, so the first answer is the first request's.
 //!
+//! Two things make rounds full (decision 0014 has the figures): all whose answers came in one read are woken at once, and
+//! a leader who finds fewer requests than there usually are lets them run first, so that their next requests leave
+//! in its write.
+//!
 //! A combiner works on a connection of the pool that a caller left to it. Calls that find no room (or no connection, or
 //! have much to send) go on a connection of their own.
 
 use std::collections::VecDeque;
 use std::io;
-use std::thread::Thread;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use aerolane_wire::WireError;
@@ -20,6 +24,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::connection::{Broken, Connection, Tally};
 use super::interrupt::{Interrupt, SLICE};
 use super::pool::{Lease, Pool};
+use super::sleepers::{Places, Sleepers};
 use super::{Job, LOOK_AFTER};
 use crate::clock;
 use crate::driver::mark::PATIENCE;
@@ -37,12 +42,19 @@ const ROUND: Duration = Duration::from_millis(50);
 const ROUNDS_PER_READING: u32 = 3;
 /// How old a reading that serves can be.
 const OLDEST_READING: Duration = Duration::from_millis(50 * ROUNDS_PER_READING as u64);
+/// With less time than this left, a leader waits for nobody: where other work keeps all processors busy, those whom it
+/// lets run first may be that.
+const HURRY: Duration = Duration::from_millis(20);
 /// A slot's buffer that grew beyond this is given back.
 const KEEP_BUFFER: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Combiner(Mutex<State>);
+pub(super) struct Combiner {
+    state: Mutex<State>,
+    /// The callers whose answers are not there, each in the place of its slot.
+    sleepers: Sleepers,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -63,7 +75,9 @@ struct State {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Who is to be woken once the lock is released.
-    ready: Vec<Thread>,
+    ready: Places,
+    /// How many requests there usually are: the most of late.
+    usual: usize,
     tally: Tally,
     /// It was used since it was last looked at.
     used: bool,
@@ -83,7 +97,8 @@ struct Entry {
 #[derive(Debug)]
 struct Slot {
     outcome: Outcome,
-    thread: Option<Thread>,
+    /// Its caller sleeps, and nobody has called it yet.
+    asleep: bool,
     answer: Vec<u8>,
 }
 
@@ -104,7 +119,7 @@ pub(super) struct Joined<'a> {
 impl Combiner {
     /// Takes a request, if there is room for it.
     pub(super) fn join(&self, pool: &Pool, request: &[u8], (now, stamp): (Instant, Stamp)) -> Option<Joined<'_>> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if !state.open || state.entries.len() >= DEPTH || request.len() > LARGEST_REQUEST {
             return None;
         }
@@ -118,7 +133,7 @@ impl Combiner {
         state.used = true;
         state.note(now);
         let slot = state.free.pop().unwrap_or_else(|| {
-            state.slots.push(Slot { outcome: Outcome::Pending, thread: None, answer: Vec::new() });
+            state.slots.push(Slot { outcome: Outcome::Pending, asleep: false, answer: Vec::new() });
             (state.slots.len() - 1) as u32
         });
         state.slots[slot as usize].outcome = Outcome::Pending;
@@ -128,7 +143,7 @@ impl Combiner {
 
     /// Whether it could do with a connection.
     pub(super) fn wants_connection(&self) -> bool {
-        self.0.try_lock().is_some_and(|state| state.is_without())
+        self.state.try_lock().is_some_and(|state| state.is_without())
     }
 
     /// Leaves a connection to it, if it still has none; otherwise the connection comes back.
@@ -136,7 +151,7 @@ impl Combiner {
         if !lease.can_pipeline() {
             return Some(lease);
         }
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if !state.is_without() {
             return Some(lease);
         }
@@ -152,7 +167,7 @@ impl Combiner {
     /// Gives up its connection: at once when nobody works with it, otherwise when the last request on it is done.
     /// With `only_unused`, only if it was not used since the last time.
     pub(super) fn dismiss(&self, pool: &Pool, only_unused: bool) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if only_unused && std::mem::take(&mut state.used) {
             return;
         }
@@ -167,7 +182,7 @@ impl Combiner {
 
     /// What it did, how many requests are on it, and whether it has a connection.
     pub(super) fn counts(&self) -> (Tally, usize, bool) {
-        let state = self.0.lock();
+        let state = self.state.lock();
         (state.tally, state.entries.len(), state.connection.is_some() || state.led)
     }
 }
@@ -215,7 +230,7 @@ impl Joined<'_> {
                 combiner.release(state, pool);
                 let interrupted = interrupt.came();
                 asked = clock::now();
-                state = combiner.0.lock();
+                state = combiner.state.lock();
                 if interrupted {
                     // Also when the answer has come by now: the caller has been told to end, and has no use for it.
                     let (sent, begun) = match state.take(slot, answer) {
@@ -228,21 +243,24 @@ impl Joined<'_> {
                     return Err(Failure { kind: FailureKind::Interrupted, sent, begun });
                 }
             } else if state.led {
-                state.slots[slot as usize].thread.get_or_insert_with(std::thread::current);
+                state.slots[slot as usize].asleep = true;
+                let seen = combiner.sleepers.seen();
                 combiner.release(state, pool);
                 // With an old reading it wakes up early, and looks.
                 let too_much = if exact { Duration::ZERO } else { OLDEST_READING };
-                match interrupt.slice(left.map(|left| left.saturating_sub(too_much))) {
-                    None => std::thread::park(),
-                    Some(left) => std::thread::park_timeout(left),
-                }
-                state = combiner.0.lock();
-                let woken = state.slots[slot as usize].thread.is_none();
+                let longest = interrupt.slice(left.map(|left| left.saturating_sub(too_much)));
+                combiner.sleepers.sleep(seen, slot, longest);
+                state = combiner.state.lock();
+                let woken = !state.slots[slot as usize].asleep;
                 reading = state.latest_for(deadline).filter(|_| woken);
                 exact = false;
             } else {
                 let came;
                 (state, came) = combiner.lead(state, pool, at, deadline);
+                if state.is_pending(slot) {
+                    // Others go on while this one leads the next round.
+                    state = combiner.wake_ready(state);
+                }
                 reading = state.latest_for(deadline).filter(|_| came);
                 exact = false;
             }
@@ -264,6 +282,13 @@ impl Combiner {
             return (state, false);
         };
         state.led = true;
+        if state.entries.len() < state.usual && deadline.is_none_or(|d| d.saturating_duration_since(now) > HURRY) {
+            drop(state);
+            thread::yield_now();
+            state = self.state.lock();
+        }
+        // It falls with what comes, to exactly that, and rises at once.
+        state.usual = ((3 * state.usual + state.entries.len()) / 4).max(state.entries.len());
         state.note(now);
         state.rounds_since += 1;
         let request = std::mem::take(&mut state.out);
@@ -293,7 +318,7 @@ impl Combiner {
         }
         connection.last_used = now;
 
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.led = false;
         state.signalled = std::mem::take(&mut connection.signalled);
         let mut request = request;
@@ -318,10 +343,20 @@ impl Combiner {
                 state.fail_all(&kind, !connection.is_drained());
                 drop(state);
                 pool.discard_broken(connection);
-                state = self.0.lock();
+                state = self.state.lock();
             }
         }
         (state, came)
+    }
+
+    /// Wakes whom there is to wake, without the lock.
+    fn wake_ready<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let ready = std::mem::take(&mut state.ready);
+        if ready.is_empty() {
+            return state;
+        }
+        self.sleepers.wake(ready, state);
+        self.state.lock()
     }
 
     /// Releases the lock and wakes whom there is to wake; gives up a connection that nobody is to use any more.
@@ -334,18 +369,11 @@ impl Combiner {
         } else {
             None
         };
-        if state.ready.is_empty() {
+        let ready = std::mem::take(&mut state.ready);
+        if ready.is_empty() {
             drop(state);
         } else {
-            let mut ready = std::mem::take(&mut state.ready);
-            drop(state);
-            for thread in ready.drain(..) {
-                thread.unpark();
-            }
-            let mut state = self.0.lock();
-            if state.ready.capacity() == 0 {
-                state.ready = ready;
-            }
+            self.sleepers.wake(ready, state);
         }
         if let Some(connection) = connection {
             // It may still get answers that nobody waits for.
@@ -375,6 +403,10 @@ impl State {
         self.latest.filter(|latest| self.rounds_since < ROUNDS_PER_READING && is_far(latest))
     }
 
+    fn is_pending(&self, slot: u32) -> bool {
+        matches!(self.slots[slot as usize].outcome, Outcome::Pending)
+    }
+
     /// The outcome, if it is there; its slot is free then.
     fn take(&mut self, slot: u32, answer: &mut Vec<u8>) -> Option<Result<(), Failure>> {
         let place = &mut self.slots[slot as usize];
@@ -394,7 +426,7 @@ impl State {
     fn free_slot(&mut self, slot: u32) {
         let place = &mut self.slots[slot as usize];
         place.outcome = Outcome::Pending;
-        place.thread = None;
+        place.asleep = false;
         place.answer.clear();
         place.answer.shrink_to(KEEP_BUFFER);
         self.free.push(slot);
@@ -423,10 +455,15 @@ impl State {
         if self.led || self.connection.is_none() {
             return;
         }
-        if let Some(slot) = self.entries.iter().find_map(|e| e.slot)
-            && let Some(thread) = self.slots[slot as usize].thread.take()
-        {
-            self.ready.push(thread);
+        if let Some(slot) = self.entries.iter().find_map(|e| e.slot) {
+            self.call(slot);
+        }
+    }
+
+    /// Its caller is to be woken, if it sleeps.
+    fn call(&mut self, slot: u32) {
+        if std::mem::take(&mut self.slots[slot as usize].asleep) {
+            self.ready.add(slot);
         }
     }
 
@@ -455,7 +492,7 @@ impl State {
                 place.answer.clear();
                 place.answer.extend_from_slice(frame.body);
                 place.outcome = Outcome::Answered;
-                self.ready.extend(place.thread.take());
+                self.call(slot);
             }
         }
         Ok(())
@@ -466,12 +503,12 @@ impl State {
         self.open = false;
         let taken = std::mem::take(&mut self.taken);
         self.out.clear();
-        for (position, entry) in self.entries.drain(..).enumerate() {
+        for (position, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {
             let Some(slot) = entry.slot else { continue };
             let place = &mut self.slots[slot as usize];
             let (sent, begun) = (position < taken, position == 0 && begun);
             place.outcome = Outcome::Failed(Failure { kind: kind.clone(), sent, begun });
-            self.ready.extend(place.thread.take());
+            self.call(slot);
         }
     }
 }
