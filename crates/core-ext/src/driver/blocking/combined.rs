@@ -31,7 +31,8 @@ use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Answered, Meter, Stamp};
 
-/// Most requests on the connection at a time: what stands in line behind a slow one waits for it.
+/// Most requests on the connection at a time, if [`PoolSizing::depth`](crate::PoolSizing::depth) does not say fewer: what
+/// stands in line behind a slow one waits for it.
 pub(super) const DEPTH: usize = 32;
 /// Larger requests go on connections of their own.
 const LARGEST_REQUEST: usize = 8 * 1024;
@@ -48,9 +49,11 @@ const HURRY: Duration = Duration::from_millis(20);
 /// A slot's buffer that grew beyond this is given back.
 const KEEP_BUFFER: usize = 64 * 1024;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct Combiner {
+    /// Most requests at a time.
+    depth: usize,
     state: Mutex<State>,
     /// The callers whose answers are not there, each in the place of its slot.
     sleepers: Sleepers,
@@ -117,10 +120,15 @@ pub(super) struct Joined<'a> {
 }
 
 impl Combiner {
+    /// Without a connection yet.
+    pub(super) fn new(depth: usize) -> Self {
+        Self { depth, state: Mutex::default(), sleepers: Sleepers::default() }
+    }
+
     /// Takes a request, if there is room for it.
     pub(super) fn join(&self, pool: &Pool, request: &[u8], (now, stamp): (Instant, Stamp)) -> Option<Joined<'_>> {
         let mut state = self.state.lock();
-        if !state.open || state.entries.len() >= DEPTH || request.len() > LARGEST_REQUEST {
+        if !state.open || state.entries.len() >= self.depth || request.len() > LARGEST_REQUEST {
             return None;
         }
         if state.connection.as_ref().is_some_and(|c| now.saturating_duration_since(c.last_used) >= LOOK_AFTER) {

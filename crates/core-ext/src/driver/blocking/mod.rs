@@ -90,6 +90,8 @@ struct NodePools {
     /// One pool per class: batches do not take the places of single-record requests.
     pools: [Pool; 2],
     combiners: Box<[Combiner]>,
+    /// Most requests of each combiner.
+    depth: usize,
     calls: Calls,
 }
 
@@ -173,13 +175,13 @@ impl Pools {
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ExchangeError> {
         let gone = || ExchangeError::Failed(Failure::new(FailureKind::NodeGone, false));
-        let NodePools { pools: [pool, _], combiners, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
+        let NodePools { pools: [pool, _], combiners, depth, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
         let (_call, under_way) = calls.enter();
         if combiners.is_empty() || !calls.share(under_way) {
             let sent = self.send(node, Class::Single, job)?;
             return sent.receive_for(None, job.interrupt, decode).map_err(ExchangeError::Failed);
         }
-        let active = under_way.div_ceil(combined::DEPTH).min(combiners.len());
+        let active = under_way.div_ceil(*depth).min(combiners.len());
         let combiner = &combiners[THREAD.with(|thread| thread % active)];
         if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
             let mut answer = ANSWER.take();
@@ -415,11 +417,14 @@ impl NodePools {
             wait: sizing.when_full == WhenFull::Wait,
         };
         let batch = Limits { min: 0, max: sizing.batch_max as usize, ..single };
-        // Never so many that they leave too few connections for the calls that they do not take.
-        let combiners = (single.max / PER_COMBINER).min(MOST_COMBINERS);
+        let depth = combined::DEPTH.min(sizing.depth as usize);
+        // Never so many that they leave too few connections for the calls that they do not take; none at all where so few
+        // may share one that it would cost more than it saves.
+        let combiners = if depth < SHARE_FROM { 0 } else { (single.max / PER_COMBINER).min(MOST_COMBINERS) };
         Self {
             pools: [Pool::new(single), Pool::new(batch)],
-            combiners: (0..combiners).map(|_| Combiner::default()).collect(),
+            combiners: (0..combiners).map(|_| Combiner::new(depth)).collect(),
+            depth,
             calls: Calls::default(),
         }
     }

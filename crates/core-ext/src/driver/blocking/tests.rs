@@ -28,6 +28,8 @@ struct Answers {
     released: AtomicBool,
     /// The bytes of the requests that were answered, in order.
     given: Mutex<Vec<u8>>,
+    /// The connections of those that were held.
+    held: Mutex<Vec<SocketAddr>>,
 }
 
 impl Server {
@@ -67,6 +69,7 @@ fn serve(mut stream: TcpStream, answers: &Answers) {
     let mut request = [0; 9];
     while stream.read_exact(&mut request).is_ok() {
         if request[8] == HELD {
+            answers.held.lock().unwrap().push(stream.peer_addr().unwrap());
             while !answers.released.load(Ordering::SeqCst) {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -282,6 +285,46 @@ fn many_threads_share_connections_and_get_their_own_answers() {
     pools.trim(Some(Duration::ZERO), |_| true);
     pools.trim(Some(Duration::ZERO), |_| true);
     assert_eq!(pools.counters(NodeId::from_index(0)).open, 0);
+}
+
+/// The most of 40 calls at a time that went on one connection, after other calls had warmed up what is shared.
+fn most_on_a_connection(depth: u32) -> usize {
+    let server = Server::start();
+    let pools = server.pools(PoolSizing { depth, ..sizing(256) });
+    let limit = Instant::now() + Duration::from_secs(60);
+    let shared = &pools.pools_of(NodeId::from_index(0)).unwrap().combiners;
+    let in_use = shared.len().min(40_usize.div_ceil(depth.min(32) as usize));
+    let is_warm = || shared[..in_use].iter().all(|combiner| combiner.counts().2);
+    let all_wait = || pools.counters(NodeId::from_index(0)).in_flight == 40;
+    thread::scope(|scope| {
+        for _ in 0..40 {
+            scope.spawn(|| {
+                while !is_warm() {
+                    assert_eq!(call(&pools, 1, 0).unwrap(), 1);
+                    assert!(Instant::now() < limit, "{:?}", pools.counters(NodeId::from_index(0)));
+                }
+                assert_eq!(call(&pools, HELD, 0).unwrap(), HELD);
+            });
+        }
+        while !all_wait() {
+            assert!(Instant::now() < limit, "{:?}", pools.counters(NodeId::from_index(0)));
+            thread::sleep(Duration::from_millis(1));
+        }
+        server.answers.released.store(true, Ordering::SeqCst);
+    });
+    let held = server.answers.held.lock().unwrap();
+    assert_eq!(held.len(), 40);
+    held.iter().map(|on| held.iter().filter(|other| *other == on).count()).max().unwrap()
+}
+
+#[test]
+fn no_more_share_a_connection_than_the_depth_allows() {
+    assert_eq!(most_on_a_connection(1), 1);
+    assert_eq!(most_on_a_connection(SHARE_FROM as u32 - 1), 1);
+    let most = most_on_a_connection(SHARE_FROM as u32);
+    assert!((2..=SHARE_FROM).contains(&most), "{most}");
+    let most = most_on_a_connection(128);
+    assert!((2..=combined::DEPTH).contains(&most), "{most}");
 }
 
 #[test]
