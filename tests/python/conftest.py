@@ -8,9 +8,12 @@ import contextlib
 import inspect
 import itertools
 import os
+import re
+import resource
 import secrets
 import socket
 import socketserver
+import subprocess
 import sys
 import threading
 import time
@@ -52,6 +55,8 @@ function fail(rec)
   error("on purpose")
 end
 """
+# In the environment of a process that one test has for itself.
+OWN_PROCESS = "AEROLANE_TEST_OWN_PROCESS"
 # What takes longer than this hangs: an `async def` test, or what `eventually` waits for. In seconds.
 ASYNC_TIMEOUT = 110.0
 _session = secrets.token_hex(3)
@@ -72,7 +77,10 @@ def pytest_generate_tests(metafunc):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Runs `async def` tests, so that no plugin is needed."""
+    """Runs tests marked `own_process`, and `async def` tests, so that no plugin is needed."""
+    if pyfuncitem.get_closest_marker("own_process") and OWN_PROCESS not in os.environ:
+        run_in_its_own_process(pyfuncitem)
+        return True
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames
@@ -85,6 +93,27 @@ def pytest_pyfunc_call(pyfuncitem):
     with asyncio.Runner(loop_factory=pyfuncitem.callspec.params["loop_factory"]) as runner:
         runner.run(bounded())
     return True
+
+
+def run_in_its_own_process(item):
+    """Has a test made by another pytest, where it is the only one; its failure is the test's."""
+    config = item.config
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    command += ["-c", str(config.inipath), "--rootdir", str(config.rootpath)]
+    for option in ("--hypothesis-profile", "--hypothesis-seed"):
+        if (value := config.getoption(option)) is not None:
+            command.append(f"{option}={value}")
+    run = subprocess.run(
+        [*command, item.nodeid],
+        cwd=config.rootpath,
+        env=os.environ | {OWN_PROCESS: "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    # A test that is left out there has shown nothing.
+    if run.returncode != 0 or not re.search(r"\b1 passed\b", run.stdout):
+        pytest.fail(f"in a process of its own:\n{run.stdout}", pytrace=False)
 
 
 @pytest.fixture(scope="session")
@@ -203,6 +232,12 @@ def udf_module(client, source, name):
     client.register_udf_blocking(source, f"{name}.lua").wait_till_complete_blocking(0.05, 100)
     yield name
     client.remove_udf_blocking(f"{name}.lua").wait_till_complete_blocking(0.05, 100)
+
+
+def resident():
+    """Memory of this process, in bytes. Tests that bound it are marked `own_process`."""
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
 
 
 def eventually(condition, message=lambda: ""):

@@ -5,14 +5,11 @@ import contextlib
 import gc
 import sys
 
+import pytest
+from conftest import resident
+
 from aerolane import Key, native
 from aerolane.exceptions import RecordNotFoundError
-
-
-def resident():
-    """In bytes."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
 
 
 async def churn(client, keys, missing, policy, count):
@@ -29,6 +26,7 @@ async def churn(client, keys, missing, policy, count):
     await asyncio.gather(*(worker(n) for n in range(64)))
 
 
+@pytest.mark.own_process
 async def test_nothing_grows(client, set_name):
     keys = [Key("test", set_name, i) for i in range(16)]
     missing, policy = Key("test", set_name, "missing"), native.ReadPolicy()

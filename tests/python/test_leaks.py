@@ -7,6 +7,7 @@ import sys
 import weakref
 
 import pytest
+from conftest import resident
 
 import aerolane
 from aerolane import native
@@ -206,10 +207,10 @@ async def test_frames_that_raised_errors_of_operations_are_gone(client, seeds, s
 
 
 def rss_kib():
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * 4
+    return resident() // 1024
 
 
+@pytest.mark.own_process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_of_blocking_calls_does_not_grow(client, set_name):
     key, bins = key_and_bins(set_name)
@@ -228,6 +229,7 @@ def test_memory_of_blocking_calls_does_not_grow(client, set_name):
     assert grown < 4096, f"{grown} KiB more after 100,000 calls"
 
 
+@pytest.mark.own_process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 async def test_memory_of_async_calls_does_not_grow(client, set_name):
     key, bins = key_and_bins(set_name)
@@ -248,6 +250,7 @@ async def test_memory_of_async_calls_does_not_grow(client, set_name):
     assert grown < 4096, f"{grown} KiB more after 200,000 calls"
 
 
+@pytest.mark.own_process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 async def test_memory_of_a_million_operations_does_not_grow(client, set_name):
     """Operations of all kinds in one process, with failures and cancellations among them."""
@@ -300,6 +303,7 @@ async def test_memory_of_a_million_operations_does_not_grow(client, set_name):
     watch.check()
 
 
+@pytest.mark.own_process
 def test_clients_that_were_closed_are_gone(seeds):
     def connect_and_close(count):
         for _ in range(count):

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from conftest import other_task
+from conftest import other_task, resident
 
 import aerolane
 from aerolane import native
@@ -435,6 +435,7 @@ def test_a_filter_that_was_set_is_checked_when_it_is_used(client, filled):
         partitions.begin = -1
 
 
+@pytest.mark.own_process
 def test_memory_does_not_grow_with_the_result(new_cluster, connect):
     """The server waits for a reader that stands still: what lies in the client is bounded."""
     client = connect(new_cluster(nodes=1).seeds)
@@ -449,11 +450,6 @@ def test_memory_does_not_grow_with_the_result(new_cluster, connect):
     # 50 MB in all; sockets' buffers and a few frames are less than a fifth of that.
     assert resident() - before < 20 * 1024 * 1024
     assert sum(1 for _ in records) == 4_999
-
-
-def resident():
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * 4096
 
 
 def test_places_can_be_set(client, filled):
