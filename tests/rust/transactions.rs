@@ -367,7 +367,7 @@ async fn a_commit_in_doubt_is_settled_by_another() {
     assert_eq!(client.get(&ReadPolicy::patient(), &key, Bins::All).await.unwrap().bins["v"], Value::Int(1));
 
     // It is committed, but the record cannot be rolled: the server does it when the time is over.
-    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
+    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(100)));
     client.put(&writing(&txn), &key, &[as_bin!("v", 3)]).await.unwrap();
     inject(&target, FaultAction::DropBefore, RequestKind::Write, 1, 1000);
     let failed = client.commit_with_policies(&verify, &roll(0), &txn).await.unwrap_err();
@@ -375,6 +375,7 @@ async fn a_commit_in_doubt_is_settled_by_another() {
     assert_eq!((error_type, txn.state()), (&CommitErrorType::RollForwardAbandoned, TxnState::Committed));
     assert_eq!((roll_records.len(), roll_records[0].in_doubt()), (1, true));
     target.faults().clear_faults();
+    target.faults().advance_clock(Duration::from_secs(200)).unwrap();
     let read = ReadPolicy::patient();
     let rolled = async {
         while client.get(&read, &key, Bins::All).await.unwrap().bins["v"] != Value::Int(3) {
@@ -390,8 +391,10 @@ async fn time_and_number_of_writes_are_limited() {
     let (target, client) = on_one_node().await;
     let key = target.key("k");
     client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 1)]).await.unwrap();
-    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
+    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(100)));
     client.put(&writing(&txn), &key, &[as_bin!("v", 2)]).await.unwrap();
+    is(&client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 3)]).await.unwrap_err(), ResultCode::MrtBlocked);
+    target.faults().advance_clock(Duration::from_secs(200)).unwrap();
     let freed = async {
         while client.put(&WritePolicy::patient(), &key, &[as_bin!("v", 3)]).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -187,8 +187,11 @@ async fn the_server_ends_what_takes_too_long() {
     let client = connect(&cluster).await;
     let (key, plain) = (as_key!("test", "t", 1), WritePolicy::patient());
     put(&client, &plain, &key, 1).await.unwrap();
-    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(1)));
+    let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(100)));
     put(&client, &writing(&txn), &key, 2).await.unwrap();
+    let blocked = put(&client, &plain, &key, 3).await.unwrap_err();
+    assert_eq!(code(&blocked), Some(ResultCode::MrtBlocked), "{blocked}");
+    cluster.advance_clock(Duration::from_secs(200)).unwrap();
     tokio::time::timeout(Duration::from_secs(60), async {
         while put(&client, &plain, &key, 3).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -175,6 +175,17 @@ fn text(answer: &Answer) -> String {
     shown.join(", ")
 }
 
+/// What `call` gives when it takes less than so many seconds, once at least: a busy machine may hold some calls up, whose
+/// limit is processor time.
+fn within<R>(seconds: u64, mut call: impl FnMut() -> R) -> R {
+    let mut look = || {
+        let started = Instant::now();
+        let result = call();
+        (started.elapsed() < Duration::from_secs(seconds)).then_some(result)
+    };
+    (0..10).find_map(|_| look()).unwrap_or_else(|| panic!("not once within {seconds} s"))
+}
+
 #[test]
 fn scripts_that_never_end_are_ended_and_the_node_goes_on() {
     let cluster = cluster(1);
@@ -182,10 +193,8 @@ fn scripts_that_never_end_are_ended_and_the_node_goes_on() {
     let mut raw = Raw::connect(address);
     assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
     for function in ["forever", "stubborn", "in_coroutine"] {
-        let started = Instant::now();
-        let failure = raw.failure(function);
+        let failure = within(4, || raw.failure(function));
         assert!(failure.contains("takes too long"), "{function}: {failure}");
-        assert!(started.elapsed() < Duration::from_secs(60), "{function}: {:?}", started.elapsed());
         assert!(int(&raw.call(digest(9, 1), "incr", &[0x91, 1])) > 0, "the next call is as any other");
     }
     assert_eq!(raw.info("status"), "ok");
@@ -232,10 +241,8 @@ fn what_lua_cannot_interrupt_has_an_end() {
         ("concat_endless", "too many elements"),
         ("sort_much", "takes too long"),
     ] {
-        let started = Instant::now();
-        let failure = raw.failure(function);
+        let failure = within(6, || raw.failure(function));
         assert!(failure.contains(expected), "{function}: {failure}");
-        assert!(started.elapsed() < Duration::from_secs(60), "{function}: {:?}", started.elapsed());
     }
     for (function, expected) in [("plain_find", 1), ("rep_nothing", 0)] {
         assert_eq!(int(&raw.call(digest(7, 1), function, &[0x90])), expected, "{function}");
@@ -373,11 +380,11 @@ fn aggregations_see_every_record_and_can_be_aborted() {
             assert!(matches!(groups.read(), Ok(Element::Int(n)) if n % 3 == remainder));
         }
     }
-    raw.send(&job(FOREGROUND, "endless", &[0x90], 1, 3));
-    let started = Instant::now();
-    let answers = raw.until_last();
+    let answers = within(4, || {
+        raw.send(&job(FOREGROUND, "endless", &[0x90], 1, 3));
+        raw.until_last()
+    });
     assert!(text(&answers[0]).contains("takes too long"), "{}", text(&answers[0]));
-    assert!(started.elapsed() < Duration::from_secs(60));
     assert_eq!(answers.last().unwrap().code, 1);
 }
 
