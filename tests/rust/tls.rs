@@ -155,7 +155,8 @@ fn strangers_are_told_why() {
         let refused = |kind, policy: ClientPolicy, seeds: &str| -> Error {
             let start = Instant::now();
             let error = Door::open(kind, policy, seeds).err().expect("refused");
-            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+            // None of the time limits had to end it.
+            assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
             error
         };
         for kind in Kind::ALL {
