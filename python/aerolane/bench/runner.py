@@ -175,9 +175,9 @@ class Run:
         if self.spec.busy_ms and not self._loading:
             busy = Busy(self.spec.busy_ms, self._stop)
             self.busy.append(busy)
-            threading.Thread(target=self._compete, args=(busy,), name="busy", daemon=True).start()
+            threading.Thread(target=self._thread, args=(busy.on_thread,), name="busy", daemon=True).start()
         threads = [
-            threading.Thread(target=self._on_thread, args=(client,), name=f"worker-{i}", daemon=True)
+            threading.Thread(target=self._thread, args=(self._on_thread, client), name=f"worker-{i}", daemon=True)
             for i in range(self.workers)
         ]
         for thread in threads:
@@ -192,25 +192,23 @@ class Run:
         if not missing:
             client.close()
 
-    def _on_thread(self, client: Any) -> None:
+    def _thread(self, work: Callable[..., None], *args: Any) -> None:
+        """What a thread of the run does: the run fails with it."""
         try:
-            # On this thread, because some clients have calls that belong to a thread.
-            calls = client.calls()
-            if self.spec.current_thread_runtime:
-                self._check(calls, self._self_test(calls))
-            start = self._work(calls)
-            if self._conductor:
-                self._conductor.loop_ready()
-                self._conductor.wait_for_all()
-            start()
+            work(*args)
         except BaseException as error:
             self._fail(error)
 
-    def _compete(self, busy: Busy) -> None:
-        try:
-            busy.on_thread()
-        except BaseException as error:
-            self._fail(error)
+    def _on_thread(self, client: Any) -> None:
+        # On this thread, because some clients have calls that belong to a thread.
+        calls = client.calls()
+        if self.spec.current_thread_runtime:
+            self._check(calls, self._self_test(calls))
+        start = self._work(calls)
+        if self._conductor:
+            self._conductor.loop_ready()
+            self._conductor.wait_for_all()
+        start()
 
     def _fail(self, error: BaseException) -> None:
         with self._lock:
@@ -235,7 +233,9 @@ class Run:
         elif pooled:
             # A client that knows no pool: a loop with a client of its own on each of several threads.
             threads = [
-                threading.Thread(target=self._loop_thread, args=(make_loop,), name=f"loop-{i}", daemon=True)
+                threading.Thread(
+                    target=self._thread, args=(self._loop_thread, make_loop), name=f"loop-{i}", daemon=True
+                )
                 for i in range(self.spec.pool_loops)
             ]
             for thread in threads:
@@ -249,11 +249,8 @@ class Run:
             raise self._failure
 
     def _loop_thread(self, make_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
-        try:
-            with asyncio.Runner(loop_factory=make_loop) as runner:
-                runner.run(self._one_loop(self.mode.open()))
-        except BaseException as error:
-            self._fail(error)
+        with asyncio.Runner(loop_factory=make_loop) as runner:
+            runner.run(self._one_loop(self.mode.open()))
 
     async def _pool_loop(self, client: Any, _index: int) -> None:
         try:
