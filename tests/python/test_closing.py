@@ -193,11 +193,18 @@ def join(threads):
         raise AssertionError("a thread hangs")
 
 
+@pytest.fixture(params=["all nodes", "one node"])
+def hosts(request, seeds, new_cluster):
+    """With one node all that closing ends has to do with that one."""
+    return seeds if request.param == "all nodes" else new_cluster(nodes=1).seeds
+
+
 @pytest.mark.parametrize("close", [close_on_a_thread, close_on_a_loop, close_by_several])
-def test_a_client_that_all_use_is_closed(client, connect, set_name, close):
+def test_a_client_that_all_use_is_closed(hosts, connect, set_name, close):
+    client = connect(hosts)
     rng = random.Random(close.__name__)
     for turn in range(TURNS):
-        records = Records(connect(), f"{set_name}_{turn}", EACH * len(USERS))
+        records = Records(connect(hosts), f"{set_name}_{turn}", EACH * len(USERS))
         client.batch_write_blocking(records.keys, [bins_of(n, 0) for n in range(len(records.keys))], batch_policy=BATCH)
         failures, begun = [], [threading.Event() for _ in USERS]
 

@@ -14,8 +14,9 @@ use aerolane::{
     Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, Value, WritePolicy, as_bin,
     operations,
 };
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, on_embedded, reading, within, writing};
+use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 /// The error that opening a client gives.
 fn refused(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Error {
@@ -386,6 +387,40 @@ fn a_closed_client_says_so_to_every_call() {
         runtime.block_on(client.close()).unwrap();
         let error = LaneRuntime::new(&client, NonZeroUsize::MIN).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error:?}");
+    });
+}
+
+/// What closing ends is no failure of a node: it must not open the breaker, which would answer in the client's place.
+#[test]
+fn a_client_that_is_closed_while_it_is_busy_says_that_it_is_closed() {
+    if !on_embedded("holds answers back") {
+        return;
+    }
+    within(180, || {
+        let target = Target::embedded(1);
+        let key = target.key("busy");
+        let strict = ClientPolicy { max_error_rate: 3, error_rate_window: 100, ..policy() };
+        for kind in Kind::ALL {
+            let door = Door::open(kind, strict.clone(), target.seeds()).unwrap();
+            door.put(&WritePolicy::patient(), &key, &[as_bin!("n", 1)]).unwrap();
+            target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read)).unwrap();
+            let threads: Vec<_> = (0..10)
+                .map(|_| {
+                    let (door, key) = (door.clone(), key.clone());
+                    std::thread::spawn(move || door.get(&reading(0, 2), &key, Bins::All).unwrap_err())
+                })
+                .collect();
+            until("all are under way", || {
+                let total = door.stats().total;
+                total.in_flight + total.queued == 10
+            });
+            door.close();
+            let under_way = threads.into_iter().map(|thread| ("get under way", thread.join().unwrap()));
+            for (call, error) in under_way.chain(all_calls(&door, &key)) {
+                assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{kind:?} {call}: {error:?}");
+            }
+            target.faults().clear_faults();
+        }
     });
 }
 

@@ -204,6 +204,9 @@ impl<'a> Attempts<'a> {
 
     fn towards(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
         if node.breaker().is_open() {
+            if self.cluster.is_closed() {
+                return Err(Next::GiveUp(self.finish(Error::client_closed(), now)));
+            }
             node.breaker().record_refusal();
             let error = Error::max_error_rate(node.label());
             self.advance(false);
@@ -292,7 +295,9 @@ impl<'a> Attempts<'a> {
             self.sent += 1;
             self.unsent_in_a_row = 0;
         }
-        if !expired || failure.sent {
+        // The end of the client, or of a runtime, is nothing that a node has done.
+        let ours = matches!(failure.kind, FailureKind::Closed);
+        if !ours && (!expired || failure.sent) {
             node.breaker().record_error();
         }
         if expired && self.deadline.is_some_and(|deadline| now >= deadline) {
