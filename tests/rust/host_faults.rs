@@ -5,12 +5,11 @@ mod common;
 mod poll_loop;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use aerolane::Value;
 use aerolane::lane::{Class, FailureKind};
-use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane_embedded::faults::{FaultAction, FaultRule};
 use common::Target;
 use poll_loop::{Loop, client};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,7 +32,8 @@ fn fill(host: &mut Loop, target: &Target) {
     }
 }
 
-fn low_water_mark(fd: RawFd) -> libc::c_int {
+#[cfg(target_os = "linux")]
+fn low_water_mark(fd: std::os::fd::RawFd) -> libc::c_int {
     let (mut value, mut len): (libc::c_int, _) = (0, size_of::<libc::c_int>() as libc::socklen_t);
     // SAFETY: the pointers are those of live variables of the sizes given.
     let result =
@@ -45,6 +45,8 @@ fn low_water_mark(fd: RawFd) -> libc::c_int {
 #[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_comes_alone_under_a_raised_mark_is_not_held_back() {
+    use aerolane_embedded::faults::RequestKind;
+
     let target = Target::embedded(1);
     let mut host = Loop::of(&client(&target, 1));
     fill(&mut host, &target);
