@@ -14,6 +14,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 /// Size of the header in front of every TLS record.
 const RECORD_HEADER: usize = 5;
@@ -53,7 +54,8 @@ impl TlsOptions {
         Self { name: name.into(), identity: Some((certificates.into(), key.into())), client_ca: None }
     }
 
-    /// Clients have to show a certificate that one of these (PEM) has signed.
+    /// Clients have to show a certificate that one of these (PEM) has signed. In a cluster with users, its Common Name
+    /// can log in without a password (`AuthMode::Pki`).
     #[must_use]
     pub fn require_client_certificate(mut self, authorities: impl Into<String>) -> Self {
         self.client_ca = Some(authorities.into());
@@ -228,6 +230,20 @@ impl Transport for TlsTransport {
         }
         Ok(true)
     }
+
+    fn common_name(&self) -> Option<String> {
+        // The first one is the client's own; rustls has checked who signed it.
+        self.tls.peer_certificates()?.first().and_then(|certificate| common_name(certificate))
+    }
+}
+
+/// The Common Name of a certificate's subject. `None` if it has none or several, or one that is not text in UTF-8 (or a
+/// part of that: ASCII in its various forms).
+fn common_name(certificate: &[u8]) -> Option<String> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    let mut names = certificate.subject().iter_common_name();
+    let name = names.next()?.as_str().ok()?;
+    names.next().is_none().then(|| name.to_owned())
 }
 
 /// Lets one frame through per record that came.
@@ -275,6 +291,7 @@ fn frame_size(head: [u8; PROTO_HEADER_SIZE]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rcgen::{CertificateParams, DistinguishedName, DnType, DnValue, KeyPair};
 
     fn frame(body: usize) -> Vec<u8> {
         let mut bytes = vec![2, 3, 0, 0, 0, 0, 0, body as u8];
@@ -305,6 +322,46 @@ mod tests {
         gate.record_came();
         assert_eq!(gate.hand_out(&whole[..9], 100), 9);
         assert_eq!(gate.hand_out(&whole[9..], 100), 9);
+    }
+
+    /// A certificate with these names in its subject, as rcgen makes it.
+    fn certificate(names: &[(DnType, DnValue)]) -> Vec<u8> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        for (kind, name) in names {
+            params.distinguished_name.push(kind.clone(), name.clone());
+        }
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn the_common_name_of_a_certificate() {
+        let text = |text: &str| DnValue::Utf8String(text.to_owned());
+        let whole = certificate(&[
+            (DnType::OrganizationName, text("lab")),
+            (DnType::CommonName, text("änn")),
+            (DnType::OrganizationalUnitName, text("unit")),
+        ]);
+        assert_eq!(common_name(&whole).as_deref(), Some("änn"));
+        let ascii = DnValue::PrintableString("ann".try_into().unwrap());
+        assert_eq!(common_name(&certificate(&[(DnType::CommonName, ascii)])).as_deref(), Some("ann"));
+
+        assert_eq!(common_name(&certificate(&[])), None, "no names at all");
+        assert_eq!(common_name(&certificate(&[(DnType::OrganizationName, text("ann"))])), None, "no Common Name");
+        // rcgen keeps one value of a type, but for those it does not know by name (2.5.4.3 is the Common Name).
+        let again = DnType::CustomDnType(vec![2, 5, 4, 3]);
+        let two = certificate(&[(DnType::CommonName, text("ann")), (again, text("ben"))]);
+        assert_eq!(common_name(&two), None, "two of them");
+        let wide = DnValue::BmpString("ann".try_into().unwrap());
+        assert_eq!(common_name(&certificate(&[(DnType::CommonName, wide)])), None, "UTF-16");
+        // Bytes that call themselves UTF-8: the two of `ä` begin the name.
+        let at = whole.windows(4).rposition(|bytes| bytes == "änn".as_bytes()).unwrap();
+        let mut broken = whole.clone();
+        broken[at] = 0xff;
+        assert_eq!(common_name(&broken), None, "not UTF-8");
+        for cut in 0..whole.len() {
+            assert_eq!(common_name(&whole[..cut]), None, "{cut} bytes of it");
+        }
     }
 
     #[test]

@@ -403,6 +403,49 @@ async fn tls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tls_with_a_certificate_that_logs_in() {
+    let mut params = rcgen::CertificateParams::default();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "ann");
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let tls = TlsOptions::self_signed("nodes.example").require_client_certificate(certificate.pem());
+    let cluster = EmbeddedCluster::builder().nodes(3).user("root", "secret").tls(tls).start().unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    let pem = cluster.certificate_pem().unwrap().as_bytes();
+    roots.add(rustls::pki_types::CertificateDer::from_pem_slice(pem).unwrap()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    let as_whom = |auth_mode: AuthMode| ClientPolicy {
+        tls_policy: Some(TlsPolicy::new(config.clone())),
+        auth_mode,
+        fail_if_not_connected: true,
+        ..policy()
+    };
+    let port = cluster.nodes()[0].tls_address.unwrap().port();
+    let seed = vec![Host::new_tls("127.0.0.1", "nodes.example", port)];
+    let admin = AdminPolicy::patient();
+    let root = as_whom(AuthMode::Internal("root".to_owned(), "secret".to_owned()));
+    let root = Client::new(&root, &seed).await.unwrap();
+    assert!(Client::new(&as_whom(AuthMode::Pki), &seed).await.is_err(), "no such user yet");
+    root.create_pki_user(&admin, "ann", &["read-write"]).await.unwrap();
+    let ann = Client::new(&as_whom(AuthMode::Pki), &seed).await.unwrap();
+    wait_until("the client knows all nodes", || ann.nodes().len() == 3).await;
+    for key in &keys("pki", 20) {
+        ann.put(&WritePolicy::patient(), key, &[as_bin!("i", 1)]).await.unwrap();
+        assert_eq!(ann.get(&ReadPolicy::patient(), key, Bins::All).await.unwrap().bins.len(), 1);
+    }
+    let refused = ann.create_pki_user(&admin, "ben", &[]).await.unwrap_err();
+    assert_eq!(code(&refused), Some(ResultCode::RoleViolation));
+    let refused = root.change_password(&admin, "ann", "secret").await.unwrap_err();
+    assert_eq!(code(&refused), Some(ResultCode::ForbiddenPassword));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn faults_show_up_as_errors_of_the_client() {
     let cluster = cluster(1);
     let client = connect(&cluster).await;

@@ -5,6 +5,8 @@
 mod common;
 
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
+use aerolane_wire::admin::{self, AdminHeader, AdminMessage};
+use aerolane_wire::message::Field;
 use common::{digest, get, put};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -117,4 +119,65 @@ fn nodes_show_a_certificate_of_ones_own_and_ask_clients_for_theirs() {
         let broken = EmbeddedCluster::builder().tls(TlsOptions::from_pem("node", certificate, key)).start();
         assert!(broken.is_err(), "{certificate:?} {key:?}");
     }
+}
+
+/// The result and the body of the answer to a request of administration.
+fn ask(stream: &mut (impl Read + Write), request: &[u8]) -> (u8, Vec<u8>) {
+    stream.write_all(request).unwrap();
+    let mut head = [0; 8];
+    stream.read_exact(&mut head).unwrap();
+    let mut body = vec![0; usize::from(u16::from_be_bytes([head[6], head[7]]))];
+    stream.read_exact(&mut body).unwrap();
+    (body[1], body)
+}
+
+#[test]
+fn a_certificate_logs_its_common_name_in() {
+    let mut params = rcgen::CertificateParams::default();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "ann");
+    let signing_key = rcgen::KeyPair::generate().unwrap();
+    let ann = Certificate { cert: params.self_signed(&signing_key).unwrap(), signing_key };
+    let cluster = EmbeddedCluster::builder()
+        .nodes(1)
+        .user("ann", "secret")
+        .tls(TlsOptions::self_signed("node").require_client_certificate(ann.cert.pem()))
+        .start()
+        .unwrap();
+    let mut login = Vec::new();
+    admin::encode_login_pki(&mut login).unwrap();
+    let authenticate = |user: Option<&str>, token: &[u8]| {
+        let mut request = Vec::new();
+        admin::encode_authenticate(&mut request, user.map(str::as_bytes), token).unwrap();
+        request
+    };
+
+    let mut stream = connect_as(&cluster, "node", Some(&ann));
+    let (result, body) = ask(&mut stream, &login);
+    assert_eq!(result, 0);
+    let (token, _) = AdminMessage::decode(&body).unwrap().session().unwrap();
+    stream.write_all(&put(digest(1, 1), 1)).unwrap();
+    assert_eq!(code(&mut stream).unwrap(), 0, "the connection is logged in");
+    // The token opens further connections, also plain ones, and for this user alone.
+    let plain = || {
+        let stream = TcpStream::connect(cluster.nodes()[0].address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+    };
+    assert_eq!(ask(&mut plain(), &authenticate(None, token)).0, 0);
+    assert_eq!(ask(&mut plain(), &authenticate(Some("ann"), token)).0, 0);
+    assert_eq!(ask(&mut plain(), &authenticate(Some("ben"), token)).0, 65);
+
+    // What has shown no certificate has no credential; one that names somebody needs that user's.
+    assert_eq!(ask(&mut plain(), &login).0, 65, "no TLS");
+    let mut stream = connect_as(&cluster, "node", Some(&ann));
+    let mut named = Vec::new();
+    admin::encode_login(&mut named, b"ann", b"", None).unwrap();
+    assert_eq!(ask(&mut stream, &named).0, 65);
+    let mut nobody = Vec::new();
+    let credential = Field { kind: admin::field::CREDENTIAL, value: b"$2a$" };
+    let header = AdminHeader { command: admin::command::LOGIN, ..AdminHeader::default() };
+    admin::encode(&mut nobody, header, [credential]).unwrap();
+    assert_eq!(ask(&mut stream, &nobody).0, 60);
+    stream.write_all(&get(digest(1, 1))).unwrap();
+    assert_eq!(code(&mut stream).unwrap(), 80, "nobody is logged in");
 }

@@ -84,6 +84,7 @@ impl Node {
 /// * `users`: passwords by user name. Given any, clients have to log in. Default none.
 /// * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the spot.
 /// * `tls_client_ca`: certificates (PEM text); on the TLS ports, clients have to show one that one of these has signed.
+///   With `users`, a client can log in with it (`AuthMode.PKI`): its Common Name is the user.
 ///   Default none: clients need no certificate.
 /// * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
 ///

@@ -128,6 +128,33 @@ impl Door {
         call!(self, |client| client.info(&policy, &[&command[..]])).map(drop)
     }
 
+    /// Makes a user with a password, or, without one, a user who logs in with a certificate.
+    pub fn create_user(
+        &self,
+        policy: AdminPolicy,
+        user: &str,
+        password: Option<&str>,
+        roles: &[&'static str],
+    ) -> Result<(), Error> {
+        let (user, password, roles) = (user.to_owned(), password.map(str::to_owned), roles.to_vec());
+        match password {
+            None => call!(self, |client| client.create_pki_user(&policy, &user, &roles)),
+            Some(password) => call!(self, |client| client.create_user(&policy, &user, &password, &roles)),
+        }
+    }
+
+    /// Sets a user's password.
+    pub fn change_password(&self, policy: AdminPolicy, user: &str, password: &str) -> Result<(), Error> {
+        let (user, password) = (user.to_owned(), password.to_owned());
+        call!(self, |client| client.change_password(&policy, &user, &password))
+    }
+
+    /// Removes a user.
+    pub fn drop_user(&self, policy: AdminPolicy, user: &str) -> Result<(), Error> {
+        let user = user.to_owned();
+        call!(self, |client| client.drop_user(&policy, &user))
+    }
+
     /// Removes the records of a set that are older than so many nanoseconds since 1970; 0: all.
     pub fn truncate(&self, policy: AdminPolicy, namespace: &str, set: &str, before: i64) -> Result<(), Error> {
         let (namespace, set) = (namespace.to_owned(), set.to_owned());

@@ -29,13 +29,39 @@ const PREDEFINED: [(&str, u8); 10] = [
 /// The roles of a user that may do everything.
 pub(super) const ALL_ROLES: [&str; 3] = ["user-admin", "sys-admin", "read-write-udf"];
 
+/// What `create_pki_user` of the clients sends instead of a password's hash: that of the word `nopassword`. The user logs in
+/// with a certificate alone, and can be given no password any more (servers from 8.1 on:
+/// <https://aerospike.com/docs/server/guide/security/access-control> on disabling authentication by password permanently;
+/// what is sent: `Client::create_pki_user` of aerospike-core 3.0.0; `FORBIDDEN_PASSWORD`: the vendor's own test of it in
+/// Python).
+const NO_PASSWORD: &[u8] = b"$2a$10$7EqJtq98hPqEX7fNZaFWoOePA2sZy..tlOF99W2N0g5KZ3dLaw8WO";
+
 /// A user.
 #[derive(Debug)]
 pub(super) struct User {
-    /// Hash of the password.
-    pub(super) hash: Vec<u8>,
+    /// Hash of the password; `None`: there is none, and never will be ([`NO_PASSWORD`]).
+    hash: Option<Vec<u8>>,
     pub(super) roles: BTreeSet<String>,
     pub(super) usage: Arc<Usage>,
+}
+
+impl User {
+    fn new(hash: Vec<u8>, roles: BTreeSet<String>) -> Self {
+        Self { hash: Some(hash).filter(|hash| hash != NO_PASSWORD), roles, usage: Arc::default() }
+    }
+
+    /// Whether a password's hash is this user's.
+    pub(super) fn has_hash(&self, hash: &[u8]) -> bool {
+        self.hash.as_deref() == Some(hash)
+    }
+
+    /// Sets the password, or ends that there is one.
+    pub(super) fn set_hash(&mut self, hash: Vec<u8>) -> Result<(), ResultCode> {
+        let own = self.hash.as_mut().ok_or(ResultCode::FORBIDDEN_PASSWORD)?;
+        *own = hash;
+        self.hash.take_if(|hash| hash == NO_PASSWORD);
+        Ok(())
+    }
 }
 
 /// What a user has done in the present second.
@@ -157,8 +183,7 @@ impl Accounts {
         if self.users.len() >= MAX_ACCOUNTS {
             return Err(ResultCode::SERVER_ERROR);
         }
-        let user = User { hash, roles: roles.iter().cloned().collect(), usage: Arc::default() };
-        self.users.insert(name.to_owned(), user);
+        self.users.insert(name.to_owned(), User::new(hash, roles.iter().cloned().collect()));
         Ok(())
     }
 

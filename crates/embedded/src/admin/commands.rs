@@ -136,8 +136,7 @@ fn password(message: &AdminMessage<'_>) -> Result<Vec<u8>, ResultCode> {
 }
 
 fn set_password(accounts: &mut Accounts, user: &str, hash: Vec<u8>) -> Result<(), ResultCode> {
-    accounts.user_mut(user)?.hash = hash;
-    Ok(())
+    accounts.user_mut(user)?.set_hash(hash)
 }
 
 fn roles(message: &AdminMessage<'_>) -> Result<Vec<String>, ResultCode> {

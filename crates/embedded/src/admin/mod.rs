@@ -17,6 +17,7 @@ mod security;
 
 pub(crate) use accounts::Grants;
 pub(crate) use privilege::Permission;
+use security::Token;
 pub(crate) use security::{FirstUser, SESSION_TTL, Security};
 
 use crate::cluster::{Counters, Node};
@@ -39,22 +40,18 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     };
     let user = message.field(field::USER).and_then(|user| std::str::from_utf8(user).ok());
     match message.header.command {
-        command::LOGIN => {
-            let credential = message.field(field::CREDENTIAL).unwrap_or_default();
-            match security.login(user.unwrap_or_default(), credential) {
-                Ok(token) => {
-                    log_in(request.session, user);
-                    if let Err(code) = security.grants(request.session) {
-                        request.session.user = None;
-                        return result(out, code);
-                    }
-                    let written = admin::encode_session(out, &token, Some(security.session_ttl()));
-                    debug_assert!(written.is_ok(), "two short fields always fit");
-                    Answered::Done
+        command::LOGIN => match login(security, request.session, &message, user) {
+            Ok(token) => {
+                if let Err(code) = security.grants(request.session) {
+                    request.session.user = None;
+                    return result(out, code);
                 }
-                Err(code) => result(out, code),
+                let written = admin::encode_session(out, &token, Some(security.session_ttl()));
+                debug_assert!(written.is_ok(), "two short fields always fit");
+                Answered::Done
             }
-        }
+            Err(code) => result(out, code),
+        },
         command::AUTHENTICATE => {
             let checked = match (message.field(field::SESSION_TOKEN), message.field(field::CREDENTIAL)) {
                 (Some(token), _) => security.check_token(user, token),
@@ -88,6 +85,27 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
             }
         }
     }
+}
+
+/// Logs in with a password, or, if the message names nobody and has no credential, with the certificate of the connection
+/// (as every client sends it: `aerolane_wire::admin::encode_login_pki`). Gives the token of the session.
+fn login(
+    security: &Security,
+    session: &mut Session,
+    message: &AdminMessage<'_>,
+    user: Option<&str>,
+) -> Result<Token, ResultCode> {
+    let name = match (message.field(field::USER), message.field(field::CREDENTIAL)) {
+        (None, None) => security.check_certificate(session.common_name.as_deref())?.to_owned(),
+        (_, credential) => {
+            let user = user.unwrap_or_default();
+            security.check_credential(user, credential.unwrap_or_default())?;
+            user.to_owned()
+        }
+    };
+    let token = security.open(&name)?;
+    log_in(session, Some(&name));
+    Ok(token)
 }
 
 fn log_in(session: &mut Session, user: Option<&str>) {

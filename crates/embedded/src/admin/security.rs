@@ -23,7 +23,8 @@ const MAX_SESSIONS: usize = 10_000;
 /// How long a session lasts if nothing is said: a day, as in the server.
 pub(crate) const SESSION_TTL: u32 = 86_400;
 
-type Token = [u8; TOKEN_SIZE];
+/// What a client shows on its further connections instead of the credential.
+pub(super) type Token = [u8; TOKEN_SIZE];
 
 /// The users and roles of a cluster, and the sessions.
 pub(crate) struct Security {
@@ -121,12 +122,20 @@ impl Security {
     pub(crate) fn check_credential(&self, user: &str, credential: &[u8]) -> Result<(), ResultCode> {
         let accounts = self.accounts.read();
         let user = accounts.users.get(user).ok_or(ResultCode::INVALID_USER)?;
-        if user.hash == credential { Ok(()) } else { Err(ResultCode::INVALID_CREDENTIAL) }
+        if user.has_hash(credential) { Ok(()) } else { Err(ResultCode::INVALID_CREDENTIAL) }
     }
 
-    /// Opens a session.
-    pub(crate) fn login(&self, user: &str, credential: &[u8]) -> Result<Token, ResultCode> {
-        self.check_credential(user, credential)?;
+    /// The user of a login by certificate: the one whose name is the CN in the certificate's subject
+    /// (<https://aerospike.com/docs/server/guide/security/access-control>, on PKI authentication). `common_name` is that of
+    /// the certificate that the client has shown on this connection, if it has shown one that says a name; a login that
+    /// shows nothing has not the credential that it needs.
+    pub(super) fn check_certificate<'a>(&self, common_name: Option<&'a str>) -> Result<&'a str, ResultCode> {
+        let user = common_name.ok_or(ResultCode::INVALID_CREDENTIAL)?;
+        if self.accounts.read().users.contains_key(user) { Ok(user) } else { Err(ResultCode::INVALID_USER) }
+    }
+
+    /// Opens a session for a user whose credential or certificate has been checked.
+    pub(super) fn open(&self, user: &str) -> Result<Token, ResultCode> {
         let mut token = [0; TOKEN_SIZE];
         getrandom::fill(&mut token).map_err(|_| ResultCode::SERVER_ERROR)?;
         let ends = Instant::now() + Duration::from_secs(self.session_ttl.into());
@@ -158,15 +167,16 @@ impl Security {
 mod tests {
     use super::*;
 
-    fn hash_of(security: &Security, user: &str) -> Vec<u8> {
-        security.look(|accounts| accounts.users[user].hash.clone())
+    /// What clients send for a password.
+    fn hash_of(password: &str) -> Vec<u8> {
+        bcrypt::hash_with_salt(password, COST, SALT).unwrap().format_for_version(bcrypt::Version::TwoA).into_bytes()
     }
 
     #[test]
     fn hashes_are_those_of_the_clients() {
         // The credentials that the C client sent for these passwords when the golden group `security` was recorded.
         let security = Security::new(&[("admin".into(), "secret".into(), None)], SESSION_TTL).unwrap();
-        let hash = String::from_utf8(hash_of(&security, "admin")).unwrap();
+        let hash = String::from_utf8(hash_of("secret")).unwrap();
         assert!(hash.starts_with("$2a$10$7EqJtq98hPqEX7fNZaFWoO"), "{hash}");
         assert_eq!(security.check_credential("admin", hash.as_bytes()), Ok(()));
         assert_eq!(security.check_credential("admin", b"secret"), Err(ResultCode::INVALID_CREDENTIAL));
@@ -174,20 +184,45 @@ mod tests {
     }
 
     #[test]
+    fn users_without_a_password_never_get_one() {
+        let users = [("pki".to_owned(), "nopassword".to_owned(), None), ("a".to_owned(), "x".to_owned(), None)];
+        let security = Security::new(&users, SESSION_TTL).unwrap();
+        let set = |user: &str, hash: Vec<u8>| security.change(|accounts| accounts.user_mut(user)?.set_hash(hash));
+        let (none, other) = (hash_of("nopassword"), hash_of("y"));
+        assert_eq!(security.check_credential("pki", &none), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(security.check_credential("pki", b""), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(set("pki", other.clone()), Err(ResultCode::FORBIDDEN_PASSWORD));
+        assert_eq!(security.check_credential("pki", &other), Err(ResultCode::INVALID_CREDENTIAL));
+        // A password can be taken away, for good.
+        assert_eq!((set("a", other.clone()), security.check_credential("a", &other)), (Ok(()), Ok(())));
+        assert_eq!(set("a", none.clone()), Ok(()));
+        assert_eq!(security.check_credential("a", &none), Err(ResultCode::INVALID_CREDENTIAL));
+        assert_eq!(set("a", other), Err(ResultCode::FORBIDDEN_PASSWORD));
+    }
+
+    #[test]
+    fn certificates_name_users() {
+        let security = Security::new(&[("a".to_owned(), "x".to_owned(), None)], SESSION_TTL).unwrap();
+        assert_eq!(security.check_certificate(Some("a")), Ok("a"));
+        assert_eq!(security.check_certificate(Some("A")), Err(ResultCode::INVALID_USER));
+        assert_eq!(security.check_certificate(Some("")), Err(ResultCode::INVALID_USER));
+        assert_eq!(security.check_certificate(None), Err(ResultCode::INVALID_CREDENTIAL));
+    }
+
+    #[test]
     fn tokens_open_what_they_were_made_for_until_they_end() {
         let users = [("a".to_owned(), "x".to_owned(), None), ("b".to_owned(), "y".to_owned(), None)];
         let security = Security::new(&users, SESSION_TTL).unwrap();
-        let credential = hash_of(&security, "a");
-        let token = security.login("a", &credential).unwrap();
+        let token = security.open("a").unwrap();
         assert_eq!(security.check_token(Some("a"), &token), Ok("a".to_owned()));
         assert_eq!(security.check_token(Some("b"), &token), Err(ResultCode::INVALID_CREDENTIAL));
         assert_eq!(security.check_token(Some("a"), &token[1..]), Err(ResultCode::INVALID_CREDENTIAL));
         assert_eq!(security.check_token(Some("a"), &[0; 32]), Err(ResultCode::INVALID_CREDENTIAL));
         let brief = Security::new(&users, 0).unwrap();
-        let token = brief.login("a", &credential).unwrap();
+        let token = brief.open("a").unwrap();
         assert_eq!(brief.check_token(Some("a"), &token), Err(ResultCode::EXPIRED_SESSION));
         for _ in 0..MAX_SESSIONS {
-            brief.login("a", &credential).unwrap();
+            brief.open("a").unwrap();
         }
         assert_eq!(brief.check_token(Some("a"), &token), Err(ResultCode::INVALID_CREDENTIAL));
     }

@@ -101,7 +101,7 @@ impl Connection {
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
-        let session = Session { peer, user: None, grants: None, user_agent_set: false, records: 0 };
+        let session = Session { peer, common_name: None, user: None, grants: None, user_agent_set: false, records: 0 };
         Ok(Self {
             listener,
             node,
@@ -367,6 +367,9 @@ impl Connection {
     /// Answers one frame. `false`: it has to wait.
     #[inline]
     fn frame(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+        if frame.header.frame_type == FrameType::Admin {
+            self.ask_for_name();
+        }
         if self.node.faults.armed() || self.drawn.is_some() {
             return self.frame_with_faults(frame, now_ms);
         }
@@ -377,6 +380,14 @@ impl Connection {
             Answered::Stream(producer) => self.state = State::Streaming(producer),
         }
         true
+    }
+
+    /// Finds out what the client's certificate says, for a login that relies on it.
+    #[cold]
+    fn ask_for_name(&mut self) {
+        if self.session.user.is_none() && self.session.common_name.is_none() {
+            self.session.common_name = self.transport.as_ref().and_then(|transport| transport.common_name());
+        }
     }
 
     /// [`Connection::frame`] while fault rules are installed.

@@ -12,6 +12,8 @@ use std::time::Instant;
 pub(crate) struct Session {
     /// The client's address.
     pub(crate) peer: SocketAddr,
+    /// The Common Name of the client's TLS certificate; asked for when a request of administration comes before a login.
+    pub(crate) common_name: Option<String>,
     /// The user that has logged in on this connection.
     pub(crate) user: Option<String>,
     /// What that user may do, as far as it was asked for.

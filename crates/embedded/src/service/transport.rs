@@ -14,6 +14,10 @@ pub(crate) trait Transport: Send {
 
     /// Sends what it holds back; `true` when nothing is left.
     fn flush(&mut self, stream: &mut TcpStream) -> io::Result<bool>;
+
+    /// The name in the certificate that the client has shown and that was found to be signed as it has to be.
+    /// `None`: it has shown none, or one that does not say one name.
+    fn common_name(&self) -> Option<String>;
 }
 
 /// Makes the transport of a new connection.
