@@ -291,6 +291,7 @@ impl Combiner {
         };
         state.led = true;
         if state.entries.len() < state.usual && deadline.is_none_or(|d| d.saturating_duration_since(now) > HURRY) {
+            // Who was woken of late is about to come with its next request, once it gets to run.
             drop(state);
             thread::yield_now();
             state = self.state.lock();
