@@ -32,8 +32,8 @@ pub(super) const ALL_ROLES: [&str; 3] = ["user-admin", "sys-admin", "read-write-
 /// What `create_pki_user` of the clients sends instead of a password's hash: that of the word `nopassword`. The user logs in
 /// with a certificate alone, and can be given no password any more (servers from 8.1 on:
 /// <https://aerospike.com/docs/server/guide/security/access-control> on disabling authentication by password permanently;
-/// what is sent: `Client::create_pki_user` of aerospike-core 3.0.0; `FORBIDDEN_PASSWORD`: the vendor's own test of it in
-/// Python).
+/// what is sent: `Client::create_pki_user` of aerospike-core 3.0.0; `FORBIDDEN_PASSWORD`: what a public test in Python
+/// expects of a server).
 const NO_PASSWORD: &[u8] = b"$2a$10$7EqJtq98hPqEX7fNZaFWoOePA2sZy..tlOF99W2N0g5KZ3dLaw8WO";
 
 /// A user.
