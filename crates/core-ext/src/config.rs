@@ -42,7 +42,7 @@ pub struct PoolSizing {
     pub spread: u32,
     /// Most requests in flight on one connection; further connections are opened only when all are full. Default 128
     /// (see decision 0002); always 1 on TLS connections. At most [`MAX_DEPTH`]. Threads that block share connections from
-    /// 12 calls under way to a node on, never more than 32 to one (see decision 0014), and not at all when this is below 12.
+    /// 10 calls under way to a node on, never more than 32 to one (see decision 0014), and not at all when this is below 10.
     pub depth: u32,
     /// Most bytes of requests that are written to one connection and not yet answered. Default 1 MiB. A single
     /// request larger than this is still sent, alone.

@@ -42,8 +42,8 @@ const LOOK_AFTER: Duration = Duration::from_secs(1);
 const KEEP_REQUEST: usize = 64 * 1024;
 /// From so many single-record calls under way to a node on, callers share connections, until there are fewer than
 /// `SHARE_UNTIL`. Below that, a connection per thread costs less; a mixture of both costs most (decision 0014).
-const SHARE_FROM: usize = 12;
-const SHARE_UNTIL: usize = 6;
+const SHARE_FROM: usize = 10;
+const SHARE_UNTIL: usize = 4;
 /// Most shared connections per node.
 const MOST_COMBINERS: usize = 8;
 /// For so many connections that a pool may have, one may be shared: the calls that find no room on it need the others.
