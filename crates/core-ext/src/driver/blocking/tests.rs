@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -295,23 +295,28 @@ fn most_on_a_connection(depth: u32) -> usize {
     let shared = &pools.pools_of(NodeId::from_index(0)).unwrap().combiners;
     let in_use = shared.len().min(40_usize.div_ceil(depth.min(32) as usize));
     let is_warm = || shared[..in_use].iter().all(|combiner| combiner.counts().2);
+    let warm = Barrier::new(41);
     let all_wait = || pools.counters(NodeId::from_index(0)).in_flight == 40;
-    thread::scope(|scope| {
+    let all_waited = thread::scope(|scope| {
         for _ in 0..40 {
             scope.spawn(|| {
-                while !is_warm() {
+                while !is_warm() && Instant::now() < limit {
                     assert_eq!(call(&pools, 1, 0).unwrap(), 1);
-                    assert!(Instant::now() < limit, "{:?}", pools.counters(NodeId::from_index(0)));
                 }
+                warm.wait();
                 assert_eq!(call(&pools, HELD, 0).unwrap(), HELD);
             });
         }
-        while !all_wait() {
-            assert!(Instant::now() < limit, "{:?}", pools.counters(NodeId::from_index(0)));
+        // From here on, what is in flight is held.
+        warm.wait();
+        while !all_wait() && Instant::now() < limit {
             thread::sleep(Duration::from_millis(1));
         }
+        let all_waited = all_wait();
         server.answers.released.store(true, Ordering::SeqCst);
+        all_waited
     });
+    assert!(all_waited, "{:?}", pools.counters(NodeId::from_index(0)));
     let held = server.answers.held.lock().unwrap();
     assert_eq!(held.len(), 40);
     held.iter().map(|on| held.iter().filter(|other| *other == on).count()).max().unwrap()
