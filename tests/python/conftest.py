@@ -290,7 +290,11 @@ def overheard(where):
                 while data := onward.recv(4096):
                     self.request.sendall(data)
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Passing) as server:
+    class Server(socketserver.ThreadingTCPServer):
+        # Clients open several connections at once; what does not fit in line waits for a second.
+        request_queue_size = 128
+
+    with Server(("127.0.0.1", 0), Passing) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server.server_address, said
         server.shutdown()

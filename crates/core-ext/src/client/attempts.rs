@@ -203,10 +203,11 @@ impl<'a> Attempts<'a> {
     }
 
     fn towards(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
+        // The connections may not have heard of it yet, and would take the request.
+        if self.cluster.is_closed() {
+            return Err(Next::GiveUp(self.finish(Error::client_closed(), now)));
+        }
         if node.breaker().is_open() {
-            if self.cluster.is_closed() {
-                return Err(Next::GiveUp(self.finish(Error::client_closed(), now)));
-            }
             node.breaker().record_refusal();
             let error = Error::max_error_rate(node.label());
             self.advance(false);

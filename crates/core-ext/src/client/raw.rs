@@ -330,7 +330,7 @@ impl RawClient {
     }
 
     /// Where the first attempt of a call goes. `None`: something stands in the way (an unknown namespace, a node that
-    /// is not to be bothered now); [`resume`](Self::resume) finds out what, and waits where that helps.
+    /// is not to be bothered now, a client that is closed, which lanes may not have heard yet); [`resume`](Self::resume) finds out what, and waits where that helps.
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
         let mut attempts = Attempts::new(&self.shared.cluster, policy, call.what(), now);

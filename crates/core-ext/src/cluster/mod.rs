@@ -13,7 +13,7 @@ mod worker;
 
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -54,6 +54,8 @@ struct Shared {
     listeners: Listeners,
     refresh: RefreshRequests,
     life: watch::Sender<Life>,
+    /// It is no longer open. What every call asks, who would all count on one cache line in asking for `life`.
+    closing: AtomicBool,
     /// Threads within [`Cluster::block_on`], which use the runtime's reactor.
     visitors: AtomicUsize,
 }
@@ -70,6 +72,7 @@ impl Shared {
             listeners: Listeners::default(),
             refresh: RefreshRequests::default(),
             life: watch::Sender::new(Life::Open),
+            closing: AtomicBool::new(false),
             visitors: AtomicUsize::new(0),
         })
     }
@@ -267,7 +270,7 @@ impl Cluster {
     /// Whether [`close`](Self::close) was called.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        *self.shared.life.borrow() >= Life::Closing
+        self.shared.closing.load(Ordering::Acquire)
     }
 
     /// Waits until the cluster is being closed.
@@ -295,6 +298,7 @@ impl Cluster {
 
     /// Begins to [`close`](Self::close): from here on operations fail with `ClientClosed`.
     pub(crate) fn begin_close(&self) {
+        self.shared.closing.store(true, Ordering::Release);
         self.shared.life.send_if_modified(|life| {
             let open = *life == Life::Open;
             if open {

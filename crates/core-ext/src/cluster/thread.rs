@@ -42,6 +42,7 @@ struct MarkClosed<'a>(&'a Shared);
 
 impl Drop for MarkClosed<'_> {
     fn drop(&mut self) {
+        self.0.closing.store(true, Ordering::Release);
         self.0.life.send_replace(Life::Closed);
     }
 }
@@ -69,6 +70,7 @@ async fn live(shared: &Arc<Shared>, hosts: &[Host], mut started: oneshot::Sender
             () = worker.run() => {}
         }
     }
+    shared.closing.store(true, Ordering::Release);
     shared.life.send_if_modified(|life| std::mem::replace(life, Life::Closing) != Life::Closing);
     shared.listeners.notify(&shared.topology.load_full());
     close(&core).await;
