@@ -6,6 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::conditions::Conditions;
+use crate::tls;
+
 /// Names the binary to start, when it is not beside ours.
 pub const BINARY_VARIABLE: &str = "AEROLANE_EMBEDDED";
 const BINARY: &str = "aerolane-embedded";
@@ -48,32 +51,59 @@ pub enum EmbeddedError {
     },
 }
 
+/// Where clients connect to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The seeds, separated by commas: `host:port`, or `host:name:port` with TLS.
+    pub seeds: String,
+    /// The certificate (PEM) to trust; it switches TLS on.
+    pub certificate: Option<String>,
+}
+
 /// A running embedded cluster; it ends when this is dropped, or when this process ends in any way.
 #[derive(Debug)]
 pub struct EmbeddedProcess {
     child: Child,
-    seeds: String,
+    target: Target,
 }
 
 impl EmbeddedProcess {
-    /// Starts `nodes` nodes with one namespace on free loopback ports.
+    /// Starts `nodes` nodes with one namespace on free loopback ports, with TLS if `tls`.
     ///
     /// # Errors
     /// When the binary is not found, does not start, or names no seeds in time.
-    pub fn start(nodes: usize, namespace: &str) -> Result<Self, EmbeddedError> {
-        Self::start_program(find_program()?, nodes, namespace)
+    pub fn start(nodes: usize, namespace: &str, tls: bool, conditions: &Conditions) -> Result<Self, EmbeddedError> {
+        let mut arguments =
+            vec!["--nodes".to_owned(), nodes.to_string(), "--namespace".to_owned(), namespace.to_owned()];
+        arguments.extend(conditions.arguments());
+        Self::start_program(find_program()?, arguments, tls)
     }
 
-    fn start_program(program: PathBuf, nodes: usize, namespace: &str) -> Result<Self, EmbeddedError> {
-        let mut child = Command::new(&program)
-            .args(["--nodes", &nodes.to_string(), "--namespace", namespace, "--port", "0", "--stdin"])
+    fn start_program(program: PathBuf, arguments: Vec<String>, tls: bool) -> Result<Self, EmbeddedError> {
+        let certificate = std::env::temp_dir().join(format!("aerolane-bench-{}.pem", std::process::id()));
+        let mut command = Command::new(&program);
+        command.args(arguments).args(["--port", "0", "--stdin"]);
+        if tls {
+            command.args(["--json", "--tls-name", tls::SERVER_NAME, "--tls-certificate"]).arg(&certificate);
+        }
+        let mut child = command
             // It ends when its stdin closes, that is also when this process is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|source| EmbeddedError::Spawn { program: program.clone(), source })?;
-        match await_seeds(&mut child) {
-            Ok(seeds) => Ok(Self { child, seeds }),
+        let announced = await_seeds(&mut child);
+        // The certificate is written before the seeds are announced.
+        let target = announced.and_then(|seeds| {
+            if !tls {
+                return Ok(Target { seeds, certificate: None });
+            }
+            let pem = std::fs::read_to_string(&certificate).map_err(|error| format!("no certificate: {error}"));
+            let _ = std::fs::remove_file(&certificate);
+            Ok(Target { seeds: tls::named_seeds(&seeds), certificate: Some(pem?) })
+        });
+        match target {
+            Ok(target) => Ok(Self { child, target }),
             Err(reason) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -82,10 +112,16 @@ impl EmbeddedProcess {
         }
     }
 
-    /// The seeds, `host:port` separated by commas.
+    /// Where clients connect to.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.target.clone()
+    }
+
+    /// The seeds, separated by commas.
     #[must_use]
     pub fn seeds(&self) -> &str {
-        &self.seeds
+        &self.target.seeds
     }
 
     /// The process id, for measuring it from outside.
@@ -156,8 +192,11 @@ fn await_seeds(child: &mut Child) -> Result<String, String> {
     }
 }
 
-/// The seed list in a line of output: a word that consists of `host:port` parts separated by commas.
+/// The seed list in a line of output: the TLS seeds of a JSON object, or else a word that consists of `host:port` parts separated by commas.
 fn seeds_in(line: &str) -> Option<String> {
+    if let Ok(announced) = serde_json::from_str::<serde_json::Value>(line) {
+        return Some(announced["tls_seeds"].as_str()?.to_owned());
+    }
     let is_seed = |part: &str| match part.rsplit_once(':') {
         Some((host, port)) => !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0),
         None => false,
@@ -177,6 +216,8 @@ mod tests {
         assert_eq!(seeds_in("127.0.0.1:3000,127.0.0.1:3001\n").as_deref(), Some("127.0.0.1:3000,127.0.0.1:3001"));
         assert_eq!(seeds_in("seeds: localhost:4000").as_deref(), Some("localhost:4000"));
         assert_eq!(seeds_in("seeds=localhost:4000").as_deref(), Some("localhost:4000"));
+        let json = r#"{"seeds":"a:1","tls_seeds":"127.0.0.1:4333","pid":7,"nodes":[]}"#;
+        assert_eq!(seeds_in(json).as_deref(), Some("127.0.0.1:4333"));
         for line in ["", "starting:", "at 12:00:99999", "a:0", ":80"] {
             assert_eq!(seeds_in(line), None, "{line}");
         }
@@ -184,9 +225,9 @@ mod tests {
 
     #[test]
     fn a_program_that_names_no_seeds_is_a_clear_error() {
-        let error = EmbeddedProcess::start_program("/bin/true".into(), 1, "test").unwrap_err();
+        let error = EmbeddedProcess::start_program("/bin/true".into(), Vec::new(), false).unwrap_err();
         assert!(error.to_string().contains("/bin/true named no seeds"), "{error}");
-        let error = EmbeddedProcess::start_program("/does/not/exist".into(), 1, "test").unwrap_err();
+        let error = EmbeddedProcess::start_program("/does/not/exist".into(), Vec::new(), false).unwrap_err();
         assert!(matches!(error, EmbeddedError::Spawn { .. }), "{error}");
     }
 }

@@ -5,6 +5,7 @@
 //! "unsupported" error, never silently.
 //!
 //! * [`EmbeddedCluster`]: starting, stopping and changing a cluster
+//! * [`conditions`]: service times and latency, as production clusters have them
 //! * [`faults`]: faults on demand
 //!
 //! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
@@ -18,6 +19,7 @@ mod cdt;
 mod clock;
 mod cluster;
 mod code;
+pub mod conditions;
 mod exp;
 pub mod faults;
 mod geo;

@@ -76,9 +76,27 @@ fn json_names_nodes_and_a_signal_ends_it() {
 }
 
 #[test]
+fn conditions_are_options() {
+    let times = "--service-time=read=80us,write=99%:300us+1%:20ms";
+    let program = Program::start(&["--port", "0", times, "--in-service", "9", "--latency", "20ms~1ms", "--seed", "7"]);
+    let start = Instant::now();
+    let shown = Raw::connect(program.line.parse().unwrap()).info("aerolane-conditions:show");
+    assert!(start.elapsed() >= Duration::from_millis(78), "two round trips");
+    let expected = "service-time=read=80us,write=99%:300us+1%:20ms;in-service=9;latency=20ms~1ms;seed=7";
+    assert_eq!(shown.split_once(';').unwrap().1, expected);
+}
+
+#[test]
 fn bad_settings_are_told_and_fail() {
-    let bad: [&[&str]; 4] =
-        [&["--nodes", "0"], &["--users", "nobody"], &["--namespace", "a b"], &["--replication-factor", "0"]];
+    let bad: [&[&str]; 7] = [
+        &["--nodes", "0"],
+        &["--users", "nobody"],
+        &["--namespace", "a b"],
+        &["--replication-factor", "0"],
+        &["--service-time", "read=80"],
+        &["--in-service", "0"],
+        &["--latency", "30us~40us"],
+    ];
     for arguments in bad {
         let output = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
             .args(arguments)

@@ -1,5 +1,6 @@
 //! The embedded cluster as Python has it: `aerolane.testing.EmbeddedCluster`.
 
+mod conditions;
 mod fault;
 
 use std::mem::ManuallyDrop;
@@ -87,6 +88,7 @@ impl Node {
 ///   With `users`, a client can log in with it (`AuthMode.PKI`): its Common Name is the user.
 ///   Default none: clients need no certificate.
 /// * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
+/// * `service_time`, `in_service`, `latency`, `seed`: how long requests take, as `set_conditions`. Default: no time.
 ///
 /// Raises `ValueError` for a setting out of range and `OSError` for a port in use.
 #[pyclass(frozen, weakref, module = "aerolane.testing", name = "EmbeddedCluster")]
@@ -128,10 +130,11 @@ impl Cluster {
     #[pyo3(signature = (
         nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, nsup_period=1, host="127.0.0.1", port=0, cluster_name=None,
         users=None, tls_name=None, tls_port=0, threads=None, strong_consistency=false, tls_client_ca=None,
+        service_time=None, in_service=64, latency=None, seed=0,
     ))]
     #[pyo3(text_signature = "(nodes=3, replication_factor=2, namespace=\"test\", *, default_ttl=0, \
         nsup_period=1, host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
-        strong_consistency=False, tls_client_ca=None)")]
+        strong_consistency=False, tls_client_ca=None, service_time=None, in_service=64, latency=None, seed=0)")]
     #[allow(clippy::too_many_arguments)] // One per keyword.
     fn new(
         py: Python<'_>,
@@ -149,6 +152,10 @@ impl Cluster {
         threads: Option<usize>,
         strong_consistency: bool,
         tls_client_ca: Option<&str>,
+        service_time: Option<&Bound<'_, PyAny>>,
+        in_service: usize,
+        latency: Option<&Bound<'_, PyAny>>,
+        seed: u64,
     ) -> PyResult<Self> {
         fork::watch();
         let mut builder = EmbeddedCluster::builder().nodes(nodes).replication_factor(replication_factor);
@@ -160,6 +167,7 @@ impl Cluster {
             PyValueError::new_err(format!("host {host:?}: an IP address such as \"127.0.0.1\" expected"))
         })?;
         builder = builder.host(address);
+        builder = builder.conditions(conditions::conditions(service_time, in_service, latency, seed)?);
         if let Some(name) = cluster_name {
             builder = builder.cluster_name(name);
         }
@@ -307,6 +315,43 @@ impl Cluster {
         Ok(py.detach(|| running.cluster.sweep()))
     }
 
+    /// Sets how long requests take, of one node or of all nodes (default; also of nodes that are added later). It replaces
+    /// all that was set before: without arguments, nothing takes time any more. Requests that are in service or in line
+    /// keep their times.
+    ///
+    /// * `service_time`: how long the server works on a request. It occupies the connection, whose next request is looked at
+    ///   afterwards, and uses no processor. A text such as `"80us"` or a number of seconds for all kinds of requests; or a
+    ///   mapping of kinds to them: `"read"`, `"write"`, `"batch"`, `"query"`, `"udf"`, and `"all"` for those not listed.
+    ///   `"exp:80us"` is exponentially distributed with that mean, `"99%:80us+1%:20ms"` is 80 µs for 99 % of the requests
+    ///   and 20 ms for the others. Units are `us`, `ms` and `s`.
+    /// * `in_service`: how many requests a node has in service at once, 1 to 65,536; the others wait in line, in order of
+    ///   arrival. Default 64. Without a service time it has no effect.
+    /// * `latency`: how long bytes are on the way, each way: a text such as `"150us"`, with jitter `"150us~30us"`, or a
+    ///   number of seconds. A round trip takes twice as long. It occupies nothing.
+    /// * `seed`: of the random numbers. Default 0.
+    ///
+    /// Raises `ValueError` for what is out of range or cannot be read, and `LookupError` for an unknown node.
+    #[pyo3(signature = (*, service_time=None, in_service=64, latency=None, seed=0, node=None))]
+    fn set_conditions(
+        &self,
+        service_time: Option<&Bound<'_, PyAny>>,
+        in_service: usize,
+        latency: Option<&Bound<'_, PyAny>>,
+        seed: u64,
+        node: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let conditions = conditions::conditions(service_time, in_service, latency, seed)?;
+        let node = node.map(node_id).transpose()?;
+        self.running()?.cluster.set_conditions(node, &conditions).map_err(|e| to_py(&e))
+    }
+
+    /// The conditions of a node, as the keyword arguments of `set_conditions` that make them: `service_time`, `in_service`,
+    /// `latency`, `seed`. Raises `LookupError` for an unknown node.
+    fn conditions<'py>(&self, node: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let conditions = self.running()?.cluster.conditions(node_id(node)?).map_err(|e| to_py(&e))?;
+        conditions::arguments(node.py(), &conditions)
+    }
+
     /// Injects a fault, gives the `Fault` by which it can be taken back (also by a `with` block).
     ///
     /// `action`, with its `value`:
@@ -413,7 +458,7 @@ fn node_id(node: &Bound<'_, PyAny>) -> PyResult<NodeId> {
 fn to_py(error: &ClusterError) -> PyErr {
     let text = error.to_string();
     match error {
-        ClusterError::Setting(_) => PyValueError::new_err(text),
+        ClusterError::Setting(_) | ClusterError::Conditions(_) => PyValueError::new_err(text),
         ClusterError::UnknownNode(_) => PyLookupError::new_err(text),
         ClusterError::Bind { error, .. } | ClusterError::Io(error) => match error.raw_os_error() {
             Some(number) => PyOSError::new_err((number, text)),

@@ -1,5 +1,6 @@
 //! The embedded cluster as a program: prints its seeds, then runs until it is told to stop.
 
+use aerolane_embedded::conditions::{Conditions, ConditionsError, Latency};
 use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
 use clap::Parser;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -43,6 +44,19 @@ struct Arguments {
     /// Threads that serve all nodes together. Default: one per core, at most 4.
     #[arg(long)]
     threads: Option<usize>,
+    /// How long the server works on a request, by kind of request: read, write, batch, query, udf or all. A time is fixed
+    /// (80us), exponential with a mean (exp:80us) or a mixture (99%:80us+1%:20ms). It occupies the connection.
+    #[arg(long, value_name = "KIND=TIME,..")]
+    service_time: Option<String>,
+    /// How many requests a node has in service at once; the others wait in line. It goes with --service-time.
+    #[arg(long, value_name = "N", default_value_t = aerolane_embedded::conditions::DEFAULT_IN_SERVICE)]
+    in_service: usize,
+    /// Latency of the network, each way: 150us, or with jitter 150us~30us. A round trip takes twice as long.
+    #[arg(long, value_name = "TIME[~JITTER]")]
+    latency: Option<String>,
+    /// Seeds the random numbers of service times and jitter.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
     /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log
     /// in. Without roles a user may do everything.
     #[arg(long, value_delimiter = ',')]
@@ -124,11 +138,30 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
             Some((password, roles)) => builder.user_with_roles(name, password, roles.split('+')),
         };
     }
+    builder = builder.conditions(conditions(arguments)?);
     #[cfg(feature = "tls")]
     if let Some(name) = &arguments.tls_name {
         builder = builder.tls(aerolane_embedded::TlsOptions::self_signed(name)).tls_port(arguments.tls_port);
     }
     builder.start()
+}
+
+fn conditions(arguments: &Arguments) -> Result<Conditions, ClusterError> {
+    let told = |option: &str| {
+        let option = option.to_owned();
+        move |error: ConditionsError| ClusterError::Setting(format!("{option}: {error}"))
+    };
+    let mut conditions = Conditions::new().in_service(arguments.in_service).seed(arguments.seed);
+    if let Some(times) = &arguments.service_time {
+        conditions = conditions.service_times(times.parse().map_err(told("--service-time"))?);
+    }
+    if let Some(latency) = &arguments.latency {
+        let Latency { one_way, jitter } = latency.parse().map_err(told("--latency"))?;
+        conditions = conditions.latency(one_way).jitter(jitter);
+    }
+    // What is left is a limit out of range.
+    conditions.check().map_err(told("--in-service"))?;
+    Ok(conditions)
 }
 
 /// Prints where the nodes listen: one line, flushed, so that whoever started the program can wait for it.

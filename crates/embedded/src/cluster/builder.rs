@@ -2,6 +2,7 @@
 
 use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId};
 use crate::admin::{FirstUser, SESSION_TTL, Security};
+use crate::conditions::Conditions;
 use crate::store::Namespace;
 #[cfg(feature = "tls")]
 use crate::tls::TlsOptions;
@@ -37,6 +38,7 @@ pub struct Builder {
     pub(super) threads: Option<usize>,
     users: Vec<FirstUser>,
     session_ttl: u32,
+    conditions: Conditions,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
 }
@@ -154,6 +156,7 @@ impl Default for Builder {
             threads: None,
             users: Vec::new(),
             session_ttl: SESSION_TTL,
+            conditions: Conditions::new(),
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -265,6 +268,12 @@ impl Builder {
         self
     }
 
+    /// Service times and latency of all nodes, also of those that are added later. Default: none.
+    pub fn conditions(mut self, conditions: Conditions) -> Self {
+        self.conditions = conditions;
+        self
+    }
+
     /// Lets every node listen with TLS too, on a second port.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, options: TlsOptions) -> Self {
@@ -282,7 +291,7 @@ impl Builder {
     /// Starts the cluster: when this returns, all nodes listen and know each other.
     ///
     /// # Errors
-    /// [`ClusterError::Setting`] for settings out of range, [`ClusterError::Bind`] for a port in use,
+    /// [`ClusterError::Setting`] and [`ClusterError::Conditions`] for settings out of range, [`ClusterError::Bind`] for a port in use,
     /// [`ClusterError::Io`] if the system refuses a thread, [`ClusterError::Tls`] for a certificate that does not work.
     pub fn start(self) -> Result<EmbeddedCluster, ClusterError> {
         EmbeddedCluster::start(self)
@@ -309,6 +318,7 @@ impl Builder {
             }
         }
         check_replication(self.replication_factor, self.nodes)?;
+        self.conditions.check()?;
         let cluster_name = self.cluster_name.as_deref().unwrap_or("null");
         if cluster_name.is_empty() || cluster_name.len() > 63 || cluster_name.contains(['\n', '\t', ';']) {
             return setting(format!("cluster name {cluster_name:?}: 1 to 63 bytes, no line ends, tabs or ';'"));
@@ -331,6 +341,12 @@ impl Builder {
         let tls_name = self.tls.as_ref().map(|tls| tls.name().to_owned());
         #[cfg(not(feature = "tls"))]
         let tls_name = None;
-        Ok(ClusterParts { namespaces, cluster_name: cluster_name.to_owned(), security, tls_name })
+        Ok(ClusterParts {
+            namespaces,
+            cluster_name: cluster_name.to_owned(),
+            security,
+            tls_name,
+            conditions: self.conditions.clone(),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Why a cluster, or one of its nodes, cannot be started or changed.
 
 use super::NodeId;
+use crate::conditions::ConditionsError;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -11,6 +12,8 @@ use std::net::SocketAddr;
 pub enum ClusterError {
     /// A setting of the builder is out of range; the text says which and why.
     Setting(String),
+    /// Conditions are out of range or do not make sense.
+    Conditions(ConditionsError),
     /// A port cannot be bound (often: something else listens there).
     Bind {
         /// What was to be bound.
@@ -30,6 +33,7 @@ impl fmt::Display for ClusterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(text) => f.write_str(text),
+            Self::Conditions(error) => error.fmt(f),
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Io(error) => write!(f, "the embedded cluster cannot start: {error}"),
             Self::UnknownNode(id) => write!(f, "the cluster has no node {id}"),
@@ -44,6 +48,12 @@ impl std::error::Error for ClusterError {
             Self::Bind { error, .. } | Self::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<ConditionsError> for ClusterError {
+    fn from(error: ConditionsError) -> Self {
+        Self::Conditions(error)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::builder::{Builder, MAX_NODES};
 use super::nsup::Supervisor;
 use super::{ClusterError, ClusterState, Node, NodeId};
+use crate::conditions::Conditions;
 use crate::faults::{FaultRule, RuleId};
 use crate::service::{ListenerId, Service, TransportFactory, default_threads};
 use parking_lot::Mutex;
@@ -291,6 +292,34 @@ impl EmbeddedCluster {
     /// [`ClusterError::UnknownNode`].
     pub fn fault_struck(&self, node: NodeId, rule: RuleId) -> Result<Option<u64>, ClusterError> {
         Ok(self.node(node)?.faults.struck(rule))
+    }
+
+    /// Changes the service times and the latency of a node (running or not), or of all nodes (`None`) and those that are
+    /// added later. [`Conditions::new`] ends all of them.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Conditions`]. Then nothing is changed.
+    pub fn set_conditions(&self, node: Option<NodeId>, conditions: &Conditions) -> Result<(), ClusterError> {
+        conditions.check()?;
+        if let Some(id) = node {
+            self.node(id)?.conditions.set(conditions);
+            return Ok(());
+        }
+        // With the list locked no node is added meanwhile.
+        let nodes = self.nodes.lock();
+        self.state.set_default_conditions(conditions);
+        for entry in nodes.iter() {
+            entry.node.conditions.set(conditions);
+        }
+        Ok(())
+    }
+
+    /// The conditions of a node as they are now.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`].
+    pub fn conditions(&self, node: NodeId) -> Result<Conditions, ClusterError> {
+        Ok(self.node(node)?.conditions.current())
     }
 
     fn node(&self, id: NodeId) -> Result<Arc<Node>, ClusterError> {

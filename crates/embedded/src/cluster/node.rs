@@ -2,6 +2,7 @@
 
 use super::ClusterState;
 use super::nsup::SweepCounts;
+use crate::conditions::NodeConditions;
 use crate::faults::Faults;
 use std::fmt;
 use std::net::SocketAddr;
@@ -43,6 +44,8 @@ pub(crate) struct Node {
     pub(crate) tls_address: Option<SocketAddr>,
     /// The faults installed on this node.
     pub(crate) faults: Faults,
+    /// How long its requests take.
+    pub(crate) conditions: NodeConditions,
     /// What info commands tell about changes of the cluster.
     pub(crate) generations: Generations,
     /// Counts of what the node has done.
@@ -63,6 +66,7 @@ impl Node {
         address: SocketAddr,
         tls_address: Option<SocketAddr>,
     ) -> Self {
+        let conditions = NodeConditions::new(id.0, cluster.default_conditions());
         let sweeps = cluster.namespaces.iter().map(|_| SweepCounts::default()).collect();
         Self {
             cluster,
@@ -71,6 +75,7 @@ impl Node {
             address,
             tls_address,
             faults: Faults::default(),
+            conditions,
             generations: Generations::default(),
             counters: Counters::default(),
             sweeps,

@@ -10,6 +10,7 @@ use super::ownership::{Ownership, PARTITIONS};
 use super::{Node, NodeId};
 use crate::admin::Security;
 use crate::clock::Clock;
+use crate::conditions::Conditions;
 use crate::info::SecondaryIndexes;
 use crate::scan::Queries;
 use crate::store::Namespace;
@@ -36,6 +37,8 @@ pub(crate) struct ClusterState {
     pub(crate) tls_name: Option<String>,
     /// What time it is.
     pub(crate) clock: Clock,
+    /// The conditions of nodes that are yet to come.
+    conditions: Mutex<Conditions>,
     view: RwLock<Arc<View>>,
     /// Serialises changes.
     forced: Mutex<BTreeMap<u16, NodeId>>,
@@ -79,6 +82,7 @@ pub(crate) struct ClusterParts {
     pub(crate) cluster_name: String,
     pub(crate) security: Option<Security>,
     pub(crate) tls_name: Option<String>,
+    pub(crate) conditions: Conditions,
 }
 
 impl ClusterState {
@@ -105,9 +109,20 @@ impl ClusterState {
             queries: Queries::default(),
             tls_name: parts.tls_name,
             clock: Clock::default(),
+            conditions: Mutex::new(parts.conditions),
             view: RwLock::new(Arc::new(view)),
             forced: Mutex::default(),
         }
+    }
+
+    /// The conditions of a new node.
+    pub(crate) fn default_conditions(&self) -> Conditions {
+        self.conditions.lock().clone()
+    }
+
+    /// Sets the conditions of nodes that are yet to come.
+    pub(crate) fn set_default_conditions(&self, conditions: &Conditions) {
+        self.conditions.lock().clone_from(conditions);
     }
 
     /// The namespace with this name.

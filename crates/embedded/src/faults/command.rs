@@ -73,7 +73,7 @@ fn run(node: &Arc<Node>, parameters: &str) -> Result<String, String> {
 }
 
 /// The nodes that a `node` parameter means.
-fn targets(node: &Arc<Node>, name: Option<&str>) -> Result<Vec<Arc<Node>>, String> {
+pub(crate) fn targets(node: &Arc<Node>, name: Option<&str>) -> Result<Vec<Arc<Node>>, String> {
     let Some(name) = name else {
         return Ok(vec![Arc::clone(node)]);
     };

@@ -12,7 +12,7 @@
 mod command;
 mod rules;
 
-pub(crate) use command::handle as handle_command;
+pub(crate) use command::{handle as handle_command, targets};
 pub use rules::{FaultAction, FaultRule, RuleId};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -16,7 +16,7 @@ const COMMANDS: &str = "features;node;compatibility-id;edition;build_ee_sha;buil
                         replicas;service;service-clear-alt;service-clear-std;set-config;sets;sindex;sindex-create;\
                         sindex-delete;sindex-exists;sindex-list;sindex-stat;statistics;status;truncate;\
                         truncate-namespace;truncate-namespace-undo;truncate-undo;udf-get;udf-list;udf-put;udf-remove;\
-                        user-agent-set;aerolane-fault";
+                        user-agent-set;aerolane-conditions;aerolane-fault";
 
 const LOG_CONTEXTS: &[&str] = &["misc", "socket", "tls", "as", "batch", "config", "info", "query", "rw", "security"];
 

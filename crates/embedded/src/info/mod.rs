@@ -16,6 +16,7 @@ pub(crate) use sindex::SecondaryIndexes;
 
 use crate::admin::{self, Permission};
 use crate::cluster::{Counters, Node};
+use crate::conditions;
 use crate::faults;
 use crate::service::{Answered, Request, Session};
 use crate::udf::registry as udf;
@@ -133,13 +134,19 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         "aerolane-clock" => expiry::clock(node, &command),
         "aerolane-sweep" => expiry::sweep(node),
         "user-agent-set" => user_agent(session, &command),
-        "aerolane-fault" => faults::handle_command(node, text.split_once(':').map_or("", |(_, rest)| rest)),
+        "aerolane-fault" => faults::handle_command(node, behind_name(text)),
+        "aerolane-conditions" => conditions::handle_command(node, behind_name(text)),
         _ => members::answer(node, &command)
             .or_else(|| statistics::answer(node, &command))
             .or_else(|| configuration::answer(node, &command))
             .or_else(|| fixed::answer(node, &command))
             .unwrap_or_else(unrecognized),
     }
+}
+
+/// What stands behind the name of a command.
+fn behind_name(text: &str) -> &str {
+    text.split_once(':').map_or("", |(_, rest)| rest)
 }
 
 /// Whether the user may give this command. Looking is free.
@@ -150,7 +157,13 @@ fn permit(node: &Node, session: &mut Session, command: &CommandLine<'_>) -> Resu
         "udf-put" | "udf-remove" => Permission::UdfAdmin,
         "truncate" | "truncate-namespace" | "truncate-undo" | "truncate-namespace-undo" => Permission::Truncate,
         "query-abort" | "query-abort-all" => Permission::QueryAdmin,
-        "set-config" | "log-set" | "recluster" | "eviction-reset" | "aerolane-fault" | "aerolane-clock"
+        "set-config"
+        | "log-set"
+        | "recluster"
+        | "eviction-reset"
+        | "aerolane-fault"
+        | "aerolane-conditions"
+        | "aerolane-clock"
         | "aerolane-sweep" => Permission::SysAdmin,
         _ => return Ok(()),
     };

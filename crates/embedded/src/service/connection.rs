@@ -3,8 +3,11 @@
 //! Epoll is edge-triggered here: `readable` and `writable` stay set until the kernel says "would block" (or gives less
 //! than was asked for), and a connection that could go on but has used up its share asks for another turn.
 
+mod conditioned;
+
 use super::ListenerId;
-use super::dispatch::{coded_answer, dispatch, request_kind};
+use super::dispatch::{coded_answer, dispatch, request_kind, service_kind};
+use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::request::{Answered, Producer, Request, Session, error_answer};
 use super::transport::Transport;
@@ -30,7 +33,7 @@ const READS_PER_TURN: usize = 4;
 /// How often a stalled connection looks whether the rules were cleared.
 const STALL_CHECK: Duration = Duration::from_millis(20);
 /// Frame type of the server's cross-datacentre replication.
-const XDR_FRAME: u8 = 5;
+pub(super) const XDR_FRAME: u8 = 5;
 /// Capacity that an idle connection may keep.
 const KEEP_CAPACITY: usize = 64 * 1024;
 /// Whether a read that returns less than was asked for means that the socket is empty. So it is with epoll and kqueue;
@@ -54,12 +57,14 @@ pub(super) enum Turn {
 enum State {
     /// Nothing.
     Open,
-    /// A fault: the frame at the head waits; the fault that was drawn for it is in `drawn`.
+    /// A fault, or the line of the node: the frame at the head waits; the fault that was drawn for it is in `drawn`.
     Delayed(Instant),
     /// A fault: never, until the rules are cleared (the count of clears was this).
     Stalled(u64),
     /// A fault: the answer waits.
     Holding { until: Instant, answer: Vec<u8>, fault: RequestFault },
+    /// The frame before is in service until then.
+    Occupied(Instant),
     /// A fault: this answer leaves byte by byte.
     Splitting { answer: Vec<u8>, sent: usize, close: bool },
     /// An answer that is still being produced.
@@ -79,6 +84,10 @@ pub(super) struct Connection {
     /// Received and not answered: begins with a frame, mostly a partial one.
     input: Vec<u8>,
     output: Outbox,
+    /// What is on the way, under conditions; `input` is empty then.
+    link: Option<Box<Link>>,
+    /// Version of the node's conditions that `link` follows.
+    conditions: u64,
     state: State,
     drawn: Option<RequestFault>,
     readable: bool,
@@ -102,7 +111,7 @@ impl Connection {
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
         let session = Session { peer, common_name: None, user: None, grants: None, user_agent_set: false, records: 0 };
-        Ok(Self {
+        let mut connection = Self {
             listener,
             node,
             stream,
@@ -110,6 +119,8 @@ impl Connection {
             session,
             input: Vec::new(),
             output: Outbox::default(),
+            link: None,
+            conditions: 0,
             state: State::Open,
             drawn: None,
             readable: false,
@@ -117,7 +128,11 @@ impl Connection {
             read_closed: false,
             queued: false,
             timer: None,
-        })
+        };
+        if connection.node.conditions.version() != 0 {
+            connection.follow_conditions(true);
+        }
+        Ok(connection)
     }
 
     /// Takes note of an event; `true`: put the connection on the list of ready ones.
@@ -152,7 +167,14 @@ impl Connection {
     pub(super) fn turn(&mut self, now_ms: u64, buffer: &mut [u8]) -> Turn {
         self.queued = false;
         let now_ms = now_ms + self.node.cluster.clock.ahead_ms();
-        let turn = self.advance(now_ms, buffer).unwrap_or(Turn::Close);
+        if self.node.conditions.version() != self.conditions {
+            self.follow_conditions(false);
+        }
+        let turn = match self.link {
+            None => self.advance(now_ms, buffer),
+            Some(_) => self.advance_under_conditions(now_ms, buffer),
+        };
+        let turn = turn.unwrap_or(Turn::Close);
         // Once per turn, as all threads share the counter.
         if self.session.records > 0 {
             Counters::add(&self.node.counters.records, std::mem::take(&mut self.session.records));
@@ -228,6 +250,15 @@ impl Connection {
                 self.state = State::Open;
                 None
             }
+            State::Occupied(until) => {
+                if Instant::now() < *until {
+                    // The answer leaves by a time of its own.
+                    let more = self.link.as_ref().is_some_and(|link| link.holds() || link.ended);
+                    return Some(if more { Turn::At(*until) } else { Turn::Wait });
+                }
+                self.state = State::Open;
+                None
+            }
             State::Stalled(clears) => {
                 if self.read_closed {
                     return Some(Turn::Close);
@@ -254,6 +285,9 @@ impl Connection {
                 match answer.get(*sent) {
                     Some(byte) => {
                         self.output.bytes().push(*byte);
+                        if let Some(link) = self.link.as_mut().filter(|_| *sent > 0) {
+                            link.send_behind(self.output.len(), Instant::now());
+                        }
                         *sent += 1;
                     }
                     None if *close => self.state = State::Closing { reset: false },
@@ -265,6 +299,9 @@ impl Connection {
                 if self.output.len() >= STREAM_BOUND {
                     return Some(Turn::Wait);
                 }
+                if let Some(until) = self.link.as_ref().and_then(|link| link.occupied(Instant::now())) {
+                    return Some(Turn::At(until));
+                }
                 if let Some(at) = producer.resume_at().filter(|at| Instant::now() < *at) {
                     // What is answered already goes out meanwhile.
                     return Some(if self.read_closed { Turn::Close } else { Turn::At(at) });
@@ -275,6 +312,9 @@ impl Connection {
                 Some(Turn::Again)
             }
             State::Closing { reset } => {
+                if let Some(at) = self.link.as_mut().and_then(|link| link.closes_later(Instant::now())) {
+                    return Some(Turn::At(at));
+                }
                 if !self.output.is_empty() {
                     return Some(Turn::Wait);
                 }
@@ -370,8 +410,8 @@ impl Connection {
         if frame.header.frame_type == FrameType::Admin {
             self.ask_for_name();
         }
-        if self.node.faults.armed() || self.drawn.is_some() {
-            return self.frame_with_faults(frame, now_ms);
+        if self.node.faults.armed() || self.drawn.is_some() || self.link.is_some() {
+            return self.frame_under_rules(frame, now_ms);
         }
         let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
         match dispatch(frame.header.frame_type, &mut request, self.output.bytes()) {
@@ -390,28 +430,39 @@ impl Connection {
         }
     }
 
-    /// [`Connection::frame`] while fault rules are installed.
+    /// [`Connection::frame`] while fault rules are installed or conditions are set.
     #[cold]
-    fn frame_with_faults(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
-        let kind = request_kind(frame);
-        let drawn = self.drawn.take().or_else(|| self.node.faults.next_request(kind));
-        let mut fault = drawn.unwrap_or_default();
+    fn frame_under_rules(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+        let draw = || self.node.faults.armed().then(|| self.node.faults.next_request(request_kind(frame))).flatten();
+        let mut fault = self.drawn.take().or_else(draw).unwrap_or_default();
         if fault.stall {
             self.state = State::Stalled(self.node.faults.clears());
             return false;
         }
         if let Some(delay) = fault.delay.take() {
-            self.state = State::Delayed(Instant::now() + delay);
-            self.drawn = Some(fault);
+            self.wait(Instant::now() + delay, fault);
             return false;
         }
         if fault.drop_before {
             self.state = State::Closing { reset: true };
             return true;
         }
+        if let Some(link) = &mut self.link {
+            let now = Instant::now();
+            // What was appended before is not part of this answer.
+            link.send_off(self.output.len(), now);
+            match link.enter(&self.node.conditions, || service_kind(frame), now) {
+                Entry::Later(begin) => {
+                    self.wait(begin, fault);
+                    return false;
+                }
+                Entry::Now(end) if end > now => self.state = State::Occupied(end),
+                Entry::Now(_) => {}
+            }
+        }
         let mut answer = Vec::new();
         if let Some(code) = fault.result_code {
-            coded_answer(&mut answer, kind, code);
+            coded_answer(&mut answer, request_kind(frame), code);
         } else {
             let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
             match dispatch(frame.header.frame_type, &mut request, &mut answer) {
@@ -433,11 +484,26 @@ impl Connection {
         if fault.drop_after {
             self.state = State::Closing { reset: true };
         } else if let Some(delay) = fault.answer_delay.take() {
-            self.state = State::Holding { until: Instant::now() + delay, answer, fault };
+            let now = Instant::now();
+            let link = self.link.as_mut();
+            let until = link.as_ref().and_then(|link| link.occupied(now)).unwrap_or(now) + delay;
+            if let Some(link) = link {
+                link.occupy(until);
+            }
+            self.state = State::Holding { until, answer, fault };
         } else {
             self.deliver(answer, fault);
         }
         true
+    }
+
+    /// Lets the frame at the head wait; the fault that was drawn for it stays with it.
+    fn wait(&mut self, until: Instant, fault: RequestFault) {
+        if let Some(link) = &mut self.link {
+            link.occupy(until);
+        }
+        self.state = State::Delayed(until);
+        self.drawn = Some(fault);
     }
 
     /// Hands an answer over to be sent, as the fault wants it.

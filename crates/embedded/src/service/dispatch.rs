@@ -1,6 +1,7 @@
 //! From a frame to the module that answers it.
 
 use super::request::{Answered, Request, error_answer};
+use crate::conditions::ServiceKind;
 use crate::faults::RequestKind;
 use crate::{admin, batch, code, info, record, scan};
 use aerolane_wire::compress::{compress, decompress};
@@ -96,10 +97,37 @@ fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     scan::handle(request, &message, out)
 }
 
+/// Whether a frame of info text is about faults or conditions.
+fn is_control(body: &[u8]) -> bool {
+    body.starts_with(b"aerolane-fault") || body.starts_with(b"aerolane-conditions")
+}
+
+/// What a server does for a frame, as far as service times tell it apart; `None`: nothing that has one.
+pub(super) fn service_kind(frame: Frame<'_>) -> Option<ServiceKind> {
+    let mut plain = Vec::new();
+    let body = match frame.header.frame_type {
+        FrameType::Info | FrameType::Admin => return None,
+        FrameType::Message => frame.body,
+        FrameType::CompressedMessage => {
+            decompress(&mut plain, frame.body, PROTO_HEADER_SIZE + MAX_BODY_SIZE).ok()?;
+            plain.get(PROTO_HEADER_SIZE..)?
+        }
+    };
+    let message = Message::decode(body).ok()?;
+    Some(match message.header {
+        MessageHeader { info1, .. } if info1 & info1::BATCH != 0 => ServiceKind::Batch,
+        // A function over many records is a query with a UDF.
+        _ if message.field(field::DIGEST).is_none() => ServiceKind::Query,
+        _ if message.field(field::UDF_FUNCTION).is_some() => ServiceKind::Udf,
+        MessageHeader { info2, .. } if info2 & info2::WRITE != 0 => ServiceKind::Write,
+        _ => ServiceKind::Read,
+    })
+}
+
 /// What kind of request a frame holds, as fault rules tell them apart.
 pub(super) fn request_kind(frame: Frame<'_>) -> RequestKind {
     match frame.header.frame_type {
-        FrameType::Info if frame.body.starts_with(b"aerolane-fault") => RequestKind::Control,
+        FrameType::Info if is_control(frame.body) => RequestKind::Control,
         FrameType::Info => RequestKind::Info,
         FrameType::Admin => RequestKind::Admin,
         FrameType::CompressedMessage => RequestKind::Other,
@@ -132,5 +160,54 @@ pub(super) fn coded_answer(out: &mut Vec<u8>, kind: RequestKind, result_code: u8
             let _ = MessageWriter::frame(out, &header).finish();
         }
         _ => error_answer(out, result_code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(header: MessageHeader, fields: &[u8]) -> Option<ServiceKind> {
+        let mut plain = Vec::new();
+        let mut message = MessageWriter::frame(&mut plain, &header);
+        message.field(field::NAMESPACE, b"test");
+        for id in fields {
+            message.field(*id, &[0; 20]);
+        }
+        message.finish().unwrap();
+        let (frame, _) = split_frame(&plain, MAX_BODY_SIZE).unwrap().unwrap();
+        let kind = service_kind(frame);
+        let mut packed = Vec::new();
+        compress(&mut packed, &plain).unwrap();
+        let (frame, _) = split_frame(&packed, MAX_BODY_SIZE).unwrap().unwrap();
+        assert_eq!(frame.header.frame_type, FrameType::CompressedMessage);
+        assert_eq!(service_kind(frame), kind, "compressed or not");
+        kind
+    }
+
+    #[test]
+    fn service_times_tell_requests_apart_by_what_the_server_does() {
+        let header = |info1, info2| MessageHeader { info1, info2, ..MessageHeader::default() };
+        let (read, write) = (info1::READ, info2::WRITE);
+        let single = [field::DIGEST];
+        let udf = [field::DIGEST, field::UDF_PACKAGE, field::UDF_FUNCTION, field::UDF_ARGUMENTS];
+        let background = [field::UDF_PACKAGE, field::UDF_FUNCTION, field::UDF_OPERATION];
+        for (header, fields, expected) in [
+            (header(read | info1::GET_ALL, 0), &single[..], ServiceKind::Read),
+            (header(read | info1::NO_BIN_DATA, 0), &single, ServiceKind::Read),
+            (header(0, write), &single, ServiceKind::Write),
+            (header(0, write | info2::DELETE), &single, ServiceKind::Write),
+            (header(read, write), &single, ServiceKind::Write),
+            (header(0, write), &udf, ServiceKind::Udf),
+            (header(read | info1::BATCH, 0), &[field::BATCH], ServiceKind::Batch),
+            (header(read | info1::BATCH, write), &[field::BATCH], ServiceKind::Batch),
+            (header(read, 0), &[field::PARTITIONS], ServiceKind::Query),
+            (header(0, write), &background, ServiceKind::Query),
+        ] {
+            assert_eq!(kind(header, fields), Some(expected), "{header:?}");
+        }
+        let info = [2, 1, 0, 0, 0, 0, 0, 0];
+        let (frame, _) = split_frame(&info, MAX_BODY_SIZE).unwrap().unwrap();
+        assert_eq!(service_kind(frame), None);
     }
 }

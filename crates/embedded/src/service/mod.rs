@@ -3,8 +3,10 @@
 //! A connection belongs to one thread and is served strictly in order. A thread reads big pieces, answers every whole
 //! frame of a piece into one buffer, and writes that once.
 
+mod alarm;
 mod connection;
 mod dispatch;
+mod link;
 mod outbox;
 mod request;
 mod thread;

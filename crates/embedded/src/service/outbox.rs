@@ -31,11 +31,25 @@ impl Outbox {
     }
 
     /// Sends as much as `write` takes; `false` if it would block.
-    pub(super) fn send(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<bool> {
+    pub(super) fn send(&mut self, write: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<bool> {
+        self.send_first(usize::MAX, write)
+    }
+
+    /// The same with the first `limit` bytes only.
+    pub(super) fn send_first(
+        &mut self,
+        mut limit: usize,
+        mut write: impl FnMut(&[u8]) -> io::Result<usize>,
+    ) -> io::Result<bool> {
         while !self.is_empty() {
-            match write(&self.bytes[self.sent..]) {
+            let length = self.len().min(limit);
+            if length == 0 {
+                self.compact();
+                return Ok(true);
+            }
+            match write(&self.bytes[self.sent..self.sent + length]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(n) => self.sent += n,
+                Ok(n) => (self.sent, limit) = (self.sent + n, limit - n),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => {
                         self.compact();

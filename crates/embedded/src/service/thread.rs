@@ -1,6 +1,7 @@
 //! One service thread: an epoll, its listeners and its connections.
 
 use super::ListenerId;
+use super::alarm::Alarm;
 use super::connection::{Connection, Turn};
 use super::transport::TransportFactory;
 use crate::clock;
@@ -21,6 +22,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 const WAKER: Token = Token(usize::MAX);
+const ALARM: Token = Token(usize::MAX - 1);
 /// Tokens of listeners have this bit, tokens of connections do not.
 const LISTENER_BIT: usize = 1 << (usize::BITS - 2);
 /// Size of the buffer that all connections of a thread read into.
@@ -100,10 +102,13 @@ pub(super) struct ServiceThread {
     ready: Vec<usize>,
     /// When to look again at a connection or a listener (by token).
     timers: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// Goes off at the first of them.
+    alarm: Alarm,
 }
 
 impl ServiceThread {
     pub(super) fn new(poll: Poll, index: usize, mailboxes: Arc<[Mailbox]>, dealt: Arc<AtomicUsize>) -> Self {
+        let alarm = Alarm::new(&poll, ALARM);
         Self {
             poll,
             index,
@@ -113,6 +118,7 @@ impl ServiceThread {
             connections: Slab::new(),
             ready: Vec::new(),
             timers: BinaryHeap::new(),
+            alarm,
         }
     }
 
@@ -123,7 +129,10 @@ impl ServiceThread {
         let mut turns = Vec::new();
         loop {
             let timeout = if self.ready.is_empty() {
-                self.timers.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
+                match self.timers.peek() {
+                    Some(Reverse((at, _))) => self.alarm.set(*at),
+                    None => None,
+                }
             } else {
                 Some(Duration::ZERO)
             };
@@ -140,6 +149,7 @@ impl ServiceThread {
                             return;
                         }
                     }
+                    ALARM => self.alarm.gone_off(),
                     Token(t) if t & LISTENER_BIT != 0 => self.accept(t & !LISTENER_BIT),
                     Token(key) => self.note(key, event),
                 }
