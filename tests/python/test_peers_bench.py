@@ -36,7 +36,9 @@ def run(mode, beside, seeds, options):
         *split(common),
         *split(options),
     ]
-    done = subprocess.run([*command, "-H", seeds], capture_output=True, text=True, timeout=120)
+    # Without seeds, on a cluster of its own.
+    where = ["-H", seeds] if seeds else []
+    done = subprocess.run([*command, *where], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     assert [report["client"] for report in reports] == [mode, *beside]
@@ -54,3 +56,17 @@ def test_each_runs_beside_ours(mode, seeds, set_name):
 def test_what_some_can_do_beside(mode, options, seeds, set_name):
     (report,) = run(mode, [], seeds, f"-s {set_name} {options}")
     assert report["tps"] > 20 and report["errors"] == report["timeouts"] == 0, report
+
+
+@pytest.mark.parametrize("mode", PEERS)
+def test_an_open_loop_offers_the_same_to_each_and_ours(mode, seeds, set_name):
+    reports = run(mode, ["async"], seeds, f"-s {set_name} --rate 300")
+    offered = {report["open_loop"]["offered"] for report in reports}
+    assert len(offered) == 1 and 60 < offered.pop() < 200, reports
+    assert all(report["samples"] > 0 for report in reports)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in PEERS if "apy" not in mode])
+def test_each_runs_over_tls(mode):
+    (report,) = run(mode, [], None, "--tls --nodes 1")
+    assert report["tls"] is True and report["tps"] > 0 and report["errors"] == 0, report

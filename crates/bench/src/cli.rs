@@ -5,9 +5,18 @@ use std::num::NonZeroU8;
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::error::ErrorKind;
 
+use crate::background::BackgroundLarge;
 use crate::client_kind::{ClientKind, Mode};
+use crate::conditions::Conditions;
+use crate::embedded::Target;
+use crate::schedule::{ArrivalProcess, OpenLoop};
 use crate::spec::{ClientSettings, RunSpec, RuntimeKind};
 use crate::workload::{KeyKind, KeySpace, Workload};
+
+/// Workers of a closed loop.
+const CLOSED_TASKS: usize = 32;
+/// Tasks of an open loop: enough that operations hardly ever wait for one.
+const OPEN_TASKS: usize = 1024;
 
 /// Aerospike clients side by side: the same workload on aerospike-core and on Aerolane, each in a process of its own.
 #[derive(Clone, Debug, clap::Parser)]
@@ -31,6 +40,37 @@ pub struct Cli {
     #[arg(long, default_value_t = 3, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub nodes: usize,
 
+    /// How long a request occupies its connection at the embedded cluster, by kind, as read=80us,write=300us. This option
+    /// and the next two are passed on to `aerolane-embedded`, whose --help describes them.
+    #[arg(long, value_name = "TIMES")]
+    pub service_time: Option<String>,
+
+    /// Most requests that the embedded cluster has in service at a time.
+    #[arg(long, value_name = "N")]
+    pub in_service: Option<String>,
+
+    /// Network latency between clients and the embedded cluster, as 150us.
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<String>,
+
+    /// Start the embedded cluster with TLS and connect all clients over TLS.
+    #[arg(long)]
+    pub tls: bool,
+
+    /// Open loop: so many calls per second become due on a schedule that does not wait for answers, and latency counts
+    /// from when a call was due. 0: closed loop, each task or thread makes its next call when the last one has ended.
+    #[arg(long, default_value_t = 0.0, value_parser = rate)]
+    pub rate: f64,
+
+    /// Gaps between the arrivals of --rate: random as those of independent callers, or all equal.
+    #[arg(long, value_enum, default_value = "poisson")]
+    pub arrivals: ArrivalProcess,
+
+    /// Extra tasks of the asynchronous clients that read large records all the time, as TASKS:BYTES (4:900000). Latencies
+    /// and ops/s are those of the other tasks; the large reads are reported apart.
+    #[arg(long, value_name = "TASKS:BYTES")]
+    pub background_large: Option<BackgroundLarge>,
+
     /// I (insert), RU,<read %> (read/update) or RR,<read %> (read/replace); also RU,<read %>/<write %>. LG: `operate` with
     /// one list operation (the first item of a list).
     #[arg(long, short = 'w')]
@@ -40,12 +80,13 @@ pub struct Cli {
     #[arg(long, env = "READ_PCT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub read_pct: u8,
 
-    /// Busy tasks of the asynchronous clients.
-    #[arg(long, short = 'z', env = "TASKS", default_value_t = 32,
+    /// Busy tasks of the asynchronous clients. With --rate: most calls in flight; arrivals beyond that wait, and the wait
+    /// is part of their latency [default: 32; with --rate 1024].
+    #[arg(long, short = 'z', env = "TASKS",
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
-    pub tasks: usize,
+    pub tasks: Option<usize>,
 
-    /// Threads of the blocking clients.
+    /// Threads of the blocking clients. With --rate: most calls in flight, as --tasks.
     #[arg(long, env = "THREADS", default_value_t = 32,
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub threads: usize,
@@ -66,7 +107,8 @@ pub struct Cli {
     #[arg(long, env = "WARMUP", default_value = "3", value_parser = seconds)]
     pub warmup: u64,
 
-    /// Rounds over all clients, their order reversed every other round; the medians are reported.
+    /// Rounds over all clients, their order reversed every other round. Percentiles are those of the samples of all rounds
+    /// together, other figures are medians; --json has each round.
     #[arg(long, default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     pub rounds: usize,
 
@@ -92,9 +134,9 @@ pub struct Cli {
     #[arg(long, short = 's', env = "SET", default_value = "test")]
     pub set: String,
 
-    /// Time one call in this many (1: all).
-    #[arg(long, env = "LAT_SAMPLE_EVERY", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-    pub lat_sample_every: u64,
+    /// Time one call in this many (1: all) [default: 100; with --rate 1].
+    #[arg(long, env = "LAT_SAMPLE_EVERY", value_parser = clap::value_parser!(u64).range(1..))]
+    pub lat_sample_every: Option<u64>,
 
     /// Upper limit of connections to one node [default: the client's own].
     #[arg(long, env = "MAX_CONNS_PER_NODE",
@@ -155,6 +197,18 @@ fn seconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Calls per second.
+fn rate(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value == 0.0 || (0.001..=1e8).contains(&value) => Ok(value),
+        _ => Err("expected a number of calls per second from 0.001 to 100000000, or 0".to_owned()),
+    }
+}
+
+fn conflict(message: &str) -> clap::Error {
+    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{message}\n"))
+}
+
 impl Cli {
     /// Whether the options go together.
     ///
@@ -162,10 +216,42 @@ impl Cli {
     /// They do not; the message says which.
     pub fn check(&self) -> Result<(), clap::Error> {
         if self.workload() == Workload::ListGet && self.batch_size > 1 {
-            let message = "the workload LG makes no batches: it does not go with --batch-size\n";
-            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+            return Err(conflict("the workload LG makes no batches: it does not go with --batch-size"));
+        }
+        if let Some(seeds) = self.seeds() {
+            let mut own = self.conditions().names();
+            own.extend(self.tls.then_some("--tls"));
+            if !own.is_empty() {
+                let message = format!(
+                    "{} describes the embedded cluster that this program starts, but --host (or AEROSPIKE_HOST) names \
+                     another one: {seeds}",
+                    own.join(", "),
+                );
+                return Err(conflict(&message));
+            }
+        }
+        if self.background_large.is_some()
+            && let Some(client) = self.clients().iter().find(|client| client.mode() == Mode::Sync)
+        {
+            return Err(conflict(&format!("--background-large needs tasks, and {client} has none")));
         }
         Ok(())
+    }
+
+    /// How slow the embedded cluster is to be.
+    #[must_use]
+    pub fn conditions(&self) -> Conditions {
+        Conditions {
+            service_time: self.service_time.clone(),
+            in_service: self.in_service.clone(),
+            latency: self.latency.clone(),
+        }
+    }
+
+    /// When operations are due; `None` for a closed loop.
+    #[must_use]
+    pub fn open_loop(&self) -> Option<OpenLoop> {
+        (self.rate > 0.0).then_some(OpenLoop { rate: self.rate, arrivals: self.arrivals })
     }
 
     /// The clients to measure, each once, in the order asked for.
@@ -202,10 +288,16 @@ impl Cli {
 
     /// The run of one client.
     #[must_use]
-    pub fn spec(&self, client: ClientKind, seeds: &str) -> RunSpec {
+    pub fn spec(&self, client: ClientKind, target: &Target) -> RunSpec {
+        let Target { seeds, certificate } = if client.needs_cluster() { target.clone() } else { Target::default() };
+        let open_loop = self.open_loop();
         RunSpec {
             client,
-            seeds: if client.needs_cluster() { seeds.to_owned() } else { String::new() },
+            seeds,
+            tls_certificate: certificate,
+            conditions: self.conditions(),
+            open_loop,
+            background: self.background_large,
             workload: self.workload(),
             space: KeySpace {
                 namespace: self.namespace.clone(),
@@ -215,13 +307,13 @@ impl Cli {
             },
             prebuilt_keys: self.prebuilt_keys,
             batch: self.batch_size,
-            tasks: self.tasks,
+            tasks: self.tasks.unwrap_or(if open_loop.is_some() { OPEN_TASKS } else { CLOSED_TASKS }),
             threads: self.threads,
             idle_tasks: if client.mode() == Mode::Async { self.idle_tasks } else { 0 },
             warmup_ms: self.warmup,
             // A run without a measured phase has no figures.
             duration_ms: self.duration.max(1),
-            lat_sample_every: self.lat_sample_every,
+            lat_sample_every: self.lat_sample_every.unwrap_or(if open_loop.is_some() { 1 } else { 100 }),
             runtime: self.runtime,
             workers: self.workers,
             settings: ClientSettings {
@@ -327,6 +419,10 @@ mod tests {
             ["--lat-sample-every", "0"],
             ["--conn-pools-per-node", "0"],
             ["--nodes", "65"],
+            ["--rate", "-1"],
+            ["--rate", "NaN"],
+            ["--arrivals", "pareto"],
+            ["--background-large", "4"],
         ] {
             assert!(Cli::try_parse_from([&["aerolane-bench"], &args[..]].concat()).is_err(), "{args:?}");
         }
@@ -336,11 +432,31 @@ mod tests {
     fn spec_carries_the_settings() {
         let cli =
             parse(&["--max-conns-per-node", "512", "--services-alternate", "--batch-size", "128", "--idle-tasks=9"]);
-        let spec = cli.spec(ClientKind::CoreAsync, "h:1");
+        let target = Target { seeds: "h:1".to_owned(), certificate: Some("pem".to_owned()) };
+        let spec = cli.spec(ClientKind::CoreAsync, &target);
         assert_eq!(spec.settings.max_conns_per_node, Some(512));
         assert!(spec.settings.use_services_alternate);
         assert_eq!((spec.batch, spec.idle_tasks, spec.seeds.as_str()), (128, 9, "h:1"));
-        let spec = cli.spec(ClientKind::FloorSync, "h:1");
-        assert_eq!((spec.idle_tasks, spec.seeds.as_str()), (0, ""));
+        assert_eq!((spec.tasks, spec.lat_sample_every, spec.open_loop), (32, 100, None));
+        assert!(spec.tls_certificate.is_some());
+        let spec = cli.spec(ClientKind::FloorSync, &target);
+        assert_eq!((spec.idle_tasks, spec.seeds.as_str(), spec.tls_certificate), (0, "", None));
+        let cli = parse(&["--rate", "2500.5", "--arrivals", "constant", "--background-large", "4:900000"]);
+        let spec = cli.spec(ClientKind::CoreAsync, &target);
+        assert_eq!(spec.open_loop, Some(OpenLoop { rate: 2500.5, arrivals: ArrivalProcess::Constant }));
+        assert_eq!((spec.tasks, spec.lat_sample_every), (1024, 1));
+        assert_eq!(spec.background, Some(BackgroundLarge { tasks: 4, bytes: 900_000 }));
+    }
+
+    #[test]
+    fn the_conditions_of_another_cluster_are_not_ours_to_set() {
+        for args in [&["--service-time", "read=80us"][..], &["--in-service", "64"], &["--latency", "150us"], &["--tls"]]
+        {
+            assert!(parse(args).check().is_ok());
+            let error = parse(&[args, &["--host", "h:1"]].concat()).check().unwrap_err().to_string();
+            assert!(error.contains(args[0]) && error.contains("h:1"), "{error}");
+        }
+        assert!(parse(&["--background-large", "4:9", "--mode", "sync"]).check().is_err());
+        assert!(parse(&["--background-large", "4:9"]).check().is_ok());
     }
 }

@@ -48,6 +48,9 @@ fn print(cli: &Cli, session: &Session) {
     } else if !session.reports.is_empty() {
         println!("{}", headline(cli, session));
         println!("{}", table::render(&session.reports));
+        for table in table::details(&session.reports) {
+            println!("{table}");
+        }
         for (client, report) in &session.reports {
             for sample in &report.error_samples {
                 println!("{client}: {} times: {}", sample.count, sample.message);
@@ -61,15 +64,28 @@ fn print(cli: &Cli, session: &Session) {
 
 fn headline(cli: &Cli, session: &Session) -> String {
     let target = match (session.embedded, cli.seeds()) {
-        (true, _) => format!("embedded cluster of {} nodes, in a process of its own", cli.nodes),
+        (true, _) => format!(
+            "embedded cluster of {} nodes, in a process of its own{}{}",
+            cli.nodes,
+            if cli.tls { ", over TLS" } else { "" },
+            cli.conditions().describe(),
+        ),
         (false, Some(seeds)) => seeds,
         (false, None) => "no cluster".to_owned(),
     };
     let batch = if cli.batch_size == 1 { String::new() } else { format!(", batches of {}", cli.batch_size) };
+    let pace = match cli.open_loop() {
+        None => String::new(),
+        Some(open_loop) => format!(", open loop of {} calls/s ({} arrivals)", open_loop.rate, open_loop.arrivals),
+    };
+    let large = match cli.background_large {
+        None => String::new(),
+        Some(large) => format!(", {} tasks that read {} bytes beside", large.tasks, large.bytes),
+    };
     let idle = if cli.idle_tasks == 0 { String::new() } else { format!(", {} idle tasks", cli.idle_tasks) };
-    let rounds = if cli.rounds == 1 { String::new() } else { format!(", medians of {} rounds", cli.rounds) };
+    let rounds = if cli.rounds == 1 { String::new() } else { format!(", {} rounds", cli.rounds) };
     format!(
-        "{} on {target}: {} keys{batch}{idle}, {} s after {} s warm-up{rounds}, {} cores",
+        "{} on {target}: {} keys{batch}{pace}{large}{idle}, {} s after {} s warm-up{rounds}, {} cores",
         cli.workload(),
         cli.keys,
         cli.duration as f64 / 1000.0,

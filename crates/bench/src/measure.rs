@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Histograms that the workers share out among themselves. One per worker would cost more memory than the clients.
+use crate::latency::{add, histogram, record};
+use crate::schedule::Arrival;
+
+/// Histograms of each kind that the workers share out among themselves. One per worker would cost more memory than the
+/// clients.
 const HISTOGRAMS: usize = 16;
-/// Smallest latency told apart, in nanoseconds.
-const LATENCY_FLOOR_NS: u64 = 64;
-/// Largest latency that is recorded as itself; longer ones count as this one.
-const LATENCY_CEILING_NS: u64 = 600_000_000_000;
 /// Different error messages kept per worker and per run.
 const SAMPLED_MESSAGES: usize = 8;
 /// Characters kept of one message.
@@ -51,6 +51,15 @@ pub struct Done {
     pub not_found: u64,
 }
 
+/// Whether a call reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
 /// Counters of one worker, read by the ticker while the worker runs. One cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
@@ -65,24 +74,21 @@ pub struct WorkerCell {
 pub struct Shared {
     phase: AtomicU8,
     cells: Vec<WorkerCell>,
-    histograms: Vec<Mutex<Histogram<u64>>>,
+    reads: Vec<Mutex<Histogram<u64>>>,
+    writes: Vec<Mutex<Histogram<u64>>>,
     sample_every: u64,
 }
 
 impl Shared {
     /// State for `workers` workers that time one call in `sample_every`.
-    ///
-    /// # Panics
-    /// Never: the bounds of the histograms are constants that the library takes.
     #[must_use]
     pub fn new(workers: usize, sample_every: u64) -> Arc<Self> {
-        let histogram = || {
-            Histogram::new_with_bounds(LATENCY_FLOOR_NS, LATENCY_CEILING_NS, 3).expect("constant bounds are in order")
-        };
+        let histograms = || (0..HISTOGRAMS.min(workers.max(1))).map(|_| Mutex::new(histogram())).collect();
         Arc::new(Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
             cells: (0..workers).map(|_| WorkerCell::default()).collect(),
-            histograms: (0..HISTOGRAMS.min(workers.max(1))).map(|_| Mutex::new(histogram())).collect(),
+            reads: histograms(),
+            writes: histograms(),
             sample_every: sample_every.max(1),
         })
     }
@@ -112,16 +118,19 @@ impl Shared {
         totals
     }
 
-    /// All sampled latencies, nanoseconds.
-    ///
-    /// # Panics
-    /// Never: all histograms have the same bounds.
+    fn histograms(&self, kind: CallKind) -> &[Mutex<Histogram<u64>>] {
+        match kind {
+            CallKind::Read => &self.reads,
+            CallKind::Write => &self.writes,
+        }
+    }
+
+    /// All sampled latencies of one kind, nanoseconds.
     #[must_use]
-    pub fn latencies(&self) -> Histogram<u64> {
-        let mut merged = self.histograms[0].lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for histogram in &self.histograms[1..] {
-            let histogram = histogram.lock().unwrap_or_else(PoisonError::into_inner);
-            merged.add(&*histogram).expect("equal bounds");
+    pub fn latencies(&self, kind: CallKind) -> Histogram<u64> {
+        let mut merged = histogram();
+        for part in self.histograms(kind) {
+            add(&mut merged, &part.lock().unwrap_or_else(PoisonError::into_inner));
         }
         merged
     }
@@ -244,22 +253,31 @@ impl Recorder {
             Phase::Measure => true,
             Phase::Stop => return None,
         };
-        let timed = counted && {
-            let due = self.until_sample == 0;
-            self.until_sample = if due { self.shared.sample_every - 1 } else { self.until_sample - 1 };
-            due
-        };
+        let timed = counted && self.is_sampled();
         Some(Call { counted, started: timed.then(std::time::Instant::now) })
     }
 
-    /// Ends a call. Only calls that succeeded enter the latency histogram.
+    /// Begins a call of an open loop. Its latency counts from when it was due.
     #[inline]
-    pub fn end(&mut self, call: &Call, outcome: Result<Done, Failure>) {
+    pub fn begin_arrival(&mut self, arrival: &Arrival) -> Call {
+        let timed = arrival.counted && self.is_sampled();
+        Call { counted: arrival.counted, started: timed.then_some(arrival.due) }
+    }
+
+    fn is_sampled(&mut self) -> bool {
+        let due = self.until_sample == 0;
+        self.until_sample = if due { self.shared.sample_every - 1 } else { self.until_sample - 1 };
+        due
+    }
+
+    /// Ends a call. Only calls that succeeded enter the latency histogram of their kind.
+    #[inline]
+    pub fn end(&mut self, call: &Call, kind: CallKind, outcome: Result<Done, Failure>) {
         let live = &self.shared.cells[self.index];
         match outcome {
             Ok(done) => {
                 if let Some(started) = call.started {
-                    self.sample(started.elapsed());
+                    self.sample(kind, started.elapsed());
                 }
                 self.all.records += done.records;
                 live.records.store(self.all.records, Ordering::Relaxed);
@@ -285,10 +303,10 @@ impl Recorder {
     }
 
     #[cold]
-    fn sample(&self, latency: Duration) {
-        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
-        let histogram = &self.shared.histograms[self.index % self.shared.histograms.len()];
-        histogram.lock().unwrap_or_else(PoisonError::into_inner).saturating_record(nanos);
+    fn sample(&self, kind: CallKind, latency: Duration) {
+        let histograms = self.shared.histograms(kind);
+        let histogram = &histograms[self.index % histograms.len()];
+        record(&mut histogram.lock().unwrap_or_else(PoisonError::into_inner), latency);
     }
 
     /// The figures of the measured phase.
@@ -312,11 +330,11 @@ mod tests {
         let mut recorder = Recorder::new(shared.clone(), 0, 0);
         let done = Done { records: 3, not_found: 1 };
         let call = recorder.begin().unwrap();
-        recorder.end(&call, Ok(done));
+        recorder.end(&call, CallKind::Read, Ok(done));
         shared.set_phase(Phase::Measure);
         for outcome in [Ok(done), Err(failure(true, "late")), Err(failure(false, "bad")), Err(failure(false, "bad"))] {
             let call = recorder.begin().unwrap();
-            recorder.end(&call, outcome);
+            recorder.end(&call, CallKind::Write, outcome);
         }
         shared.set_phase(Phase::Stop);
         assert!(recorder.begin().is_none());
@@ -325,7 +343,8 @@ mod tests {
         assert_eq!((stats.calls, stats.records, stats.not_found), (1, 3, 1));
         assert_eq!((stats.errors, stats.timeouts), (2, 1));
         assert_eq!(stats.messages.into_sorted(), vec![("bad".to_owned(), 2), ("late".to_owned(), 1)]);
-        assert_eq!(shared.latencies().len(), 1, "failures and warm-up are not timed");
+        let samples = [CallKind::Read, CallKind::Write].map(|kind| shared.latencies(kind).len());
+        assert_eq!(samples, [0, 1], "failures and warm-up are not timed");
     }
 
     #[test]
@@ -336,10 +355,25 @@ mod tests {
             let mut recorder = Recorder::new(shared.clone(), index, offset);
             for _ in 0..100 {
                 let call = recorder.begin().unwrap();
-                recorder.end(&call, Ok(Done { records: 1, not_found: 0 }));
+                recorder.end(&call, CallKind::Read, Ok(Done { records: 1, not_found: 0 }));
             }
         }
-        assert_eq!(shared.latencies().len(), 20);
+        assert_eq!(shared.latencies(CallKind::Read).len(), 20);
+    }
+
+    #[test]
+    fn the_latency_of_an_arrival_counts_from_when_it_was_due() {
+        let shared = Shared::new(1, 1);
+        let mut recorder = Recorder::new(shared.clone(), 0, 0);
+        let due = std::time::Instant::now();
+        std::thread::sleep(Duration::from_millis(20));
+        for counted in [false, true] {
+            let call = recorder.begin_arrival(&Arrival { index: 0, due, counted });
+            recorder.end(&call, CallKind::Read, Ok(Done { records: 1, not_found: 0 }));
+        }
+        let latencies = shared.latencies(CallKind::Read);
+        assert!(latencies.len() == 1 && latencies.min() >= 19_900_000, "{latencies:?}");
+        assert_eq!(recorder.finish().calls, 1);
     }
 
     #[test]

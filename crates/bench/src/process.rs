@@ -2,6 +2,40 @@
 
 use std::time::Duration;
 
+/// What all threads of this process have used since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time.
+    pub cpu: CpuTime,
+    /// Context switches because a thread waited for something.
+    pub voluntary_switches: u64,
+    /// Context switches because another thread was to run.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// The figures now (`getrusage(RUSAGE_SELF)`).
+    #[must_use]
+    pub fn now() -> Self {
+        let usage = usage();
+        Self {
+            cpu: CpuTime { user: duration(usage.ru_utime), system: duration(usage.ru_stime) },
+            voluntary_switches: usage.ru_nvcsw.max(0) as u64,
+            involuntary_switches: usage.ru_nivcsw.max(0) as u64,
+        }
+    }
+
+    /// What was used since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu: self.cpu.since(earlier.cpu),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}
+
 /// User and system CPU time of all threads of this process since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
@@ -12,16 +46,7 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// The figure now (`getrusage(RUSAGE_SELF)`).
-    #[must_use]
-    pub fn now() -> Self {
-        let usage = usage();
-        Self { user: duration(usage.ru_utime), system: duration(usage.ru_stime) }
-    }
-
-    /// What was used since `earlier`.
-    #[must_use]
-    pub fn since(self, earlier: Self) -> Self {
+    fn since(self, earlier: Self) -> Self {
         Self { user: self.user.saturating_sub(earlier.user), system: self.system.saturating_sub(earlier.system) }
     }
 
@@ -84,13 +109,13 @@ mod tests {
 
     #[test]
     fn cpu_time_grows_with_work() {
-        let before = CpuTime::now();
+        let before = Usage::now();
         let started = std::time::Instant::now();
         let mut sum = 0_u64;
         while started.elapsed() < Duration::from_millis(50) {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
-        let used = CpuTime::now().since(before).total();
+        let used = Usage::now().since(before).cpu.total();
         assert!(used > Duration::from_millis(5), "{used:?}");
     }
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::Cli;
 use crate::client_kind::ClientKind;
-use crate::doors;
-use crate::embedded::{EmbeddedError, EmbeddedProcess};
-use crate::report::Report;
+use crate::clients;
+use crate::embedded::{EmbeddedError, EmbeddedProcess, Target};
+use crate::report::{Report, RunResult};
 use crate::spec::RunSpec;
 
 /// What connecting and ending may take beside the phases of a run.
@@ -18,7 +18,7 @@ const CHILD_PATIENCE: Duration = Duration::from_secs(90);
 /// Slowest acceptable load, records per second.
 const LOAD_RATE: u64 = 500;
 /// Most bytes taken from a child.
-const CHILD_OUTPUT_LIMIT: u64 = 1 << 20;
+const CHILD_OUTPUT_LIMIT: u64 = 1 << 23;
 
 /// Why an invocation ended without figures.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +49,8 @@ pub enum ChildTask {
 /// What a child process answers on its stdout.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ChildAnswer {
-    /// The figures.
-    Report(Box<Report>),
+    /// The figures, with the histograms behind them.
+    Result(Box<RunResult>),
     /// The records are written.
     Loaded,
     /// Nothing, and why.
@@ -60,7 +60,7 @@ pub enum ChildAnswer {
 /// The figures of all clients, and those that have none.
 #[derive(Debug)]
 pub struct Session {
-    /// Medians, in the order asked for.
+    /// What all rounds give together, in the order asked for.
     pub reports: Vec<(ClientKind, Report)>,
     /// Clients that did not run, with the reason.
     pub failures: Vec<(ClientKind, String)>,
@@ -73,8 +73,8 @@ pub struct Session {
 pub fn child(task: &str) -> ChildAnswer {
     crate::process::raise_file_limit();
     let answer = match serde_json::from_str(task) {
-        Ok(ChildTask::Run(spec)) => doors::run(&spec).map(|report| ChildAnswer::Report(Box::new(report))),
-        Ok(ChildTask::Load(spec)) => doors::load(&spec).map(|()| ChildAnswer::Loaded),
+        Ok(ChildTask::Run(spec)) => clients::run(&spec).map(|result| ChildAnswer::Result(Box::new(result))),
+        Ok(ChildTask::Load(spec)) => clients::load(&spec).map(|()| ChildAnswer::Loaded),
         Err(error) => return ChildAnswer::Failed(format!("not a task: {error}")),
     };
     answer.unwrap_or_else(|error| ChildAnswer::Failed(chain(&error)))
@@ -102,15 +102,15 @@ pub fn run(cli: &Cli) -> Result<Session, SessionError> {
     let clients = cli.clients();
     let wants_cluster = clients.iter().any(|client| client.needs_cluster());
     let mut own = None;
-    let seeds = match cli.seeds() {
-        _ if !wants_cluster => String::new(),
-        Some(seeds) => seeds,
-        None => own.insert(EmbeddedProcess::start(cli.nodes, &cli.namespace)?).seeds().to_owned(),
+    let target = match cli.seeds() {
+        _ if !wants_cluster => Target::default(),
+        Some(seeds) => Target { seeds, certificate: None },
+        None => own.insert(EmbeddedProcess::start(cli.nodes, &cli.namespace, cli.tls, &cli.conditions())?).target(),
     };
     if wants_cluster && cli.loads() {
-        load(cli, &seeds)?;
+        load(cli, &target)?;
     }
-    let mut rounds: Vec<(ClientKind, Vec<Report>)> = clients.iter().map(|client| (*client, Vec::new())).collect();
+    let mut rounds: Vec<(ClientKind, Vec<RunResult>)> = clients.iter().map(|client| (*client, Vec::new())).collect();
     let mut failures = Vec::new();
     for round in 0..cli.rounds {
         let mut order: Vec<usize> = (0..rounds.len()).collect();
@@ -118,20 +118,20 @@ pub fn run(cli: &Cli) -> Result<Session, SessionError> {
             order.reverse();
         }
         for index in order {
-            let (client, reports) = &mut rounds[index];
-            match run_one(cli.spec(*client, &seeds)) {
-                Ok(report) => reports.push(report),
+            let (client, results) = &mut rounds[index];
+            match run_one(cli.spec(*client, &target)) {
+                Ok(result) => results.push(result),
                 Err(reason) => failures.push((*client, reason)),
             }
         }
     }
-    let reports = rounds.iter().filter_map(|(client, reports)| Some((*client, Report::median(reports)?))).collect();
+    let reports = rounds.iter().filter_map(|(client, results)| Some((*client, Report::of_rounds(results)?))).collect();
     Ok(Session { reports, failures, embedded: own.is_some() })
 }
 
-fn load(cli: &Cli, seeds: &str) -> Result<(), SessionError> {
+fn load(cli: &Cli, target: &Target) -> Result<(), SessionError> {
     let started = Instant::now();
-    let spec = cli.spec(ClientKind::CoreAsync, seeds);
+    let spec = cli.spec(ClientKind::CoreAsync, target);
     let limit = CHILD_PATIENCE + Duration::from_secs(cli.keys / LOAD_RATE);
     match in_child(&ChildTask::Load(spec), limit) {
         ChildAnswer::Loaded => {
@@ -141,16 +141,16 @@ fn load(cli: &Cli, seeds: &str) -> Result<(), SessionError> {
             Ok(())
         }
         ChildAnswer::Failed(reason) => Err(SessionError::Load { keys: cli.keys, reason }),
-        ChildAnswer::Report(_) => {
+        ChildAnswer::Result(_) => {
             Err(SessionError::Load { keys: cli.keys, reason: "the child answered with figures".to_owned() })
         }
     }
 }
 
-fn run_one(spec: RunSpec) -> Result<Report, String> {
+fn run_one(spec: RunSpec) -> Result<RunResult, String> {
     let limit = spec.warmup() + spec.duration() + spec.stop_limit() + CHILD_PATIENCE;
     match in_child(&ChildTask::Run(spec), limit) {
-        ChildAnswer::Report(report) => Ok(*report),
+        ChildAnswer::Result(result) => Ok(*result),
         ChildAnswer::Failed(reason) => Err(reason),
         ChildAnswer::Loaded => Err("the child loaded instead of measuring".to_owned()),
     }
@@ -212,9 +212,10 @@ mod tests {
         for client in [ClientKind::FloorAsync, ClientKind::FloorSync] {
             let task = serde_json::to_string(&ChildTask::Run(spec(client))).unwrap();
             match child(&task) {
-                ChildAnswer::Report(report) => {
+                ChildAnswer::Result(result) => {
+                    let report = &result.report;
                     assert!(report.tps > 10_000.0, "{report:?}");
-                    assert!(report.client_cpu_us_per_op > 0.0 && report.p50_us > 0.0, "{report:?}");
+                    assert!(report.client_cpu_us_per_op > 0.0 && report.latency.p50_us > 0.0, "{report:?}");
                     assert_eq!((report.errors, report.timeouts, report.host.as_str()), (0, 0, "none"));
                 }
                 other => panic!("{other:?}"),
@@ -227,7 +228,7 @@ mod tests {
         let mut spec = spec(ClientKind::FloorAsync);
         spec.idle_tasks = 100;
         spec.runtime = crate::spec::RuntimeKind::Current;
-        let report = doors::run(&spec).unwrap();
+        let report = clients::run(&spec).unwrap().report;
         assert_eq!((report.errors, report.idle_tasks, report.threads), (0, 100, 1));
     }
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::background::BackgroundLarge;
 use crate::client_kind::ClientKind;
+use crate::conditions::Conditions;
+use crate::schedule::OpenLoop;
 use crate::workload::{KeySpace, Workload};
 
 /// The tokio runtime under the asynchronous clients.
@@ -33,12 +36,20 @@ pub struct ClientSettings {
 }
 
 /// One client, one workload, one duration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The client.
     pub client: ClientKind,
     /// Seeds, `host:port`, separated by commas. Empty for the floors.
     pub seeds: String,
+    /// The certificate (PEM) that the client is to trust; it switches TLS on.
+    pub tls_certificate: Option<String>,
+    /// How slow the embedded cluster is. For the report only.
+    pub conditions: Conditions,
+    /// When operations are due. `None`: each worker makes its next call when the last one has ended.
+    pub open_loop: Option<OpenLoop>,
+    /// Tasks that read large records beside the workload.
+    pub background: Option<BackgroundLarge>,
     /// The mix of operations.
     pub workload: Workload,
     /// The keys.
@@ -98,6 +109,7 @@ impl RunSpec {
     pub fn stop_limit(&self) -> Duration {
         Duration::from_millis(u64::from(self.settings.timeout_ms.unwrap_or(1_000)).min(120_000))
             + Duration::from_secs(10)
+            + if self.open_loop.is_some() { crate::schedule::DRAIN } else { Duration::ZERO }
     }
 
     /// Threads of the asynchronous runtime of this run.

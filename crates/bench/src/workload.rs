@@ -12,6 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::measure::CallKind;
+
 /// The name of the one bin that every record has. Its value is the record's key id, as an integer.
 pub const BIN: &str = "b0";
 
@@ -174,6 +176,17 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// Whether it reads or writes.
+    #[must_use]
+    pub fn kind(&self) -> CallKind {
+        match self {
+            Self::Read(_) | Self::ListGet(_) | Self::BatchRead(_) | Self::Prebuilt { read: true, .. } => CallKind::Read,
+            Self::Write(..) | Self::BatchWrite(_) | Self::Prebuilt { read: false, .. } => CallKind::Write,
+        }
+    }
+}
+
 /// The key space and its names; shared by all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySpace {
@@ -236,6 +249,8 @@ pub struct RequestSource {
     batch: usize,
     next_insert: u64,
     insert_stride: u64,
+    /// What the requests of an open loop are drawn from, together with their numbers.
+    seed: u64,
 }
 
 impl RequestSource {
@@ -252,6 +267,7 @@ impl RequestSource {
             batch: batch.max(1),
             next_insert: index as u64 % space.keys.max(1),
             insert_stride: workers.max(1) as u64,
+            seed: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15),
         }
     }
 
@@ -290,6 +306,13 @@ impl RequestSource {
         } else {
             self.below(self.space.keys)
         }
+    }
+
+    /// Builds the request that has a certain number in an open loop. It does not depend on which worker asks.
+    pub fn request(&mut self, number: u64) -> Request {
+        self.rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(number));
+        self.next_insert = number % self.space.keys.max(1);
+        self.next_request()
     }
 
     /// Draws and builds the next request.
@@ -411,6 +434,25 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_ne!(draw(1, 0), draw(2, 0));
+    }
+
+    #[test]
+    fn a_numbered_request_is_the_same_for_every_worker() {
+        let space = space(1 << 40);
+        let mut sources = [0, 3].map(|index| RequestSource::new("RU,50".parse().unwrap(), &space, 1, 9, index, 4));
+        let mut reads = 0;
+        for number in (0..1000).rev() {
+            let [one, other] = sources.each_mut().map(|source| source.request(number));
+            assert_eq!(format!("{one:?}"), format!("{other:?}"));
+            reads += usize::from(one.kind() == CallKind::Read);
+        }
+        assert!((420..580).contains(&reads), "{reads}");
+        let mut inserts = RequestSource::new(Workload::Insert, &KeySpace { keys: 10, ..space.clone() }, 1, 1, 0, 4);
+        let ids = [0, 1, 12].map(|number| match inserts.request(number) {
+            Request::Write(key, _) => id_of(&key),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(ids, [0, 1, 2]);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use aerolane_embedded::EmbeddedCluster;
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use serde_json::Value;
 
 const BENCH: &str = env!("CARGO_BIN_EXE_aerolane-bench");
@@ -31,6 +33,10 @@ fn json_lines(output: &Output) -> Vec<Value> {
 
 fn number(report: &Value, key: &str) -> f64 {
     report[key].as_f64().unwrap_or_else(|| panic!("{key} is no number in {report}"))
+}
+
+fn count(report: &Value, key: &str) -> u64 {
+    report[key].as_u64().unwrap_or_else(|| panic!("{key} is no count in {report}"))
 }
 
 fn cluster() -> EmbeddedCluster {
@@ -83,7 +89,17 @@ fn batches_count_records_and_the_table_compares() {
     let output = bench(&[&["--host", &cluster.seeds()], &args[..]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);
-    for part in ["batches of 50", "medians of 2 rounds", "RU,50", "x core", "core-async", "aerolane-sync", "4 tasks"] {
+    for part in [
+        "batches of 50",
+        "2 rounds",
+        "least and most",
+        "by kind of call",
+        "RU,50",
+        "x core",
+        "core-async",
+        "aerolane-sync",
+        "4 tasks",
+    ] {
         assert!(table.contains(part), "{part} is missing in\n{table}");
     }
     assert!(!table.contains("times:"), "there were errors:\n{table}");
@@ -198,4 +214,144 @@ fn embedded_program() -> PathBuf {
         assert!(status.success() && program.is_file(), "the embedded cluster's program could not be built");
     }
     program
+}
+
+/// A cluster of one node that holds one read up for `stall`, after `before` reads.
+fn stalling(before: u64, stall: Duration) -> EmbeddedCluster {
+    let cluster = EmbeddedCluster::builder().nodes(1).namespace("test").start().expect("an embedded cluster");
+    let rule = FaultRule::new(FaultAction::Delay(stall)).on(RequestKind::Read).skip(before).times(1);
+    cluster.set_fault(None, &rule).expect("a fault");
+    cluster
+}
+
+/// One worker meets a stall of 600 ms in a run of 2 s. About a third of all operations are due in it, and wait for it,
+/// but just one is being made. Whoever times calls from when they are made sees that one only.
+#[test]
+fn an_open_loop_shows_a_stall_to_all_that_were_due_in_it() {
+    for client in ALL.split(',').chain(["floor-socket"]) {
+        let cluster = stalling(150, Duration::from_millis(600));
+        let args = ["--client", client, "-w", "RU,100", "--rate", "400", "--tasks", "1", "--threads", "1"];
+        let more = ["--duration", "2", "--warmup", "0", "--keys", "100", "--timeout-ms", "60000", "--json", "-q"];
+        let reports = json_lines(&bench(&[&["--host", &cluster.seeds()], &args[..], &more].concat()));
+        let report = &reports[0];
+        assert_eq!((number(report, "errors"), number(report, "timeouts")), (0.0, 0.0), "{report}");
+        // A tenth of all were due in the first 200 ms of the stall.
+        assert!(number(report, "p90_us") > 100_000.0, "{report}");
+        assert!(number(report, "max_us") > 590_000.0, "{report}");
+        let open_loop = &report["open_loop"];
+        let offered = count(open_loop, "offered");
+        assert!((600..1000).contains(&offered), "{report}");
+        assert_eq!(count(report, "samples"), offered, "each one is timed: {report}");
+        assert!(count(open_loop, "late") > 100, "{report}");
+        assert!(number(&open_loop["start_delay"], "max_us") > 500_000.0, "{report}");
+    }
+}
+
+#[test]
+fn an_open_loop_offers_all_clients_the_same_operations() {
+    let cluster = cluster();
+    let args = ["--client", ALL, "--rate", "500", "--arrivals", "constant", "--seed", "9", "--rounds", "2", "--json"];
+    let more = ["--timeout-ms", "60000"];
+    let reports = json_lines(&bench(&[&["--host", &cluster.seeds()], &args[..], &more].concat()));
+    assert_eq!(reports.len(), 5);
+    for report in &reports {
+        assert_eq!((number(report, "errors"), number(report, "not_found")), (0.0, 0.0), "{report}");
+        let open_loop = &report["open_loop"];
+        // 0.4 s of 500 per second, twice.
+        assert!(count(open_loop, "offered").abs_diff(400) <= 2, "{report}");
+        assert_eq!(open_loop["arrivals"], "constant");
+        let asynchronous = report["mode"] == "async";
+        assert_eq!(count(open_loop, "max_outstanding"), if asynchronous { 1024 } else { 4 }, "{report}");
+        assert!(count(&open_loop["pacer_lateness"], "samples") > 0, "{report}");
+        // Which of them read is drawn by their numbers.
+        let kinds = ["reads", "writes"].map(|kind| count(&report[kind], "samples"));
+        assert_eq!(kinds, ["reads", "writes"].map(|kind| count(&reports[0][kind], "samples")), "{report}");
+    }
+}
+
+#[test]
+fn rounds_are_kept_one_by_one_and_their_samples_are_merged() {
+    let cluster = cluster();
+    let args = ["--client", "aerolane-async", "--rounds", "3", "--tasks", "4", "--json"];
+    let reports = json_lines(&bench(&[&["--host", &cluster.seeds()], &args[..]].concat()));
+    let report = &reports[0];
+    let rounds = report["each_round"].as_array().expect("a list");
+    assert_eq!((rounds.len(), count(report, "rounds")), (3, 3));
+    let sum: u64 = rounds.iter().map(|round| count(round, "samples")).sum();
+    assert_eq!(sum, count(report, "samples"), "{report}");
+    assert!(rounds.iter().any(|round| round["max_us"] == report["max_us"]), "{report}");
+    let spread = &report["spread"]["tps"];
+    assert!(number(spread, "min") <= number(report, "tps") && number(report, "tps") <= number(spread, "max"));
+    for round in rounds {
+        assert!(number(round, "voluntary_switches_per_op") > 0.0, "{round}");
+        for kind in ["reads", "writes"] {
+            let figures = &round[kind];
+            let latencies =
+                ["p50_us", "p90_us", "p98_us", "p99_us", "p999_us", "max_us"].map(|key| number(figures, key));
+            assert!(latencies[0] > 0.0 && latencies.is_sorted(), "{round}");
+        }
+    }
+}
+
+#[test]
+fn large_reads_beside_the_workload_are_reported_apart() {
+    let cluster = cluster();
+    let args =
+        ["--client", "core-async,aerolane-async,aerolane-local", "--background-large", "2:300000", "--tasks", "4"];
+    let more = ["-w", "RU,100", "--timeout-ms", "60000", "--json"];
+    for report in json_lines(&bench(&[&["--host", &cluster.seeds()], &args[..], &more].concat())) {
+        let large = &report["background_large"];
+        assert_eq!((number(large, "tasks"), number(large, "bytes")), (2.0, 300_000.0));
+        assert!(number(large, "tps") > 0.0 && number(large, "errors") == 0.0, "{report}");
+        assert!(number(&large["latency"], "samples") > 0.0, "{report}");
+        assert_eq!((number(&report, "errors"), number(&report, "not_found")), (0.0, 0.0), "{report}");
+        assert!(number(&report, "samples") > 0.0, "{report}");
+    }
+    assert_eq!(cluster.record_count("test"), Some(2000 + 8));
+    let output = bench(&["--client", "aerolane-sync", "--background-large", "2:300000"]);
+    assert!(!output.status.success() && text(&output.stderr).contains("needs tasks"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn every_client_runs_over_tls() {
+    let output = Command::new(BENCH)
+        .args(SHORT)
+        .args(["--client", ALL, "--tls", "--nodes", "2", "--json", "-q", "--tasks", "8", "--timeout-ms", "60000"])
+        .env("AEROLANE_EMBEDDED", embedded_program())
+        .env_remove("AEROSPIKE_HOST")
+        .output()
+        .expect("the program starts");
+    let reports = json_lines(&output);
+    assert_eq!(reports.len(), 5);
+    for report in &reports {
+        assert!(number(report, "errors") == 0.0 && number(report, "tps") > 20.0, "{report}");
+        assert!(report["tls"] == true && report["host"].as_str().expect("seeds").contains(":localhost:"), "{report}");
+    }
+}
+
+/// A stand-in for the cluster's program writes down what it was started with.
+#[cfg(unix)]
+#[test]
+fn conditions_are_passed_to_the_cluster_that_is_started() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = std::env::temp_dir().join(format!("aerolane-bench-smoke-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (program, told) = (folder.join("embedded"), folder.join("told"));
+    std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" > {}\n", told.display())).expect("a script");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let conditions = ["--service-time", "read=80us,write=300us", "--in-service", "64", "--latency", "150us"];
+    let output = Command::new(BENCH)
+        .args(conditions)
+        .env("AEROLANE_EMBEDDED", &program)
+        .env_remove("AEROSPIKE_HOST")
+        .output()
+        .expect("the program starts");
+    assert!(!output.status.success() && text(&output.stderr).contains("named no seeds"), "{}", text(&output.stderr));
+    let told = std::fs::read_to_string(told).expect("what the program was told");
+    assert!(told.contains(&conditions.join(" ")), "{told}");
+    let _ = std::fs::remove_dir_all(folder);
+    let output = bench(&[&["--host", "127.0.0.1:1"], &conditions[..]].concat());
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("--service-time") && said.contains("127.0.0.1:1"), "{said}");
 }

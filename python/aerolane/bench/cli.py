@@ -4,15 +4,17 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from aerolane.bench import child, latency
+from aerolane.bench.arrivals import PROCESSES
 from aerolane.bench.modes import MODES, parse_modes
 from aerolane.bench.payload import Payload
 from aerolane.bench.session import ClusterError, LoadError, Outcome, Plan, run
-from aerolane.bench.spec import RunSpec, Security, split_host
+from aerolane.bench.spec import BackgroundLarge, Conditions, RunSpec, Security, split_host
 from aerolane.bench.table import summary, table
 from aerolane.bench.workload import FORMS, Workload
 
@@ -35,6 +37,8 @@ modes
 examples
   python -m aerolane.bench --mode async,peer-native-async -z 128
   python -m aerolane.bench -H host:3000 --mode pac-blocking,legacy-sync --threads 1 -d 15 --warmup 3
+  python -m aerolane.bench --mode pac-async,peer-native-async --rate 5000 -d 30 --rounds 3
+  python -m aerolane.bench --mode pac-async,peer-native-async --service-time read=80us,write=300us --in-service 64
   python -m aerolane.bench --mode pac-blocking,peer-native-blocking --threads 1 -w Q -k 1000000 -o I8,F8,S16
   python -m aerolane.bench --mode pac-blocking,peer-apy-sync --threads 1 -w RU,100 --batch-size 128 --as-numpy
 """
@@ -109,6 +113,27 @@ def _name(limit: int) -> Callable[[str], str]:
     return checked(parse)
 
 
+class LatencyAction(argparse.Action):
+    """`--latency` is the network's where it is a time, else how latencies are shown, as in the vendor's harness."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        text = str(values)
+        if re.match(r"\d+(\.\d+)?(ns|us|µs|ms|s)\b", text):
+            namespace.latency = text
+            return
+        try:
+            latency.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentError(self, f"{error}; or a time, as 150us, for the network") from None
+        namespace.latency_columns = text
+
+
 def parser() -> argparse.ArgumentParser:
     """The definition of all options."""
     top = argparse.ArgumentParser(
@@ -141,15 +166,22 @@ def parser() -> argparse.ArgumentParser:
         "--rounds",
         type=whole(1, 1000),
         default=1,
-        help="rounds over all modes, every other one in reverse order; medians are shown (1)",
+        help="rounds over all modes, every other one in reverse order; percentiles are those of all samples together,"
+        " other figures medians, and --json has each round (1)",
     )
-    group.add_argument("--threads", type=whole(1, 10_000), default=32, help="threads of the blocking modes (32)")
+    group.add_argument(
+        "--threads",
+        type=whole(1, 10_000),
+        default=32,
+        help="threads of the blocking modes; with --rate: most calls in flight (32)",
+    )
     group.add_argument(
         "-z",
         "--async-tasks",
         type=whole(1, 1_000_000),
-        default=32,
-        help="tasks of the asynchronous modes, on each loop (32)",
+        default=None,
+        help="tasks of the asynchronous modes, on each loop; with --rate: most calls in flight, arrivals beyond that"
+        " wait, and the wait is part of their latency (32; with --rate 1024)",
     )
     group.add_argument(
         "--pool-loops",
@@ -185,7 +217,22 @@ def parser() -> argparse.ArgumentParser:
         "--rate",
         type=number(0, 1e9, "operations per second"),
         default=0.0,
-        help="calls per second of all workers together (0: as fast as they can)",
+        help="open loop: so many calls per second become due on a schedule that does not wait for answers, and latency"
+        " counts from when a call was due (0: closed loop, a worker makes its next call when the last one has ended)",
+    )
+    group.add_argument(
+        "--arrivals",
+        choices=PROCESSES,
+        default="poisson",
+        help="gaps between the arrivals of --rate: random as those of independent callers, or all equal (poisson)",
+    )
+    group.add_argument(
+        "--background-large",
+        type=verbatim(BackgroundLarge.parse),
+        default=None,
+        metavar="TASKS:BYTES",
+        help="extra tasks of the asynchronous modes, on each loop, that read large records all the time (4:900000);"
+        " latencies and ops/s are those of the other tasks, the large reads are shown apart",
     )
     group.add_argument(
         "--busy-loop",
@@ -232,6 +279,24 @@ def parser() -> argparse.ArgumentParser:
         help="host:port, separated by commas (an embedded cluster in a process of its own)",
     )
     group.add_argument("--nodes", type=whole(1, 64), default=3, help="nodes of the embedded cluster (3)")
+    group.add_argument(
+        "--service-time",
+        default="",
+        metavar="TIMES",
+        help="how long a request occupies its connection at the embedded cluster, by kind: read=80us,write=300us; this"
+        " and the next two are options of python -m aerolane.testing, whose --help describes them",
+    )
+    group.add_argument(
+        "--in-service", default="", metavar="N", help="most requests that the embedded cluster has in service at a time"
+    )
+    group.add_argument(
+        "--latency",
+        action=LatencyAction,
+        default="",
+        metavar="TIME|COLUMNS",
+        help="network latency between clients and the embedded cluster, as 150us; as --latency-columns for its forms",
+    )
+    group.add_argument("--tls", action="store_true", help="start the embedded cluster with TLS and connect over TLS")
     group.add_argument("-n", "--namespace", type=_name(31), default="test", help="(test)")
     group.add_argument("-s", "--set", type=_name(63), default="test", help="(test)")
     group.add_argument(
@@ -246,9 +311,14 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument("--tls-name", default="", help="the name in the nodes' certificates; switches TLS on")
 
     group = top.add_argument_group("what is shown")
-    group.add_argument("--lat-sample-every", type=whole(1, 1 << 31), default=100, help="time one call in so many (100)")
     group.add_argument(
-        "--latency", type=verbatim(latency.parse), default=None, help=f"also show latencies as {latency.FORMS}"
+        "--lat-sample-every",
+        type=whole(1, 1 << 31),
+        default=None,
+        help="time one call in so many (100; with --rate 1)",
+    )
+    group.add_argument(
+        "--latency-columns", type=verbatim(latency.parse), default=None, help=f"also show latencies as {latency.FORMS}"
     )
     group.add_argument("--with-telemetry", action="store_true", help="latencies in the line of each second, too")
     group.add_argument("--json", action="store_true", help="one JSON object for each mode and line, nothing else")
@@ -273,20 +343,25 @@ def plan(options: argparse.Namespace) -> Plan:
         cooldown=options.cooldown,
         max_ops=options.max_ops,
         threads=options.threads,
-        tasks=options.async_tasks,
+        tasks=options.async_tasks or (1024 if options.rate else 32),
         pool_loops=options.pool_loops,
         loop=options.loop,
         fast_path=options.fast_path,
         batch=options.batch_size,
         current_thread_runtime=options.current_thread_runtime,
         services_alternate=options.services_alternate,
-        sample_every=options.lat_sample_every,
+        sample_every=options.lat_sample_every or (1 if options.rate else 100),
         telemetry=options.with_telemetry,
-        latency=options.latency or "",
+        latency=options.latency_columns or "",
         prebuilt_keys=options.prebuilt_keys,
         touch_bins=options.touch_bins,
         as_numpy=options.as_numpy,
         rate=options.rate,
+        arrivals=options.arrivals,
+        background_large=options.background_large or "",
+        conditions=Conditions(
+            service_time=options.service_time, in_service=options.in_service, latency=options.latency
+        ),
         busy_ms=options.busy_loop,
         print_loop=options.print_loop,
         seed=options.seed,
@@ -309,6 +384,7 @@ def plan(options: argparse.Namespace) -> Plan:
         spec=spec,
         rounds=options.rounds,
         nodes=options.nodes,
+        tls=options.tls,
         load=load,
         truncate=options.truncate,
         truncate_after=options.truncate_after,
@@ -342,6 +418,17 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         if lacking:
             having = ", ".join(mode.name for mode in MODES.values() if mode.has_builders)
             top.error(f"--no-fast-path: {', '.join(lacking)} cannot do it, builders are there in {having} only")
+    own = list(Conditions(options.service_time, options.in_service, options.latency).options())
+    own += ["--tls"] * options.tls
+    if options.hosts and own:
+        top.error(
+            f"{', '.join(own)} describes the embedded cluster that this program starts, but -H names another one:"
+            f" {options.hosts}"
+        )
+    if options.background_large and not all(mode.asynchronous for mode in modes):
+        top.error("--background-large goes with asynchronous modes only")
+    if options.rate and workload.queries:
+        top.error("--rate goes with calls, not with the queries of workload Q")
     if bool(options.tls_cert_file) != bool(options.tls_key_file):
         top.error("--tls-cert-file and --tls-key-file go together")
     if options.password and not options.user:

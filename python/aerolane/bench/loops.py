@@ -5,8 +5,8 @@ The loop of a run is made as source text from one template, for all clients: the
 branch or a look-up that it does not need. `--print-loop` shows it.
 
 What a loop does per operation: draw, build the key and the bins, call, count. One operation in `sample_every` is
-timed, from before the draw until the answer is there. Counters are cells of one list per worker, which the conductor
-reads while the worker runs.
+timed, from before the draw until the answer is there, or with a rate, from when it was due. Counters are cells of one
+list per worker, which the conductor reads while the worker runs.
 """
 
 import importlib
@@ -36,8 +36,8 @@ PARAMETERS = (
     "stride",
     "untimed",
     "untimed_later",
-    "gap",
-    "lead",
+    "take",
+    "wait",
     "prebuilt",
     "not_found",
 )
@@ -67,14 +67,19 @@ def source(spec: RunSpec, asynchronous: bool, calls: Calls, loading: bool = Fals
     bins, constants = spec.payload().source()
     parameters = ", ".join((*PARAMETERS, *constants, *calls.names, *["dtype"] * spec.as_numpy))
     text = f"{'async ' if asynchronous else ''}def work(*, {parameters}):\n"
-    text += "    reads = writes = missed = 0\n    kid = first_id - stride\n    due = clock() + lead\n"
+    text += "    reads = writes = missed = 0\n    kid = first_id - stride\n"
     if loading:
-        body = _guarded(_write(_need(calls.write, "write"), _key(spec, calls, loading), bins, 1, ""), asynchronous)
+        body = _persistent(_write(_need(calls.write, "write"), _key(spec, calls, loading), bins, 1, ""), asynchronous)
         return text + "    for kid in range(first_id, keys, stride):\n" + indent(body, " " * 8), constants
-    pace = _pace(asynchronous) if spec.rate else ""
-    timed = "began = clock()\n" + _guarded(_operation(spec, calls, bins, True), asynchronous) + pace
-    plain = "if stop:\n    break\n" + _guarded(_operation(spec, calls, bins, False), asynchronous) + pace
-    text += "    while not stop:\n"
+    timed = _guarded(_operation(spec, calls, bins, True), asynchronous)
+    plain = _guarded(_operation(spec, calls, bins, False), asynchronous)
+    if spec.rate:
+        take = f"began = take(){' or await wait()' * asynchronous}\nif not began:\n    break\n"
+        timed, plain = take + timed, take + plain
+        text += "    while True:\n"
+    else:
+        timed, plain = "began = clock()\n" + timed, "if stop:\n    break\n" + plain
+        text += "    while not stop:\n"
     if spec.sample_every > 1 and not spec.parsed_workload().queries:
         # The first stretch is shorter, by another length for each worker, so that they do not all time at once.
         text += "        for _ in untimed:\n" + indent(plain, " " * 12) + "        untimed = untimed_later\n"
@@ -100,9 +105,18 @@ def _guarded(operation: str, asynchronous: bool) -> str:
     )
 
 
-def _pace(asynchronous: bool) -> str:
-    call = "await nap" if asynchronous else "nap"
-    return f"due += gap\nwait = due - clock()\nif wait > 0:\n    {call}(wait / 1e9)\n"
+# Tries per record of a load.
+LOAD_TRIES = 5
+
+
+def _persistent(operation: str, asynchronous: bool) -> str:
+    # A machine or a cluster that stands still for a moment must not end a load.
+    nap = f"{'await ' * asynchronous}nap(0.05 * 2**tries)"
+    return (
+        f"for tries in range({LOAD_TRIES}):\n    try:\n{indent(operation, ' ' * 8)}        break\n"
+        f"    except Exception as error:\n        if tries == {LOAD_TRIES - 1}:\n            failed(error)\n"
+        f"        else:\n            {nap}\n"
+    )
 
 
 def _key(spec: RunSpec, calls: Calls, loading: bool = False) -> str:

@@ -83,10 +83,15 @@ def is_timeout(error: BaseException) -> bool:
     return any("timeout" in base.__name__.lower() for base in type(error).__mro__)
 
 
-def latencies(samples: "array[int]", begin: int, end: int) -> list[int]:
-    """Durations in nanoseconds, sorted, of the operations that began and ended between two times."""
+def latencies(samples: "array[int]", begin: int, end: int, open_loop: bool = False) -> list[int]:
+    """Durations in nanoseconds, sorted, of the operations that began and ended between two times.
+
+    In an open loop, of those that were due between them, whenever they ended.
+    """
     pairs = zip(samples[::2], samples[1::2], strict=False)
-    return sorted(ended - began for began, ended in pairs if began >= begin and ended <= end)
+    return sorted(
+        ended - began for began, ended in pairs if begin <= began and (began < end if open_loop else ended <= end)
+    )
 
 
 def percentile(ordered: list[int], share: float) -> float:

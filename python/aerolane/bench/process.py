@@ -8,21 +8,30 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class CpuTime:
-    """User and system time of all threads of this process, in seconds."""
+class Usage:
+    """What all threads of this process have used: user and system time in seconds, context switches."""
 
     user: float
     system: float
+    voluntary_switches: int = 0
+    """Because a thread waited for something."""
+    involuntary_switches: int = 0
+    """Because another thread was to run."""
 
     @classmethod
-    def now(cls) -> "CpuTime":
-        """The figure now (`getrusage`)."""
+    def now(cls) -> "Usage":
+        """The figures now (`getrusage`)."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        return cls(usage.ru_utime, usage.ru_stime)
+        return cls(usage.ru_utime, usage.ru_stime, usage.ru_nvcsw, usage.ru_nivcsw)
 
-    def since(self, earlier: "CpuTime") -> "CpuTime":
+    def since(self, earlier: "Usage") -> "Usage":
         """What was used after `earlier`."""
-        return CpuTime(self.user - earlier.user, self.system - earlier.system)
+        return Usage(
+            self.user - earlier.user,
+            self.system - earlier.system,
+            self.voluntary_switches - earlier.voluntary_switches,
+            self.involuntary_switches - earlier.involuntary_switches,
+        )
 
     @property
     def total(self) -> float:

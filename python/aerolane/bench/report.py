@@ -1,30 +1,36 @@
-"""The figures of one mode as one JSON object, and the median over several rounds."""
+"""The figures of one mode as one JSON object, and what several rounds give together."""
 
 import importlib.metadata
+from collections.abc import Iterable
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
 from aerolane.bench import latency
+from aerolane.bench.arrivals import between
 from aerolane.bench.conductor import Window
-from aerolane.bench.measure import latencies, percentile
+from aerolane.bench.histogram import Histogram
+from aerolane.bench.measure import Worker, latencies, percentile
 from aerolane.bench.process import gil_enabled, python_name
 from aerolane.bench.runner import Run
+from aerolane.bench.spec import BackgroundLarge
 
 Report = dict[str, Any]
 
-# Summed over rounds; other figures become medians.
-SUMMED = ("errors", "timeouts", "not_found", "samples")
+# Summed over rounds. Latencies are those of the samples of all rounds together, other figures become medians.
+SUMMED = ("errors", "timeouts", "not_found")
+# Whose smallest, middle and largest figures over the rounds are reported.
+SPREAD = ("tps", "client_cpu_us_per_op", "p50_us", "p99_us", "p999_us")
 
 
 def report(run: Run, window: Window) -> Report:
     """Puts the figures of a run together."""
     spec, mode = run.spec, run.mode
-    reads: list[int] = []
-    writes: list[int] = []
-    for worker in run.board.workers:
-        reads += latencies(worker.reads, window.begin, window.end)
-        writes += latencies(worker.writes, window.begin, window.end)
-    ordered = sorted(reads + writes)
+    paced = bool(spec.rate)
+    reads, writes = _latencies(run.board.workers, window, paced)
+    not_begun = _not_begun(run, window, reads, writes)
+    large, _ = _latencies(run.large_board.workers, window, False)
+    histograms = {"reads": Histogram(reads), "writes": Histogram(writes), "background_large": Histogram(large)}
     totals, seconds = window.totals, window.seconds
     records = totals.records
     waits = sorted(wait for busy in run.busy for wait in busy.waits(window.begin, window.end))
@@ -41,13 +47,16 @@ def report(run: Run, window: Window) -> Report:
         "tps": records / seconds,
         "errors": totals.errors + run.hung,
         "timeouts": totals.timeouts,
-        "p50_us": percentile(ordered, 0.5) / 1e3,
-        "p99_us": percentile(ordered, 0.99) / 1e3,
-        "p999_us": percentile(ordered, 0.999) / 1e3,
-        "max_us": ordered[-1] / 1e3 if ordered else 0.0,
+        **_all(histograms).figures(),
+        "reads": histograms["reads"].figures(),
+        "writes": histograms["writes"].figures(),
         "client_cpu_us_per_op": cpu * 1e6 / records if records else 0.0,
+        "voluntary_switches_per_op": window.cpu.voluntary_switches / records if records else 0.0,
+        "involuntary_switches_per_op": window.cpu.involuntary_switches / records if records else 0.0,
         "peak_rss_bytes": window.peak_rss,
         "host": "none" if mode.floor else spec.seeds,
+        "tls": spec.security.tls and not mode.floor,
+        "conditions": asdict(spec.conditions),
         "workload": spec.workload,
         "keys": spec.keys,
         "bins": spec.bins,
@@ -66,8 +75,9 @@ def report(run: Run, window: Window) -> Report:
         "read_tps": totals.reads / seconds,
         "write_tps": totals.writes / seconds,
         "median_tps": median(window.per_second) if window.per_second else records / seconds,
-        "p90_us": percentile(ordered, 0.9) / 1e3,
-        "samples": len(ordered),
+        "open_loop": _open_loop(run, window, not_begun) if paced else None,
+        "background_large": _background(run, window, histograms["background_large"], seconds),
+        "histograms": {name: histogram.to_pairs() for name, histogram in histograms.items()},
     }
     if spec.latency:
         answer["latency"] = latency.lines(spec.latency, sorted(reads), sorted(writes))
@@ -87,6 +97,71 @@ def report(run: Run, window: Window) -> Report:
     return answer
 
 
+def _latencies(workers: Iterable[Worker], window: Window, paced: bool) -> tuple[list[int], list[int]]:
+    """Of reads and of writes, nanoseconds."""
+    reads: list[int] = []
+    writes: list[int] = []
+    begin, end = window.due if paced else (window.begin, window.end)
+    for worker in workers:
+        reads += latencies(worker.reads, begin, end, paced)
+        writes += latencies(worker.writes, begin, end, paced)
+    return reads, writes
+
+
+def _not_begun(run: Run, window: Window, reads: list[int], writes: list[int]) -> int:
+    """Enters what no worker has begun into the latencies, with its age when it was given up; returns how many."""
+    workload = run.spec.parsed_workload()
+    count = 0
+    for schedule in run.schedules:
+        for age in schedule.not_begun(*window.due):
+            count += 1
+            # Which of them would have been reads is not drawn, so they come in the share of the workload.
+            if count % run.spec.sample_every == 0:
+                (reads if count % 100 < workload.shown_read_pct else writes).append(age)
+    return count
+
+
+def _open_loop(run: Run, window: Window, not_begun: int) -> dict[str, Any]:
+    """What became of the schedule of an open loop."""
+    spec = run.spec
+    delays = [delay for schedule in run.schedules for delay in between(schedule.delays, *window.due)]
+    pacer = [late for schedule in run.schedules for late in between(schedule.pacer, *window.due)]
+    late = sum(window.due[0] <= due < window.due[1] for schedule in run.schedules for due in schedule.late)
+    return {
+        "rate": spec.rate,
+        "arrivals": spec.arrivals,
+        "max_outstanding": run.workers,
+        "offered": len(delays) + not_begun,
+        "late": late + not_begun,
+        "not_started": not_begun,
+        "pacer_lateness": Histogram(pacer).figures(),
+        "start_delay": Histogram(delays).figures(),
+    }
+
+
+def _background(run: Run, window: Window, histogram: Histogram, seconds: float) -> dict[str, Any] | None:
+    """The figures of the tasks that read large records beside the workload."""
+    if not run.spec.background_large:
+        return None
+    large, totals = BackgroundLarge.parse(run.spec.background_large), run.large_board.totals()
+    return {
+        "tasks": large.tasks * run.loops,
+        "bytes": large.size,
+        "tps": histogram.samples / seconds,
+        "megabytes_per_s": histogram.samples * large.size / seconds / 1e6,
+        "errors": totals.errors + totals.timeouts,
+        "latency": histogram.figures(),
+    }
+
+
+def _all(histograms: dict[str, Histogram]) -> Histogram:
+    """All operations of the workload."""
+    merged = Histogram()
+    for name in ("reads", "writes"):
+        merged.merge(histograms[name])
+    return merged
+
+
 def _version(distribution: str) -> str:
     try:
         return importlib.metadata.version(distribution)
@@ -98,7 +173,10 @@ def _version(distribution: str) -> str:
 
 
 def middle(rounds: list[Report]) -> Report:
-    """The median of every figure over the rounds of one mode; errors, timeouts and not-found are summed."""
+    """What several rounds of one mode give together.
+
+    Latencies are those of all samples together; errors, timeouts and not-found are summed; other figures are medians.
+    """
     answer = dict(rounds[0])
     for name, value in rounds[0].items():
         if isinstance(value, float) or name == "peak_rss_bytes":
@@ -106,7 +184,42 @@ def middle(rounds: list[Report]) -> Report:
         elif name in SUMMED:
             answer[name] = sum(round_[name] for round_ in rounds)
     if "busy" in answer:
-        answer["busy"] = {name: median(round_["busy"][name] for round_ in rounds) for name in answer["busy"]}
+        answer["busy"] = _medians([round_["busy"] for round_ in rounds])
+    if answer.get("open_loop"):
+        answer["open_loop"] = _medians([round_["open_loop"] for round_ in rounds])
+    if answer.get("background_large"):
+        answer["background_large"] = _medians([round_["background_large"] for round_ in rounds])
+    if "histograms" in answer:
+        del answer["histograms"]
+        merged = {name: Histogram() for name in rounds[0]["histograms"]}
+        for round_ in rounds:
+            for name, pairs in round_["histograms"].items():
+                merged[name].merge(Histogram.from_pairs(pairs))
+        answer |= _all(merged).figures()
+        answer["reads"], answer["writes"] = merged["reads"].figures(), merged["writes"].figures()
+        if answer["background_large"]:
+            answer["background_large"]["latency"] = merged["background_large"].figures()
     answer["error_samples"] = [sample for round_ in rounds for sample in round_["error_samples"]][:8]
     answer["rounds"] = len(rounds)
+    answer["spread"] = {name: _spread([round_[name] for round_ in rounds]) for name in SPREAD}
+    answer["each_round"] = [
+        {name: value for name, value in round_.items() if name != "histograms"} for round_ in rounds
+    ]
     return answer
+
+
+def _medians(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each figure, also of those within; counts are summed."""
+    answer = dict(rounds[0])
+    for name, value in rounds[0].items():
+        if isinstance(value, dict):
+            answer[name] = _medians([round_[name] for round_ in rounds])
+        elif name in ("offered", "late", "not_started", "samples", "errors"):
+            answer[name] = sum(round_[name] for round_ in rounds)
+        elif isinstance(value, float) or (isinstance(value, int) and any(round_[name] != value for round_ in rounds)):
+            answer[name] = median(round_[name] for round_ in rounds)
+    return answer
+
+
+def _spread(figures: list[float]) -> dict[str, float]:
+    return {"min": min(figures), "median": median(figures), "max": max(figures)}

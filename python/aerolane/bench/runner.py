@@ -12,6 +12,7 @@ from typing import Any
 
 from aerolane._aerolane import FastRng
 from aerolane.bench import loops
+from aerolane.bench.arrivals import LoopSchedule, Schedule, ThreadSchedule, arrivals
 from aerolane.bench.busy import Busy
 from aerolane.bench.clients.calls import Calls, Unsupported
 from aerolane.bench.conductor import Conductor, Window
@@ -33,6 +34,10 @@ class Run:
         self.mode = mode
         self.spec = spec
         self.board = Board()
+        self.large_board = Board()
+        """Of the tasks that read large records beside the workload."""
+        self.schedules: list[Schedule] = []
+        """Of an open loop: one for all threads, or one for each event loop."""
         self.busy: list[Busy] = []
         self.hung = 0
         """Workers that did not end."""
@@ -54,7 +59,8 @@ class Run:
     def workers(self) -> int:
         """Threads, or tasks of all loops together."""
         if self._loading:
-            return LOAD_TASKS if self.mode.asynchronous else LOAD_THREADS
+            # No two of them write the same record.
+            return min(LOAD_TASKS if self.mode.asynchronous else LOAD_THREADS, self.spec.keys)
         return self.spec.tasks * self.loops if self.mode.asynchronous else self.spec.threads
 
     def run(self) -> Window | None:
@@ -79,8 +85,8 @@ class Run:
 
     # What both sides share.
 
-    def _work(self, calls: Calls) -> Callable[[], Any]:
-        """A function that starts one more worker on these calls."""
+    def _work(self, calls: Calls, schedule: Schedule | None, below: Callable[[int], int] | None) -> Callable[[], Any]:
+        """A function that starts one more worker on these calls. It draws from `below`, or from a stream of its own."""
         spec = self.spec
         work = loops.build(spec, self.mode.asynchronous, calls, self._loading)
         with self._lock:
@@ -89,7 +95,6 @@ class Run:
                 print(loops.source(spec, self.mode.asynchronous, calls)[0], file=sys.stderr)
         prebuilt = self._prebuilt_keys(calls)
         keys = len(prebuilt) if prebuilt else spec.keys
-        gap = int(1e9 * self.workers / spec.rate) if spec.rate else 0
 
         def start() -> Any:
             with self._lock:
@@ -98,7 +103,7 @@ class Run:
             # Streams of neighbouring seeds are unrelated: the generator runs its seed through SplitMix64.
             rng = FastRng((spec.seed * 1_000_003 + index) % 2**63)
             return work(
-                below=rng.gen_below,
+                below=below or rng.gen_below,
                 stop=self._stop,
                 cell=worker.cell,
                 failed=worker.failed,
@@ -113,13 +118,61 @@ class Run:
                 stride=self.workers,
                 untimed=range(rng.gen_below(spec.sample_every)),
                 untimed_later=range(spec.sample_every - 1),
-                gap=gap,
-                # Spread over the gap, so that paced workers do not all call at once.
-                lead=gap * index // self.workers,
+                take=getattr(schedule, "take", None),
+                wait=getattr(schedule, "wait", None),
                 prebuilt=prebuilt,
             )
 
         return start
+
+    def _large_work(self, calls: Calls) -> list[Any]:
+        """The coroutines of one loop that read large records."""
+        spec = self.spec.large()
+        if spec is None or self._loading:
+            return []
+        work = loops.build(spec, True, calls)
+        coroutines = []
+        for index in range(spec.tasks):
+            with self._lock:
+                worker = self.large_board.worker()
+            rng = FastRng((spec.seed * 1_000_003 + index) % 2**63)
+            coroutines.append(
+                work(
+                    below=rng.gen_below,
+                    stop=self._stop,
+                    cell=worker.cell,
+                    failed=worker.failed,
+                    clock=time.perf_counter_ns,
+                    nap=asyncio.sleep,
+                    note_read=worker.reads.append,
+                    note_write=worker.writes.append,
+                    namespace=spec.namespace,
+                    set_name=spec.set_name,
+                    keys=spec.keys,
+                    first_id=0,
+                    stride=1,
+                    untimed=range(0),
+                    untimed_later=range(0),
+                    take=None,
+                    wait=None,
+                    prebuilt=None,
+                )
+            )
+        return coroutines
+
+    @property
+    def _length(self) -> float:
+        return self.spec.warmup + self.spec.duration + self.spec.cooldown
+
+    def _lead(self, schedule: Schedule) -> None:
+        with self._lock:
+            self.schedules.append(schedule)
+        if self._conductor:
+            self._conductor.lead(schedule)
+
+    @property
+    def _paced(self) -> bool:
+        return bool(self.spec.rate) and not self._loading
 
     def _prebuilt_keys(self, calls: Calls) -> list[Any] | None:
         if not self.spec.prebuilt_keys or self._loading:
@@ -156,7 +209,7 @@ class Run:
         """How long the workers may take, all in all."""
         if self._loading:
             return PATIENCE + self.spec.keys / 500
-        return self.spec.warmup + self.spec.duration + self.spec.cooldown + PATIENCE
+        return self._length + PATIENCE
 
     def _missing(self, count: int) -> None:
         if count:
@@ -172,6 +225,8 @@ class Run:
             calls = client.calls()
             self._check(calls, self._self_test(calls))
         settle()
+        if self._paced:
+            self._lead(ThreadSchedule(arrivals(self.spec.arrivals, self.spec.rate, self.spec.seed), self._length))
         if self.spec.busy_ms and not self._loading:
             busy = Busy(self.spec.busy_ms, self._stop)
             self.busy.append(busy)
@@ -204,7 +259,7 @@ class Run:
         calls = client.calls()
         if self.spec.current_thread_runtime:
             self._check(calls, self._self_test(calls))
-        start = self._work(calls)
+        start = self._work(calls, self.schedules[0] if self.schedules else None, None)
         if self._conductor:
             self._conductor.loop_ready()
             self._conductor.wait_for_all()
@@ -234,7 +289,7 @@ class Run:
             # A client that knows no pool: a loop with a client of its own on each of several threads.
             threads = [
                 threading.Thread(
-                    target=self._thread, args=(self._loop_thread, make_loop), name=f"loop-{i}", daemon=True
+                    target=self._thread, args=(self._loop_thread, make_loop, i), name=f"loop-{i}", daemon=True
                 )
                 for i in range(self.spec.pool_loops)
             ]
@@ -248,29 +303,38 @@ class Run:
         if self._failure is not None:
             raise self._failure
 
-    def _loop_thread(self, make_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    def _loop_thread(self, make_loop: Callable[[], asyncio.AbstractEventLoop], part: int) -> None:
         with asyncio.Runner(loop_factory=make_loop) as runner:
-            runner.run(self._one_loop(self.mode.open()))
+            runner.run(self._one_loop(self.mode.open(), part))
 
-    async def _pool_loop(self, client: Any, _index: int) -> None:
+    async def _pool_loop(self, client: Any, part: int) -> None:
         try:
-            await self._on_loop(client)
+            await self._on_loop(client, part)
         except BaseException as error:
             self._fail(error)
             raise
 
-    async def _one_loop(self, client: Any) -> None:
+    async def _one_loop(self, client: Any, part: int = 0) -> None:
         await asyncio.wait_for(client.connect(self.spec), PATIENCE)
-        await self._on_loop(client)
+        await self._on_loop(client, part)
         await client.close()
 
-    async def _on_loop(self, client: Any) -> None:
+    async def _on_loop(self, client: Any, part: int) -> None:
         calls = client.calls()
         self._check(calls, await asyncio.wait_for(self._self_test(calls), PATIENCE))
-        start = self._work(calls)
+        schedule: LoopSchedule | None = None
+        below: Callable[[int], int] | None = None
+        spec = self.spec
+        if self._paced:
+            schedule = LoopSchedule(arrivals(spec.arrivals, spec.rate, spec.seed, part, self.loops), self._length)
+            self._lead(schedule)
+            # One stream for all tasks: so each operation is the same with every client, whichever task does it.
+            below = FastRng((spec.seed * 1_000_003 + part) % 2**63).gen_below
+        start = self._work(calls, schedule, below)
         settle()
         count = self.workers // (1 if self._loading else self.loops)
         tasks = [asyncio.create_task(start()) for _ in range(count)]
+        tasks += map(asyncio.create_task, self._large_work(calls))
         competing = None
         if self.spec.busy_ms and not self._loading:
             busy = Busy(self.spec.busy_ms, self._stop)
@@ -284,6 +348,8 @@ class Run:
             task.cancel()
         if competing:
             await competing
+        if schedule:
+            schedule.close()
         for task in tasks:
             if task.done() and not task.cancelled() and task.exception():
                 raise task.exception() or RuntimeError

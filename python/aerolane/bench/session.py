@@ -1,8 +1,10 @@
 """One invocation: the cluster, the load, every mode in a process of its own, several rounds."""
 
 import contextlib
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from aerolane.bench import child
 from aerolane.bench.modes import MODES
@@ -21,6 +23,8 @@ class Plan:
     spec: RunSpec
     rounds: int = 1
     nodes: int = 3
+    tls: bool = False
+    """Whether the embedded cluster is to be used over TLS."""
     load: bool = True
     truncate: bool = False
     truncate_after: bool = False
@@ -58,22 +62,40 @@ def run(plan: Plan, tell: Tell) -> Outcome:
     with contextlib.ExitStack() as stack:
         spec = plan.spec
         if needs_cluster and not spec.seeds:
-            spec = replace(spec, seeds=stack.enter_context(_embedded(plan.nodes, spec.namespace)).seeds)
+            spec = _embedded(plan, stack)
         outcome = Outcome()
         jobs = ["truncate"] * plan.truncate + ["load"] * plan.load
         for job in jobs if needs_cluster else ():
             _with_any(job, needs_cluster, spec, outcome, tell)
+        large = spec.large()
+        if needs_cluster and large and plan.load:
+            _with_any("load", needs_cluster, large, outcome, tell)
         _measure(plan, spec, outcome, tell)
         if needs_cluster and plan.truncate_after:
             _with_any("truncate", needs_cluster, spec, outcome, tell)
         return outcome
 
 
-def _embedded(nodes: int, namespace: str) -> EmbeddedProcess:
+# The name in the certificate of the embedded cluster.
+TLS_NAME = "localhost"
+
+
+def _embedded(plan: Plan, stack: contextlib.ExitStack) -> RunSpec:
+    """Starts an embedded cluster; gives the run on it."""
+    options = [part for pair in plan.spec.conditions.options().items() for part in pair]
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if plan.tls else None
+    certificate = str(folder / "certificate.pem") if folder else ""
+    if certificate:
+        options += ["--tls-name", TLS_NAME, "--tls-certificate", certificate]
     try:
-        return EmbeddedProcess(nodes, min(2, nodes), namespace)
+        started = EmbeddedProcess(plan.nodes, min(2, plan.nodes), plan.spec.namespace, options=options)
     except RuntimeError as error:
         raise ClusterError(str(error)) from error
+    cluster = stack.enter_context(started)
+    if not certificate:
+        return replace(plan.spec, seeds=cluster.seeds)
+    security = replace(plan.spec.security, tls_ca_file=certificate, tls_name=TLS_NAME)
+    return replace(plan.spec, seeds=cluster.tls_seeds, security=security)
 
 
 def _with_any(job: str, names: list[str], spec: RunSpec, outcome: Outcome, tell: Tell) -> None:

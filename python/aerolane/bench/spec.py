@@ -1,10 +1,10 @@
 """What one run is to do. Sent to the child process that does it, as JSON."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from aerolane.bench.payload import Payload
+from aerolane.bench.payload import MOST_BYTES, Payload
 from aerolane.bench.workload import Workload
 
 
@@ -24,6 +24,46 @@ class Security:
     def tls(self) -> bool:
         """Whether connections are to use TLS."""
         return bool(self.tls_ca_file or self.tls_cert_file or self.tls_name)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How slow the embedded cluster is to be; its program understands the texts. Empty texts mean: not asked for."""
+
+    service_time: str = ""
+    in_service: str = ""
+    latency: str = ""
+
+    def options(self) -> dict[str, str]:
+        """The options that were given."""
+        given = {"--service-time": self.service_time, "--in-service": self.in_service, "--latency": self.latency}
+        return {name: value for name, value in given.items() if value}
+
+    def describe(self) -> str:
+        """For people."""
+        return ", ".join(f"{name[2:].replace('-', ' ')} {value}" for name, value in self.options().items())
+
+
+# Large records per task: enough that each task reads another one every time.
+LARGE_PER_TASK = 4
+
+
+@dataclass(frozen=True)
+class BackgroundLarge:
+    """Tasks that read large records beside the workload: how many on each loop, and the size of a record."""
+
+    tasks: int
+    size: int
+
+    @classmethod
+    def parse(cls, text: str) -> "BackgroundLarge":
+        """Raises `ValueError` that says what is wrong."""
+        tasks, _, size = text.partition(":")
+        if all(part.isascii() and part.isdigit() for part in (tasks, size)):
+            found = cls(int(tasks), int(size))
+            if 1 <= found.tasks <= 1000 and 1 <= found.size <= MOST_BYTES:
+                return found
+        raise ValueError(f"{text!r}: expected TASKS:BYTES, 1 to 1000 tasks and 1 to {MOST_BYTES} bytes, as 4:900000")
 
 
 @dataclass(frozen=True)
@@ -56,11 +96,14 @@ class RunSpec:
     touch_bins: bool = False
     as_numpy: bool = False
     rate: float = 0.0
+    arrivals: str = "poisson"
+    background_large: str = ""
     busy_ms: float = 0.0
     print_loop: bool = False
     seed: int = 1
     ticker: bool = True
     security: Security = field(default_factory=Security)
+    conditions: Conditions = field(default_factory=Conditions)
 
     def hosts(self) -> list[tuple[str, int]]:
         """The seeds as pairs of host and port."""
@@ -74,6 +117,27 @@ class RunSpec:
         """The bins of a record, parsed."""
         return Payload.parse(self.bins)
 
+    def large(self) -> "RunSpec | None":
+        """The run of the tasks that read large records, which have a set of their own."""
+        if not self.background_large:
+            return None
+        background = BackgroundLarge.parse(self.background_large)
+        return replace(
+            self,
+            workload="RU,100",
+            set_name=f"{self.set_name}_large",
+            keys=background.tasks * LARGE_PER_TASK,
+            bins=f"B{background.size}",
+            tasks=background.tasks,
+            batch=1,
+            sample_every=1,
+            prebuilt_keys=0,
+            as_numpy=False,
+            rate=0.0,
+            background_large="",
+            seed=self.seed + 1,
+        )
+
     def to_json(self) -> str:
         """One line."""
         return json.dumps(asdict(self))
@@ -82,7 +146,8 @@ class RunSpec:
     def from_json(cls, text: str) -> "RunSpec":
         """The inverse of `to_json`."""
         values: dict[str, Any] = json.loads(text)
-        return cls(**{**values, "security": Security(**values["security"])})
+        parts = {"security": Security(**values["security"]), "conditions": Conditions(**values["conditions"])}
+        return cls(**{**values, **parts})
 
 
 def split_host(seed: str) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from aerolane.bench.modes import MODES
 from aerolane.bench.report import Report
+from aerolane.bench.spec import Conditions
 
 
 def summary(report: Report) -> str:
@@ -17,16 +18,25 @@ def summary(report: Report) -> str:
     lines = [
         who,
         f"  workload   {report['workload']}, {_workers(report)}, {report['duration_s']:.1f} s measured"
-        + (f", medians of {report['rounds']} rounds" if report["rounds"] > 1 else ""),
+        + (f", {report['rounds']} rounds" if report["rounds"] > 1 else ""),
         f"  ops/s      read {_grouped(report['read_tps'])}  write {_grouped(report['write_tps'])}"
         f"  total {_grouped(report['tps'])} (median second {_grouped(report['median_tps'])})",
         f"  errors     {report['errors']}  timeouts {report['timeouts']}  not found {report['not_found']}",
-        "  latency    "
-        + "  ".join(f"{name} {report[key] / 1e3:.3f}" for name, key in _LATENCIES)
-        + f" ms ({report['samples']} samples)",
+        "  latency    " + _latencies(report),
+        *(
+            f"  {kind:<10} " + _latencies(report[kind])
+            for kind in ("reads", "writes")
+            if report["reads"]["samples"] and report["writes"]["samples"]
+        ),
         f"  client     CPU {report['client_cpu_us_per_op']:.2f} µs/op"
         f" ({report['client_cpu_system_share']:.0%} in the kernel), peak RSS {_mebibytes(report):.1f} MiB",
     ]
+    conditions = _conditions(report)
+    if conditions:
+        lines.insert(2, f"  cluster    {conditions}")
+    if report["rounds"] > 1:
+        lines.append("  rounds     " + "  ".join(f"{name} {_range(report, key)}" for name, key in _SPREAD))
+    lines += _open_loop(report) + _large(report)
     if "busy" in report:
         busy = report["busy"]
         lines.append(
@@ -40,10 +50,59 @@ def summary(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _conditions(report: Report) -> str:
+    options = Conditions(**report["conditions"]).describe()
+    return ", ".join(filter(None, (options, "over TLS" if report["tls"] else "")))
+
+
+def _range(report: Report, key: str) -> str:
+    spread, scale = report["spread"][key], 1e-3 if key in dict(_LATENCIES).values() else 1
+    least, most = spread["min"] * scale, spread["max"] * scale
+    if key == "tps":
+        return f"{_grouped(least)} to {_grouped(most)}"
+    return f"{least:.2f} to {most:.2f}" if scale == 1 else f"{least:.3f} to {most:.3f} ms"
+
+
+def _open_loop(report: Report) -> list[str]:
+    found = report["open_loop"]
+    if not found:
+        return []
+    pacer, start = found["pacer_lateness"], found["start_delay"]
+    return [
+        f"  open loop  {found['rate']:g} calls/s ({found['arrivals']}), at most {found['max_outstanding']} in flight:"
+        f" {found['offered']} due, {found['late']} found no free worker, {found['not_started']} never begun",
+        f"             timer late by mean {pacer['mean_us']:.0f}  p99 {pacer['p99_us']:.0f} µs;"
+        f" begun after mean {start['mean_us']:.0f}  p99 {start['p99_us']:.0f} µs",
+    ]
+
+
+def _large(report: Report) -> list[str]:
+    large = report["background_large"]
+    if not large:
+        return []
+    return [
+        f"  beside     {large['tasks']} tasks that read {large['bytes']} bytes: {large['tps']:.0f} reads/s,"
+        f" {large['megabytes_per_s']:.0f} MB/s, errors {large['errors']}; {_latencies(large['latency'])}"
+    ]
+
+
+def _latencies(figures: Report) -> str:
+    shown = "  ".join(f"{name} {figures[key] / 1e3:.3f}" for name, key in _LATENCIES)
+    return f"{shown} ms ({figures['samples']} samples)"
+
+
+_SPREAD = (
+    ("ops/s", "tps"),
+    ("CPU µs/op", "client_cpu_us_per_op"),
+    ("p50", "p50_us"),
+    ("p99", "p99_us"),
+    ("p99.9", "p999_us"),
+)
 _DELAYS = ("wait_p50_us", "wait_p99_us", "delay_mean_us", "delay_p50_us", "delay_p99_us")
 _LATENCIES = (
     ("p50", "p50_us"),
     ("p90", "p90_us"),
+    ("p98", "p98_us"),
     ("p99", "p99_us"),
     ("p99.9", "p999_us"),
     ("max", "max_us"),

@@ -30,6 +30,11 @@ class Workload:
         """Whether it consists of queries."""
         return self.kind == "Q"
 
+    @property
+    def shown_read_pct(self) -> int:
+        """Share of the timed operations that count as reads."""
+        return 100 if self.kind in ("LG", "Q") else self.read_pct
+
     @classmethod
     def parse(cls, text: str) -> "Workload":
         """Raises `ValueError` that says what is wrong."""

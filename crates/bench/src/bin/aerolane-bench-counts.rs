@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use aerolane_bench::conditions::Conditions;
 use aerolane_bench::counts::accepted::{self, Figures, Verdict};
 use aerolane_bench::counts::heap::CountingAllocator;
 use aerolane_bench::counts::{front_doors, hot_path_allocations, instructions};
@@ -82,7 +83,7 @@ fn count(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
         let seeds = if let Some(host) = options.host.as_deref().filter(|host| !host.is_empty()) {
             host
         } else {
-            own = EmbeddedProcess::start(1, "test")?;
+            own = EmbeddedProcess::start(1, "test", false, &Conditions::default())?;
             own.seeds()
         };
         let figures = front_doors::allocations(seeds)?;

@@ -11,7 +11,8 @@ use aerospike_core::{Bins, Key, ReadPolicy, WritePolicy};
 
 use super::heap;
 use crate::client_kind::ClientKind;
-use crate::doors::{DoorError, TokioHost, aerolane as aerolane_doors, core as core_doors};
+use crate::clients::{ClientError, TokioHost, aerolane as aerolane_client, core as core_client};
+use crate::conditions::Conditions;
 use crate::spec::{ClientSettings, RunSpec, RuntimeKind};
 use crate::workload::{KeyKind, KeySpace, Workload};
 
@@ -27,7 +28,7 @@ const TEND_INTERVAL_MS: u32 = 30_000;
 ///
 /// # Errors
 /// When a client does not connect or an operation fails.
-pub fn allocations(seeds: &str) -> Result<Vec<(String, f64)>, DoorError> {
+pub fn allocations(seeds: &str) -> Result<Vec<(String, f64)>, ClientError> {
     let mut figures = Vec::new();
     for client in [
         ClientKind::CoreAsync,
@@ -37,7 +38,7 @@ pub fn allocations(seeds: &str) -> Result<Vec<(String, f64)>, DoorError> {
         ClientKind::AerolaneSync,
     ] {
         let spec = spec(client, seeds);
-        let [get, put] = count_door(&spec)?;
+        let [get, put] = count_client(&spec)?;
         figures.push((format!("{client} get"), get));
         if client.name().starts_with("aerolane") {
             figures.push((format!("{client} get, beside the record"), (get - record_allocations()).max(0.0)));
@@ -56,6 +57,10 @@ fn spec(client: ClientKind, seeds: &str) -> RunSpec {
     RunSpec {
         client,
         seeds: seeds.to_owned(),
+        tls_certificate: None,
+        conditions: Conditions::default(),
+        open_loop: None,
+        background: None,
         workload: Workload::ReadUpdate { read_pct: 50 },
         space: KeySpace { namespace: "test".to_owned(), set: "counts".to_owned(), keys: 1, kind: KeyKind::Int },
         prebuilt_keys: false,
@@ -94,42 +99,42 @@ macro_rules! count_both {
         let (read, write, bins) = (ReadPolicy::default(), WritePolicy::default(), [KeySpace::bin(42)]);
         let put = count_calls!($client.put(&write, $key, &bins) $(, $wait $await)?);
         let get = count_calls!($client.get(&read, $key, Bins::All) $(, $wait $await)?);
-        Ok::<[f64; 2], DoorError>([get, put])
+        Ok::<[f64; 2], ClientError>([get, put])
     }};
 }
 
-fn failed(error: &impl std::fmt::Display) -> DoorError {
-    DoorError::Load { reason: error.to_string() }
+fn failed(error: &impl std::fmt::Display) -> ClientError {
+    ClientError::Load { reason: error.to_string() }
 }
 
-fn count_door(spec: &RunSpec) -> Result<[f64; 2], DoorError> {
+fn count_client(spec: &RunSpec) -> Result<[f64; 2], ClientError> {
     let key: &'static Key = Box::leak(Box::new(spec.space.key(0)));
     match spec.client {
         ClientKind::CoreAsync => {
             let host = TokioHost::start(spec)?;
-            let client = core_doors::connect(&host, spec)?;
+            let client = core_client::connect(&host, spec)?;
             host.run(async move { count_both!(client, key, . await) })
         }
         ClientKind::CoreSync => {
             let host = TokioHost::start(spec)?;
-            let client = core_doors::connect(&host, spec)?;
+            let client = core_client::connect(&host, spec)?;
             let blocking = BlockOn { host: &host, client };
             count_both!(blocking, key)
         }
         ClientKind::AerolaneAsync => {
             let host = TokioHost::start(spec)?;
-            let client = aerolane_doors::connect(&host, spec)?;
+            let client = aerolane_client::connect(&host, spec)?;
             host.run(async move { count_both!(client, key, . await) })
         }
         ClientKind::AerolaneLocal => {
             let host = TokioHost::start(spec)?;
-            let client = aerolane_doors::connect(&host, spec)?;
+            let client = aerolane_client::connect(&host, spec)?;
             let lanes = LaneRuntime::new(&client, NonZeroUsize::MIN).map_err(|error| failed(&error))?;
             let task = lanes.spawn(move |client| async move { count_both!(client, key, . await) });
             task.wait().map_err(|error| failed(&error))?
         }
         ClientKind::AerolaneSync => {
-            let client = aerolane_doors::connect_sync(spec)?;
+            let client = aerolane_client::connect_sync(spec)?;
             count_both!(client, key)
         }
         ClientKind::FloorAsync | ClientKind::FloorSync | ClientKind::FloorSocket => Ok([0.0; 2]),

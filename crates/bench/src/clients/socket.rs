@@ -10,7 +10,7 @@ use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 use aerospike_core::{Bins, ResultCode};
 
 use super::calls::{Policies, wrong_loop};
-use super::{DoorError, spawn_threads};
+use super::{ClientError, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::workload::{Request, Workload};
@@ -21,12 +21,15 @@ const TIMEOUT_MS: u32 = 1_000;
 const LARGEST_ANSWER: usize = 4096;
 
 /// Threads.
-pub(super) fn start(stage: &Stage) -> Result<(), DoorError> {
+pub(super) fn start(stage: &Stage) -> Result<(), ClientError> {
     let spec = stage.spec();
     let (policies, seeds): (_, &'static str) = (Policies::leak(spec), spec.seeds.clone().leak());
-    let refused = |reason: String| DoorError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason };
+    let refused = |reason: String| ClientError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason };
     if spec.batch > 1 {
         return Err(refused("it makes no batches".to_owned()));
+    }
+    if spec.tls_certificate.is_some() {
+        return Err(refused("it has no TLS".to_owned()));
     }
     if spec.workload == Workload::ListGet {
         return Err(refused("it makes no list operations".to_owned()));

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::{DoorError, TokioHost, spawn_threads};
+use super::{ClientError, TokioHost, spawn_threads};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::workload::Request;
@@ -18,7 +18,7 @@ fn answer(request: &Request) -> Done {
 }
 
 /// Tasks on tokio.
-pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
+pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, ClientError> {
     let host = TokioHost::start(stage.spec())?;
     let call = |request: Request| async move {
         // Gives the thread away as often as tokio's own budget would make a socket do.
@@ -26,11 +26,11 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
         Ok::<_, Failure>(answer(&request))
     };
     host.spawn_busy(stage, call);
-    host.spawn_idle(stage, call);
+    host.spawn_beside(stage, call);
     Ok(host)
 }
 
 /// Threads.
-pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
+pub(super) fn start_sync(stage: &Stage) -> Result<(), ClientError> {
     spawn_threads(stage, |request| Ok(answer(&request)))
 }

@@ -6,6 +6,7 @@ use aerospike_core::{
     WritePolicy,
 };
 
+use super::ClientError;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
 use crate::workload::{Request, Workload};
@@ -43,7 +44,7 @@ impl Policies {
 }
 
 /// The client policy of a run: the defaults, changed where the run asks for it.
-pub(crate) fn client_policy(spec: &RunSpec) -> ClientPolicy {
+pub(crate) fn client_policy(spec: &RunSpec) -> Result<ClientPolicy, ClientError> {
     let settings = &spec.settings;
     let mut policy =
         ClientPolicy { use_services_alternate: settings.use_services_alternate, ..ClientPolicy::default() };
@@ -56,7 +57,10 @@ pub(crate) fn client_policy(spec: &RunSpec) -> ClientPolicy {
     if let Some(interval) = settings.tend_interval_ms {
         policy.tend_interval = interval;
     }
-    policy
+    if let Some(certificate) = &spec.tls_certificate {
+        policy.tls_policy = Some(crate::tls::policy(certificate).map_err(|reason| ClientError::Tls { reason })?);
+    }
+    Ok(policy)
 }
 
 /// What the harness asks of a client's error.
@@ -148,15 +152,15 @@ pub(crate) fn batch_outcome<E: CallError>(rows: &[impl BatchRow], sent: Result<(
 /// Apart from [`perform_batch`], because a task is as large as the largest call that it may make.
 macro_rules! perform_single {
     ($client:expr, $policies:expr, $request:expr, $($wait:tt)*) => {{
-        let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
+        let (client, policies): (_, &$crate::clients::calls::Policies) = ($client, $policies);
         match $request {
-            $crate::workload::Request::Read(key) => $crate::doors::calls::read_outcome(
+            $crate::workload::Request::Read(key) => $crate::clients::calls::read_outcome(
                 client.get(&policies.read, &key, aerospike_core::Bins::All) $($wait)*,
             ),
             $crate::workload::Request::Write(key, bin) => {
-                $crate::doors::calls::write_outcome(client.put(&policies.write, &key, &[bin]) $($wait)*)
+                $crate::clients::calls::write_outcome(client.put(&policies.write, &key, &[bin]) $($wait)*)
             }
-            request => Err($crate::doors::calls::wrong_loop(&request)),
+            request => Err($crate::clients::calls::wrong_loop(&request)),
         }
     }};
 }
@@ -165,12 +169,12 @@ macro_rules! perform_single {
 /// nothing.
 macro_rules! perform_list_get {
     ($client:expr, $policies:expr, $request:expr, $get:path, $($wait:tt)*) => {{
-        let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
+        let (client, policies): (_, &$crate::clients::calls::Policies) = ($client, $policies);
         match $request {
-            $crate::workload::Request::ListGet(key) => $crate::doors::calls::read_outcome(
+            $crate::workload::Request::ListGet(key) => $crate::clients::calls::read_outcome(
                 client.operate(&policies.write, &key, &[$get($crate::workload::BIN, 0)]) $($wait)*,
             ),
-            request => Err($crate::doors::calls::wrong_loop(&request)),
+            request => Err($crate::clients::calls::wrong_loop(&request)),
         }
     }};
 }
@@ -179,8 +183,8 @@ macro_rules! perform_list_get {
 /// row type, `$put` its operation that writes a bin, and `$wait` is `.await` or nothing.
 macro_rules! perform_batch {
     ($client:expr, $policies:expr, $prebuilt:expr, $request:expr, $row:ty, $put:path, $($wait:tt)*) => {{
-        let (client, policies): (_, &$crate::doors::calls::Policies) = ($client, $policies);
-        let prebuilt: &$crate::doors::rows::PrebuiltRows<$row> = $prebuilt;
+        let (client, policies): (_, &$crate::clients::calls::Policies) = ($client, $policies);
+        let prebuilt: &$crate::clients::rows::PrebuiltRows<$row> = $prebuilt;
         match $request {
             $crate::workload::Request::BatchRead(keys) => {
                 let mut rows: Vec<$row> = keys
@@ -188,7 +192,7 @@ macro_rules! perform_batch {
                     .map(|key| <$row>::read(&policies.batch_read, key, aerospike_core::Bins::All))
                     .collect();
                 let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
-                $crate::doors::calls::batch_outcome(&rows, sent)
+                $crate::clients::calls::batch_outcome(&rows, sent)
             }
             $crate::workload::Request::BatchWrite(records) => {
                 let mut rows: Vec<$row> = records
@@ -196,18 +200,18 @@ macro_rules! perform_batch {
                     .map(|(key, bin)| <$row>::write(&policies.batch_write, key, vec![$put(&bin)]))
                     .collect();
                 let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
-                $crate::doors::calls::batch_outcome(&rows, sent)
+                $crate::clients::calls::batch_outcome(&rows, sent)
             }
             $crate::workload::Request::Prebuilt { read, rows } => match prebuilt.take(read) {
                 Some(mut rows) => {
                     let sent = client.batch(&policies.batch, &mut rows) $($wait)*;
-                    let outcome = $crate::doors::calls::batch_outcome(&rows, sent);
+                    let outcome = $crate::clients::calls::batch_outcome(&rows, sent);
                     prebuilt.give_back(read, rows);
                     outcome
                 }
-                None => Err($crate::doors::calls::wrong_loop(&$crate::workload::Request::Prebuilt { read, rows })),
+                None => Err($crate::clients::calls::wrong_loop(&$crate::workload::Request::Prebuilt { read, rows })),
             },
-            request => Err($crate::doors::calls::wrong_loop(&request)),
+            request => Err($crate::clients::calls::wrong_loop(&request)),
         }
     }};
 }
@@ -215,8 +219,8 @@ macro_rules! perform_batch {
 /// The rows of a run that asks for prebuilt keys; see [`perform_batch`].
 macro_rules! prebuilt_rows {
     ($stage:expr, $policies:expr, $row:ty, $put:path) => {{
-        let policies: &$crate::doors::calls::Policies = $policies;
-        $crate::doors::rows::PrebuiltRows::<$row>::leak(
+        let policies: &$crate::clients::calls::Policies = $policies;
+        $crate::clients::rows::PrebuiltRows::<$row>::leak(
             $stage,
             |key| <$row>::read(&policies.batch_read, key, aerospike_core::Bins::All),
             |key, bin| <$row>::write(&policies.batch_write, key, vec![$put(&bin)]),

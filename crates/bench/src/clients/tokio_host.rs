@@ -5,7 +5,7 @@ use std::future::Future;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
-use super::DoorError;
+use super::ClientError;
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::{RunSpec, RuntimeKind};
@@ -34,7 +34,7 @@ impl TokioHost {
     ///
     /// # Errors
     /// When the runtime or its thread cannot be started.
-    pub fn start(spec: &RunSpec) -> Result<Self, DoorError> {
+    pub fn start(spec: &RunSpec) -> Result<Self, ClientError> {
         match spec.runtime {
             RuntimeKind::Multi => {
                 let runtime = Builder::new_multi_thread()
@@ -42,11 +42,11 @@ impl TokioHost {
                     .thread_name("tokio-worker")
                     .enable_all()
                     .build()
-                    .map_err(DoorError::Runtime)?;
+                    .map_err(ClientError::Runtime)?;
                 Ok(Self { handle: runtime.handle().clone(), kind: Kind::Multi(Some(runtime)) })
             }
             RuntimeKind::Current => {
-                let runtime = Builder::new_current_thread().enable_all().build().map_err(DoorError::Runtime)?;
+                let runtime = Builder::new_current_thread().enable_all().build().map_err(ClientError::Runtime)?;
                 let handle = runtime.handle().clone();
                 let (stop, stopped) = oneshot::channel();
                 let thread = std::thread::Builder::new()
@@ -55,7 +55,7 @@ impl TokioHost {
                         let _ = runtime.block_on(stopped);
                         runtime.shutdown_background();
                     })
-                    .map_err(DoorError::Runtime)?;
+                    .map_err(ClientError::Runtime)?;
                 Ok(Self { handle, kind: Kind::Current { stop: Some(stop), thread: Some(thread) } })
             }
         }
@@ -74,22 +74,22 @@ impl TokioHost {
         Fut: Future<Output = Result<Done, Failure>> + Send + 'static,
     {
         for part in stage.parts() {
-            self.handle.spawn(async move {
-                let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
-            });
+            self.handle.spawn(drive_task(part, call));
         }
     }
 
-    /// Spawns the idle tasks; each makes its one request with `call`.
-    pub(crate) fn spawn_idle<F, Fut>(&self, stage: &Stage, call: F)
+    /// Spawns the tasks beside the busy ones: those that are idle and those that read large records. They read single
+    /// records with `call`.
+    pub(crate) fn spawn_beside<F, Fut>(&self, stage: &Stage, call: F)
     where
         F: Fn(Request) -> Fut + Send + Copy + 'static,
         Fut: Future<Output = Result<Done, Failure>> + Send + 'static,
     {
         for part in stage.idle_parts() {
-            self.handle.spawn(async move {
-                let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
-            });
+            self.handle.spawn(drive_idle_task(part, call));
+        }
+        for part in stage.background_parts() {
+            self.handle.spawn(drive_task(part, call));
         }
     }
 

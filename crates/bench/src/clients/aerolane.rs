@@ -10,8 +10,8 @@ use super::calls::{
     BatchRow, CallError, Policies, client_policy, perform_batch, perform_list_get, perform_single, prebuilt_rows,
 };
 use super::rows::PrebuiltRows;
-use super::{DoorError, TokioHost, spawn_threads};
-use crate::conductor::Stage;
+use super::{ClientError, TokioHost, spawn_threads};
+use crate::conductor::{Part, Stage};
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
 use crate::worker::{drive_idle_task, drive_task};
@@ -37,25 +37,25 @@ impl BatchRow for BatchOperation {
     }
 }
 
-fn config(spec: &RunSpec) -> ClientConfig {
-    ClientConfig { lanes: NonZeroUsize::new(spec.workers), ..ClientConfig::from(client_policy(spec)) }
+fn config(spec: &RunSpec) -> Result<ClientConfig, ClientError> {
+    Ok(ClientConfig { lanes: NonZeroUsize::new(spec.workers), ..ClientConfig::from(client_policy(spec)?) })
 }
 
-fn refused(spec: &RunSpec, error: &aerolane::Error) -> DoorError {
-    DoorError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason: error.to_string() }
+fn refused(spec: &RunSpec, error: &aerolane::Error) -> ClientError {
+    ClientError::Connect { client: spec.client, seeds: spec.seeds.clone(), reason: error.to_string() }
 }
 
-fn check_namespace(core: &aerospike_core::Client, spec: &RunSpec) -> Result<(), DoorError> {
+fn check_namespace(core: &aerospike_core::Client, spec: &RunSpec) -> Result<(), ClientError> {
     let namespace = &spec.space.namespace;
     match core.is_strong_consistency(namespace) {
         Some(_) => Ok(()),
-        None => Err(DoorError::NoNamespace { seeds: spec.seeds.clone(), namespace: namespace.clone() }),
+        None => Err(ClientError::NoNamespace { seeds: spec.seeds.clone(), namespace: namespace.clone() }),
     }
 }
 
 /// Connects the asynchronous client from a task of `host`.
-pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<Client, DoorError> {
-    let (config, seeds) = (config(spec), spec.seeds.clone());
+pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<Client, ClientError> {
+    let (config, seeds) = (config(spec)?, spec.seeds.clone());
     let client =
         host.run(async move { Client::with_config(config, &seeds).await }).map_err(|error| refused(spec, &error))?;
     check_namespace(client.core(), spec)?;
@@ -63,14 +63,14 @@ pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<Client, DoorEr
 }
 
 /// Connects the blocking client.
-pub(crate) fn connect_sync(spec: &RunSpec) -> Result<SyncClient, DoorError> {
-    let client = SyncClient::with_config(config(spec), &spec.seeds).map_err(|error| refused(spec, &error))?;
+pub(crate) fn connect_sync(spec: &RunSpec) -> Result<SyncClient, ClientError> {
+    let client = SyncClient::with_config(config(spec)?, &spec.seeds).map_err(|error| refused(spec, &error))?;
     check_namespace(client.core(), spec)?;
     Ok(client)
 }
 
 /// Tasks on tokio.
-pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
+pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, ClientError> {
     let host = TokioHost::start(stage.spec())?;
     let client: &'static Client = Box::leak(Box::new(connect(&host, stage.spec())?));
     let policies = Policies::leak(stage.spec());
@@ -83,12 +83,12 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
         let rows = rows(stage, policies);
         host.spawn_busy(stage, move |request| batch_async(client, policies, rows, request));
     }
-    host.spawn_idle(stage, single);
+    host.spawn_beside(stage, single);
     Ok(host)
 }
 
 /// Tasks on Aerolane's own threads.
-pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), DoorError> {
+pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), ClientError> {
     let spec = stage.spec();
     let host = TokioHost::start(spec)?;
     let client = connect(&host, spec)?;
@@ -96,20 +96,21 @@ pub(super) fn start_local(stage: &Stage) -> Result<(LaneRuntime, TokioHost), Doo
     let threads = NonZeroUsize::new(spec.runtime_threads()).unwrap_or(NonZeroUsize::MIN);
     let runtime = LaneRuntime::new(&client, threads).map_err(|error| refused(spec, &error))?;
     if spec.workload == Workload::ListGet {
-        spawn_busy(&runtime, stage, move |client, request| list_get_local(client, policies, request));
+        spawn_tasks(&runtime, stage.parts(), move |client, request| list_get_local(client, policies, request));
     } else if spec.batch == 1 {
-        spawn_busy(&runtime, stage, move |client, request| single_local(client, policies, request));
+        spawn_tasks(&runtime, stage.parts(), move |client, request| single_local(client, policies, request));
     } else {
         let rows = rows(stage, policies);
-        spawn_busy(&runtime, stage, move |client, request| batch_local(client, policies, rows, request));
+        spawn_tasks(&runtime, stage.parts(), move |client, request| batch_local(client, policies, rows, request));
     }
     for part in stage.idle_parts() {
         runtime.spawn(move |client| async move {
             let client: &'static LocalClient = Box::leak(Box::new(client));
             let call = move |request| single_local(client, policies, request);
-            let _ = part.results.send(drive_idle_task(part.source, call, part.stopped).await);
+            drive_idle_task(part, call).await;
         });
     }
+    spawn_tasks(&runtime, stage.background_parts(), move |client, request| single_local(client, policies, request));
     // The tasks' clients keep the cluster open.
     Ok((runtime, host))
 }
@@ -118,23 +119,23 @@ fn rows(stage: &Stage, policies: &'static Policies) -> &'static PrebuiltRows<Bat
     prebuilt_rows!(stage, policies, BatchOperation, operations::put)
 }
 
-fn spawn_busy<F, Fut>(runtime: &LaneRuntime, stage: &Stage, call: F)
+fn spawn_tasks<F, Fut>(runtime: &LaneRuntime, parts: impl Iterator<Item = Part>, call: F)
 where
     F: Fn(&'static LocalClient, Request) -> Fut + Copy + Send + 'static,
     Fut: Future<Output = Result<Done, Failure>> + 'static,
 {
-    for part in stage.parts() {
+    for part in parts {
         runtime.spawn(move |client| async move {
             // Each task keeps its client for good: the run's end is the process's end.
             let client: &'static LocalClient = Box::leak(Box::new(client));
             let call = move |request| call(client, request);
-            let _ = part.results.send(drive_task(part.source, part.recorder, call).await);
+            drive_task(part, call).await;
         });
     }
 }
 
 /// Threads.
-pub(super) fn start_sync(stage: &Stage) -> Result<(), DoorError> {
+pub(super) fn start_sync(stage: &Stage) -> Result<(), ClientError> {
     let client: &'static SyncClient = Box::leak(Box::new(connect_sync(stage.spec())?));
     let policies = Policies::leak(stage.spec());
     if stage.spec().workload == Workload::ListGet {

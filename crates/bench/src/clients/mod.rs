@@ -1,6 +1,6 @@
 //! The front doors under measurement: each connects, starts the workers of a [`Stage`] and keeps them alive.
 //!
-//! A measured process serves one client and ends, so a door leaks its client and policies: the workers share them
+//! A measured process serves one client and ends, so this module leaks its client and policies: the workers share them
 //! through `&'static` references and pay no reference counting per operation.
 
 pub(crate) mod aerolane;
@@ -18,7 +18,7 @@ pub use tokio_host::TokioHost;
 use crate::client_kind::ClientKind;
 use crate::conductor::{Stage, conduct};
 use crate::measure::{Done, Failure};
-use crate::report::Report;
+use crate::report::RunResult;
 use crate::spec::RunSpec;
 use crate::worker::drive_thread;
 use crate::workload::Request;
@@ -26,7 +26,7 @@ use crate::workload::Request;
 /// Why a run could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DoorError {
+pub enum ClientError {
     /// The runtime of the harness could not be built.
     #[error("the tokio runtime did not start")]
     Runtime(#[source] std::io::Error),
@@ -66,6 +66,12 @@ pub enum DoorError {
         /// The namespace.
         namespace: String,
     },
+    /// The certificate of the cluster is not usable.
+    #[error("the cluster's certificate is not usable: {reason}")]
+    Tls {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The records could not be written before the run.
     #[error("loading the records failed: {reason}")]
     Load {
@@ -78,7 +84,7 @@ pub enum DoorError {
 ///
 /// # Errors
 /// When the client does not connect or a worker cannot be started. Failing operations are figures, not errors.
-pub fn run(spec: &RunSpec) -> Result<Report, DoorError> {
+pub fn run(spec: &RunSpec) -> Result<RunResult, ClientError> {
     match spec.client {
         ClientKind::CoreAsync => conduct(spec, core::start_async),
         ClientKind::CoreSync => conduct(spec, core::start_sync),
@@ -91,11 +97,11 @@ pub fn run(spec: &RunSpec) -> Result<Report, DoorError> {
     }
 }
 
-/// Writes every record of the key space once.
+/// Writes every record of the key space once, and the large ones of a run that reads such.
 ///
 /// # Errors
 /// When the client does not connect or any write fails for good.
-pub fn load(spec: &RunSpec) -> Result<(), DoorError> {
+pub fn load(spec: &RunSpec) -> Result<(), ClientError> {
     core::load(spec)
 }
 
@@ -112,7 +118,7 @@ fn wait_until(limit: Duration, ready: impl Fn() -> bool) -> bool {
 }
 
 /// Starts one thread per busy worker; each makes its requests with `call`.
-fn spawn_threads<F>(stage: &Stage, call: F) -> Result<(), DoorError>
+fn spawn_threads<F>(stage: &Stage, call: F) -> Result<(), ClientError>
 where
     F: Fn(Request) -> Result<Done, Failure> + Send + Clone + 'static,
 {
@@ -120,10 +126,8 @@ where
         let call = call.clone();
         std::thread::Builder::new()
             .name(format!("worker-{index}"))
-            .spawn(move || {
-                let _ = part.results.send(drive_thread(part.source, part.recorder, call));
-            })
-            .map_err(|source| DoorError::Thread { index, source })?;
+            .spawn(move || drive_thread(part, call))
+            .map_err(|source| ClientError::Thread { index, source })?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use aerospike_core::{BatchOperation, Client, operations};
+use aerospike_core::{BatchOperation, Bin, Client, Key, operations};
 
 use super::calls::{Policies, client_policy, perform_batch, perform_list_get, perform_single, prebuilt_rows};
 use super::rows::PrebuiltRows;
-use super::{DoorError, TokioHost, spawn_threads, wait_until};
+use super::{ClientError, TokioHost, spawn_threads, wait_until};
 use crate::conductor::Stage;
 use crate::measure::{Done, Failure};
 use crate::spec::RunSpec;
@@ -21,14 +21,14 @@ const LOADERS: u64 = 64;
 /// Tries per record while loading.
 const LOAD_TRIES: u32 = 5;
 
-pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<&'static Client, DoorError> {
-    let policy = client_policy(spec);
+pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<&'static Client, ClientError> {
+    let policy = client_policy(spec)?;
     let seeds = spec.seeds.clone();
     let connected = host.run(async move { Client::new(&policy, &seeds).await });
     let client: &'static Client = match connected {
         Ok(client) => Box::leak(Box::new(client)),
         Err(error) => {
-            return Err(DoorError::Connect {
+            return Err(ClientError::Connect {
                 client: spec.client,
                 seeds: spec.seeds.clone(),
                 reason: error.to_string(),
@@ -36,17 +36,17 @@ pub(crate) fn connect(host: &TokioHost, spec: &RunSpec) -> Result<&'static Clien
         }
     };
     if !wait_until(READY_LIMIT, || client.partition_map_complete()) {
-        return Err(DoorError::NotReady { client: spec.client, seeds: spec.seeds.clone(), waited: READY_LIMIT });
+        return Err(ClientError::NotReady { client: spec.client, seeds: spec.seeds.clone(), waited: READY_LIMIT });
     }
     let namespace = &spec.space.namespace;
     if client.is_strong_consistency(namespace).is_none() {
-        return Err(DoorError::NoNamespace { seeds: spec.seeds.clone(), namespace: namespace.clone() });
+        return Err(ClientError::NoNamespace { seeds: spec.seeds.clone(), namespace: namespace.clone() });
     }
     Ok(client)
 }
 
 /// Tasks on tokio.
-pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
+pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, ClientError> {
     let host = TokioHost::start(stage.spec())?;
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
@@ -59,12 +59,12 @@ pub(super) fn start_async(stage: &Stage) -> Result<TokioHost, DoorError> {
         let rows = prebuilt_rows!(stage, policies, BatchOperation, operations::put);
         host.spawn_busy(stage, move |request| batch(client, policies, rows, request));
     }
-    host.spawn_idle(stage, single);
+    host.spawn_beside(stage, single);
     Ok(host)
 }
 
 /// Threads; each one blocks on the shared runtime's handle for every call.
-pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, DoorError> {
+pub(super) fn start_sync(stage: &Stage) -> Result<TokioHost, ClientError> {
     let host = TokioHost::start(stage.spec())?;
     let client = connect(&host, stage.spec())?;
     let policies = Policies::leak(stage.spec());
@@ -97,12 +97,30 @@ async fn batch(
     perform_batch!(client, policies, rows, request, BatchOperation, operations::put, .await)
 }
 
-/// Writes every record of the key space once, with a few tries per record.
-pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
+/// Writes every record of a run once, with a few tries per record.
+pub(super) fn load(spec: &RunSpec) -> Result<(), ClientError> {
     let host = TokioHost::start(spec)?;
     let client = connect(&host, spec)?;
     let policies = Policies::leak(spec);
-    let (space, workload): (&'static KeySpace, _) = (Box::leak(Box::new(spec.space.clone())), spec.workload);
+    let workload = spec.workload;
+    load_space(&host, client, policies, spec.space.clone(), move |id| workload.bin(id))?;
+    if let Some(large) = spec.background {
+        load_space(&host, client, policies, large.space(&spec.space), move |_| large.bin())?;
+    }
+    host.run(async move {
+        let _ = client.close().await;
+    });
+    Ok(())
+}
+
+fn load_space(
+    host: &TokioHost,
+    client: &'static Client,
+    policies: &'static Policies,
+    space: KeySpace,
+    bin: impl Fn(u64) -> Bin + Copy + Send + 'static,
+) -> Result<(), ClientError> {
+    let space: &'static KeySpace = Box::leak(Box::new(space));
     let next = Arc::new(AtomicU64::new(0));
     let writers: Vec<_> = (0..LOADERS)
         .map(|_| {
@@ -113,7 +131,9 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
                     if id >= space.keys {
                         return Ok(());
                     }
-                    write_with_retries(client, policies, (space, workload), id).await?;
+                    write_with_retries(client, policies, space.key(id), bin(id))
+                        .await
+                        .map_err(|reason| format!("record {id} {reason}"))?;
                 }
             })
         })
@@ -122,28 +142,21 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), DoorError> {
         for writer in writers {
             match writer.await {
                 Ok(Ok(())) => {}
-                Ok(Err(reason)) => return Err(DoorError::Load { reason }),
-                Err(panic) => return Err(DoorError::Load { reason: panic.to_string() }),
+                Ok(Err(reason)) => return Err(ClientError::Load { reason }),
+                Err(panic) => return Err(ClientError::Load { reason: panic.to_string() }),
             }
         }
-        let _ = client.close().await;
         Ok(())
     })
 }
 
-async fn write_with_retries(
-    client: &Client,
-    policies: &Policies,
-    (space, workload): (&KeySpace, Workload),
-    id: u64,
-) -> Result<(), String> {
-    let key = space.key(id);
-    let bins = [workload.bin(id)];
+async fn write_with_retries(client: &Client, policies: &Policies, key: Key, bin: Bin) -> Result<(), String> {
+    let bins = [bin];
     let mut tries = 1;
     loop {
         match client.put(&policies.write, &key, &bins).await {
             Ok(()) => return Ok(()),
-            Err(error) if tries >= LOAD_TRIES => return Err(format!("record {id} after {tries} tries: {error}")),
+            Err(error) if tries >= LOAD_TRIES => return Err(format!("after {tries} tries: {error}")),
             Err(_) => tokio::time::sleep(Duration::from_millis(50 << tries)).await,
         }
         tries += 1;
