@@ -129,14 +129,14 @@ pub(crate) fn items() -> impl Strategy<Value = Item> {
 }
 
 fn list(flags: u8, mut items: Vec<Item>) -> Item {
-    if flags == 0 && matches!(items.first(), Some(Item::Ext(..))) {
+    while flags == 0 && matches!(items.first(), Some(Item::Ext(..))) {
         items.remove(0);
     }
     Item::List(flags.min(0xfe), items)
 }
 
 fn map(flags: u8, mut pairs: Vec<(Item, Item)>) -> Item {
-    if flags == 0 && matches!(pairs.first(), Some((Item::Ext(..), _))) {
+    while flags == 0 && matches!(pairs.first(), Some((Item::Ext(..), _))) {
         pairs.remove(0);
     }
     Item::Map(flags.min(0xfe), pairs)
