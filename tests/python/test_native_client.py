@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import eventually_async
 
 import aerolane
 from aerolane import Key, Operation, native
@@ -287,6 +288,40 @@ def test_stats(client, key):
     assert stats["total"]["open"] >= 1
     assert {node["name"] for node in stats["nodes"]} >= set(client.node_names())
     assert stats["topology_version"] >= 1
+
+
+def test_stats_of_blocking_calls_have_no_times(connect, key):
+    client = connect()
+    client.put_blocking(key, {"a": 1})
+    total = client.stats()["total"]
+    assert (total["in_use"], total["service_time_us"], total["round_trip_us"]) == (0, None, None)
+
+
+async def test_stats_show_how_slow_a_node_is(connect, new_cluster, key):
+    """A slow node gets more connections; how many, and how long it takes, is in the snapshot."""
+    cluster = new_cluster(nodes=1)
+    # Fewer connections than readers: where each request has its own, nothing shows how long one occupies it.
+    client = connect(cluster.seeds, native.ClientPolicy(max_conns_per_node=8))
+    await client.put(key, {"a": 1})
+    cluster.set_conditions(service_time={"read": "2ms"})
+    policy = native.ReadPolicy(total_timeout=60_000)
+
+    def seen():
+        stats = client.stats()
+        total = stats["total"]
+        times = [total["service_time_us"], total["round_trip_us"]]
+        assert stats["nodes"][0]["in_use"] <= stats["nodes"][0]["open"]
+        return total["in_use"] > 3 and all(time is not None and time >= 1900 for time in times)
+
+    async def read():
+        while not done:
+            await client.get(key, policy=policy)
+
+    done = False
+    readers = [asyncio.create_task(read()) for _ in range(32)]
+    await eventually_async(seen)
+    done = True
+    await asyncio.gather(*readers)
 
 
 def test_closing(connect, key):

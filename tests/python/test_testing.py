@@ -184,6 +184,111 @@ def test_bad_faults_are_told(arguments, options, error, text):
         cluster.inject(*arguments, **options)
 
 
+def taken(address, command="status"):
+    """How long an info request takes, with its connection."""
+    begun = time.monotonic()
+    assert info(address, command)
+    return time.monotonic() - begun
+
+
+def test_service_times_occupy_a_connection():
+    with (
+        EmbeddedCluster(1, service_time={"read": "40ms", "write": 0.08}) as cluster,
+        SyncClient(cluster.seeds) as client,
+    ):
+        session = client.create_session()
+        key = Key("test", "s", 1)
+        begun = time.monotonic()
+        session.put(key, {"a": 1})
+        assert time.monotonic() - begun >= 0.08
+        begun = time.monotonic()
+        for _ in range(3):
+            assert session.get(key).bins == {"a": 1}
+        assert time.monotonic() - begun >= 0.12
+
+
+def test_no_more_requests_than_the_limit_are_in_service():
+    with (
+        EmbeddedCluster(1, service_time={"read": "100ms"}, in_service=2) as cluster,
+        SyncClient(cluster.seeds) as client,
+    ):
+        session = client.create_session()
+        key = Key("test", "s", 1)
+        session.put(key, {"a": 1})
+        readers = [threading.Thread(target=session.get, args=(key,)) for _ in range(6)]
+        begun = time.monotonic()
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join()
+        assert time.monotonic() - begun >= 0.3
+
+
+def test_latency_is_paid_each_way_while_it_is_set():
+    with EmbeddedCluster(2) as cluster:
+        first, second = cluster.nodes
+        cluster.set_conditions(latency="50ms", node=second)
+        # A round trip to connect, another one to ask.
+        assert taken(second.address) >= 0.2
+        assert cluster.conditions(second) == {
+            "service_time": "0s",
+            "in_service": 64,
+            "latency": "50ms",
+            "seed": 0,
+        }
+        assert cluster.conditions(first.id)["latency"] == "0s"
+        cluster.set_conditions(latency=0.04)
+        assert min(taken(first.address), taken(second.address), taken(cluster.add_node().address)) >= 0.16
+        # Service times are not for info requests.
+        cluster.set_conditions(service_time="600s")
+        assert info(first.address, "status") == "ok"
+        cluster.set_conditions(service_time="read=exp:80us,write=99%:300us+1%:20ms", latency="150us~30us", seed=7)
+        settings = cluster.conditions(first)
+        cluster.set_conditions()
+        assert cluster.conditions(first)["service_time"] == "0s"
+        cluster.set_conditions(**settings)
+        assert cluster.conditions(second) == settings
+        assert settings["service_time"] == "read=exp:80us,write=99%:300us+1%:20ms"
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"service_time": "80"}, ValueError, 'service_time: "80" is not a duration'),
+        ({"service_time": {"scan": "80us"}}, ValueError, 'unknown kind of request "scan"'),
+        ({"service_time": {"read": "99%:1us"}}, ValueError, "add up to 99%"),
+        ({"service_time": {"read": []}}, TypeError, "not list"),
+        ({"service_time": -1.0}, ValueError, "-1 s is not a duration"),
+        ({"service_time": 601}, ValueError, "601s is too long"),
+        ({"in_service": 0}, ValueError, "is 0: expected 1 to 65536"),
+        ({"latency": "30us~40us"}, ValueError, "the jitter of 40us is larger"),
+        ({"latency": b"1ms"}, TypeError, "not bytes"),
+        ({"seed": -1}, OverflowError, "negative"),
+    ],
+)
+def test_bad_conditions_are_told(settings, error, text):
+    with pytest.raises(error, match=text):
+        EmbeddedCluster(1, **settings)
+    with EmbeddedCluster(1) as cluster:
+        with pytest.raises(error, match=text):
+            cluster.set_conditions(**settings)
+        assert cluster.conditions(cluster.nodes[0])["latency"] == "0s"
+        with pytest.raises(LookupError, match="no node"):
+            cluster.set_conditions(node="ABC")
+
+
+def test_a_process_has_conditions():
+    with EmbeddedProcess(
+        1, service_time={"read": 0.001, "all": "exp:2ms"}, in_service=7, latency=0.05, seed=3
+    ) as process:
+        assert taken(process.seeds) >= 0.2
+        shown = info(process.seeds, "aerolane-conditions:show").partition(";")[2]
+        times = "read=1ms,write=exp:2ms,batch=exp:2ms,query=exp:2ms,udf=exp:2ms"
+        assert shown == f"service-time={times};in-service=7;latency=50ms;seed=3"
+    with pytest.raises(RuntimeError, match='service_time: "80" is not a duration'):
+        EmbeddedProcess(1, service_time="80")
+
+
 def test_too_many_faults_leave_none_behind():
     with EmbeddedCluster(2) as cluster:
         faults = [cluster.inject("split", node=cluster.nodes[1]) for _ in range(64)]
@@ -224,6 +329,16 @@ def test_a_process_of_its_own():
     with pytest.raises(OSError):
         info(addresses[0], "node")
     process.close()
+
+
+def test_a_process_with_tls(tmp_path):
+    trusted = tmp_path / "ca.pem"
+    options = ["--tls-name", "lab.example", "--tls-certificate", str(trusted)]
+    with EmbeddedProcess(nodes=2, options=options) as process:
+        assert len(process.tls_seeds.split(",")) == 2 and process.tls_seeds != process.seeds
+        assert trusted.read_text().startswith("-----BEGIN CERTIFICATE-----")
+    with EmbeddedProcess(nodes=1) as process:
+        assert process.tls_seeds == ""
 
 
 def test_a_process_that_cannot_start_says_why():

@@ -278,3 +278,23 @@ fn a_client_that_is_dropped_does_not_wait_for_its_drivers() {
     host.turn_until("it has failed", |host| host.outcomes.0.contains_key(&1) && host.watched.is_empty());
     assert!(matches!(host.outcomes.0[&1].as_ref().unwrap_err().kind, FailureKind::Closed));
 }
+
+/// libuv tells of a socket with an error once, and then watches it no more.
+#[test]
+fn an_error_behind_answers_is_met_although_it_is_told_once() {
+    let target = Target::embedded(1);
+    let mut host = Loop::of(&client(&target, 1));
+    host.errors_once = true;
+    fill(&mut host, &target);
+    let rule = FaultRule::new(FaultAction::DropBefore).skip(2).times(1);
+    target.faults().set_fault(None, &rule).unwrap();
+    for token in 0..6 {
+        host.get(token, &target.key(i64::from(token)), 600_000);
+    }
+    host.driver.flush(&mut host.outcomes);
+    // Most often enough for the answers and the end to lie in the socket together.
+    std::thread::sleep(Duration::from_millis(100));
+    host.turn_until("all have an outcome", |host| host.outcomes.0.len() == 6);
+    let lost = host.outcomes.0.values().filter(|outcome| outcome.is_err()).count();
+    assert_eq!(lost, 4, "the third one ended the connection");
+}

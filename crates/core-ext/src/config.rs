@@ -20,8 +20,13 @@ pub enum WhenFull {
 /// The connections to one node, over all lanes together.
 ///
 /// A request is sent on a connection that may already carry others (up to [`depth`](Self::depth)), so a node takes
-/// `max * depth` single-record requests at once. Batches and other slow requests have connections of their own
-/// ([`batch_max`](Self::batch_max)), one request at a time on each.
+/// `max * depth` single-record requests at once. Batches have connections of their own ([`batch_max`](Self::batch_max)),
+/// one request at a time on each.
+///
+/// How many connections carry single-record requests is decided at run time, from what the client measures: a few for a
+/// server that answers in microseconds, up to one for each request in flight for a server whose requests take long. `min`,
+/// `max` and `depth` are bounds of this, not something to tune to the speed of a server. Set `min` and `max` to the same
+/// number to fix the number of connections. `client.stats()` shows how many are in use, and what was measured.
 ///
 /// Three kinds of callers have connections of their own, each kind with these limits: async code on tokio runtimes, all
 /// runtimes of a client together; threads that block ([`SyncClient`](crate::SyncClient)); and foreign event loops
@@ -31,23 +36,35 @@ pub enum WhenFull {
 /// here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolSizing {
-    /// Connections per node and lane that are opened at start and kept open. Default 1.
+    /// Connections per node and lane that are opened at start and kept open. Default 1. The number in use never goes below
+    /// it.
     pub min: u32,
-    /// Most connections per node for single-record requests. Default 256, as `ClientPolicy::max_conns_per_node`.
+    /// Most connections per node for single-record requests: an upper bound. Default 256, as
+    /// `ClientPolicy::max_conns_per_node`.
     pub max: u32,
-    /// Connections, over all nodes, that are opened although others have room: a server works on one request of a connection
-    /// at a time, so one connection gets no more than one of its threads. Of each node one in any case; in a cluster of three
-    /// nodes 3 means no further ones. A second one is worth it from 64 requests in flight on,
-    /// on an event loop of its own thread from 8 on, and so forth. Default 3 (see decision 0002); 1: only when all are full.
+    /// The number of connections, over all nodes, for servers that answer in microseconds; the search for a better number
+    /// starts from it. Default 3 (see decision 0002).
+    ///
+    /// Deprecated: leave it at its default. The client opens more connections by itself where that makes it faster, so that
+    /// there is nothing left to tune here.
+    ///
+    /// Each node always gets at least one connection, so in a cluster of three nodes 3 means one each. A connection is added
+    /// for each 64 requests in flight, on an event loop for each 8. 1: starts with one connection per node.
     pub spread: u32,
-    /// Most requests in flight on one connection; further connections are opened only when all are full. Default 128
-    /// (see decision 0002); always 1 on TLS connections. At most [`MAX_DEPTH`]. Threads that block share connections from
-    /// 10 calls under way to a node on, never more than 32 to one (see decision 0014), and not at all when this is below 10.
+    /// Most requests in flight on one connection: an upper bound. Default 128 (see decision 0002); always 1 on TLS
+    /// connections. At most [`MAX_DEPTH`].
+    ///
+    /// The client puts fewer requests on a connection where each takes long: about one millisecond of work, and at least 4.
+    /// (Up to `depth` with [`WhenFull::Fail`], or when `min` equals `max`.) The number of connections adapts to the server with
+    /// any depth, also with 1.
+    ///
+    /// Blocking threads share connections only while at least 10 calls to a node are in flight and sharing is not slower, never
+    /// more than 32 threads to one connection (see decision 0014), and not at all when this is below 10.
     pub depth: u32,
     /// Most bytes of requests that are written to one connection and not yet answered. Default 1 MiB. A single
     /// request larger than this is still sent, alone.
     pub max_bytes_in_flight: usize,
-    /// Most connections per node for batches and other slow requests. Default 64.
+    /// Most connections per node for batches. Default 64.
     pub batch_max: u32,
     /// Most callers that wait for a place, per node and lane; further ones fail at once with
     /// [`ErrorKind::PoolExhausted`](crate::ErrorKind::PoolExhausted). Default 1,048,576.
@@ -171,9 +188,15 @@ impl From<ClientPolicy> for ClientConfig {
 }
 
 impl ClientConfig {
-    /// The sizing in force.
+    /// The sizing in force. Over TLS the depth is 1: there the server reads one request per TLS record. The number of
+    /// connections adapts to the server as it does without TLS.
     #[must_use]
     pub fn pool_sizing(&self) -> PoolSizing {
+        let sizing = self.wanted_sizing();
+        if crate::connect::data_is_encrypted(&self.policy) { PoolSizing { depth: 1, ..sizing } } else { sizing }
+    }
+
+    fn wanted_sizing(&self) -> PoolSizing {
         self.pool.clone().unwrap_or_else(|| PoolSizing::from_policy(&self.policy))
     }
 
@@ -193,7 +216,7 @@ impl ClientConfig {
     /// # Errors
     /// `InvalidArgument` naming the field. (aerospike-core checks the rest of its policy when it starts.)
     pub fn validate(&self) -> Result<()> {
-        self.pool_sizing().validate()?;
+        self.wanted_sizing().validate()?;
         if let Some(lanes) = self.lanes
             && lanes.get() > MAX_LANES as usize
         {

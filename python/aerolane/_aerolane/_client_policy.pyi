@@ -87,8 +87,14 @@ class ClientPolicy:
     idle_timeout: int
     min_conns_per_node: int
     max_conns_per_node: int
+    """Most connections per node for requests of single records: an upper bound. Default 256; 0: 65,535. The client
+    decides at run time how many of them it uses; with the same `min_conns_per_node` the number is fixed."""
     connection_spread: int | None
+    """Deprecated: leave it at its default. The number of connections, over all nodes, for servers that answer in
+    microseconds, 1 to 65,535; the search for a better number starts from it. None (the default): 3."""
     pipeline_depth: int | None
+    """Most requests in flight on one connection, 1 to 1,024: an upper bound. None (the default): 128; always 1 over
+    TLS. The client puts fewer on a connection where each takes long."""
     max_bytes_in_flight: int | None
     max_batch_conns_per_node: int | None
     max_waiting_per_node: int | None

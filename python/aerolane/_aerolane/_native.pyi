@@ -101,7 +101,22 @@ class NativeClient:
     def nodes(self) -> list[NativeNode]: ...
     def node_names(self) -> list[str]: ...
     def get_node(self, name: str) -> NativeNode: ...
-    def stats(self) -> dict[str, Any]: ...
+    def stats(self) -> dict[str, Any]:
+        """Returns counts of connections and requests as a dict: `nodes` (a list with a dict for each node), `total` and
+        `topology_version`.
+
+        Gauges: connections `open`, `idle`, `busy`, `opening`; requests `in_flight`, `queued`, `orphans` (in flight, but
+        the caller has given up); and, for calls from asyncio, how the client adapts to the speed of a node:
+
+        * `in_use`: the connections over which requests are spread. At most `open`.
+        * `service_time_us`: how long the node works on one single-record request, during which the connection answers
+          no other. A mean in microseconds; None until it was measured.
+        * `round_trip_us`: how long a single-record request takes when no other is in front of it on its connection. A
+          mean in microseconds; None until it was measured.
+
+        Both times of `total` are means, weighted by `in_use`. The other counts only grow. Blocking calls are not part
+        of `in_use` and the times. What event loops count is up to 0.1 s old.
+        """
     def enable_metrics(self, policy: MetricsPolicy | None = None) -> None: ...
     def disable_metrics(self) -> None: ...
     def metrics_enabled(self) -> bool: ...

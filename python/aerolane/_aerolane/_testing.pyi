@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Literal, Self, TypeAlias, final
+from typing import Literal, Self, TypeAlias, TypedDict, final, type_check_only
 
 _Kind: TypeAlias = Literal["info", "admin", "read", "write", "batch", "query", "other"]
+_Time: TypeAlias = str | float
+_ServiceTime: TypeAlias = _Time | Mapping[str, _Time]
 _Action: TypeAlias = Literal[
     "delay",
     "answer-delay",
@@ -18,6 +20,13 @@ _Action: TypeAlias = Literal[
     "refuse",
     "reject-unowned",
 ]
+
+@type_check_only
+class _Conditions(TypedDict):
+    service_time: str
+    in_service: int
+    latency: str
+    seed: int
 
 @final
 class EmbeddedNode:
@@ -64,6 +73,10 @@ class EmbeddedCluster:
         threads: int | None = None,
         strong_consistency: bool = False,
         tls_client_ca: str | None = None,
+        service_time: _ServiceTime | None = None,
+        in_service: int = 64,
+        latency: _Time | None = None,
+        seed: int = 0,
     ) -> Self: ...
     @property
     def seeds(self) -> str: ...
@@ -85,6 +98,16 @@ class EmbeddedCluster:
     def record_count(self, namespace: str = "test") -> int: ...
     def advance_clock(self, seconds: float) -> None: ...
     def sweep(self) -> int: ...
+    def set_conditions(
+        self,
+        *,
+        service_time: _ServiceTime | None = None,
+        in_service: int = 64,
+        latency: _Time | None = None,
+        seed: int = 0,
+        node: EmbeddedNode | str | None = None,
+    ) -> None: ...
+    def conditions(self, node: EmbeddedNode | str) -> _Conditions: ...
     def inject(
         self,
         action: _Action,

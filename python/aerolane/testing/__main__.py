@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import sys
+from pathlib import Path
 
 from aerolane._aerolane import EmbeddedCluster
 
@@ -33,6 +34,27 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cluster-name", help="the cluster's name (default none)")
     parser.add_argument("--threads", type=int, help="threads that serve all nodes (default: cores, at most 4)")
     parser.add_argument("--strong-consistency", action="store_true", help="namespaces with transactions")
+    parser.add_argument(
+        "--service-time",
+        metavar="KIND=TIME,..",
+        help="how long requests of a kind (read, write, batch, query, udf, all) occupy their connection: "
+        "80us, exp:80us or 99%%:80us+1%%:20ms",
+    )
+    parser.add_argument(
+        "--in-service",
+        type=int,
+        default=64,
+        metavar="N",
+        help="requests that a node has in service at once (default 64)",
+    )
+    parser.add_argument(
+        "--latency",
+        metavar="TIME[~JITTER]",
+        help="latency of the network, each way: 150us or 150us~30us (default none)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of service times and jitter (default 0)")
+    parser.add_argument("--tls-name", metavar="NAME", help="listen with TLS, too, with a certificate for this name")
+    parser.add_argument("--tls-certificate", metavar="FILE", help="where to write the certificate to trust (PEM)")
     parser.add_argument("--json", action="store_true", help="print one JSON object in place of the seeds")
     parser.add_argument("--stdin", action="store_true", help="stop when standard input is closed")
     return parser.parse_args()
@@ -73,7 +95,14 @@ def main() -> int:
             cluster_name=arguments.cluster_name,
             threads=arguments.threads,
             strong_consistency=arguments.strong_consistency,
+            service_time=arguments.service_time,
+            in_service=arguments.in_service,
+            latency=arguments.latency,
+            seed=arguments.seed,
+            tls_name=arguments.tls_name,
         )
+        if arguments.tls_certificate and cluster.certificate_pem:
+            Path(arguments.tls_certificate).write_text(cluster.certificate_pem, encoding="ascii")
     except (ValueError, OverflowError, OSError) as error:
         print(f"aerolane.testing: {error}", file=sys.stderr)
         return 1
@@ -81,7 +110,8 @@ def main() -> int:
         line = cluster.seeds
         if arguments.json:
             nodes = [{"id": node.id, "address": node.address} for node in cluster.nodes]
-            line = json.dumps({"seeds": cluster.seeds, "pid": os.getpid(), "nodes": nodes})
+            announced = {"seeds": cluster.seeds, "tls_seeds": cluster.tls_seeds, "pid": os.getpid(), "nodes": nodes}
+            line = json.dumps(announced)
         print(line, flush=True)
         _wait(signals, arguments.stdin)
     return 0

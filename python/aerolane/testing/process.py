@@ -4,12 +4,23 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 # How long a process gets to end after it was told to, in seconds.
 _END_TIMEOUT = 10.0
+
+
+def _time(value: str | float) -> str:
+    """A time as the command line has it; numbers are seconds."""
+    return value if isinstance(value, str) else f"{value:.9f}s"
+
+
+def _service_times(value: str | float | Mapping[str, str | float]) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{kind}={_time(time)}" for kind, time in value.items())
+    return _time(value)
 
 
 class EmbeddedProcess:
@@ -22,6 +33,8 @@ class EmbeddedProcess:
     * `port`: of the first node, the next ones on the ports above. Default 0: any free ports.
     * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
     * `strong_consistency`: as `EmbeddedCluster`.
+    * `service_time`, `in_service`, `latency`, `seed`: how long requests take, as `EmbeddedCluster.set_conditions`.
+    * `options`: further options of `python -m aerolane.testing`.
     * `start_timeout`: seconds that the start may take. Default 30.
 
     Raises `RuntimeError`, with what the process said, if it does not start.
@@ -36,6 +49,11 @@ class EmbeddedProcess:
         port: int = 0,
         threads: int | None = None,
         strong_consistency: bool = False,
+        service_time: str | float | Mapping[str, str | float] | None = None,
+        in_service: int = 64,
+        latency: str | float | None = None,
+        seed: int = 0,
+        options: Sequence[str] = (),
         start_timeout: float = 30.0,
     ) -> None:
         command = [sys.executable, "-m", "aerolane.testing", "--json", "--stdin"]
@@ -46,6 +64,12 @@ class EmbeddedProcess:
             command += ["--threads", str(threads)]
         if strong_consistency:
             command.append("--strong-consistency")
+        if service_time is not None:
+            command += ["--service-time", _service_times(service_time)]
+        if latency is not None:
+            command += ["--latency", _time(latency)]
+        command += ["--in-service", str(in_service), "--seed", str(seed)]
+        command += options
         # A group of its own: Ctrl-C in a terminal is for the benchmark, which then closes the cluster.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
@@ -53,6 +77,7 @@ class EmbeddedProcess:
         try:
             announced = self._announced(start_timeout)
             self._seeds = str(announced["seeds"])
+            self._tls_seeds = str(announced["tls_seeds"])
         except BaseException:
             self._process.kill()
             self.close()
@@ -79,6 +104,11 @@ class EmbeddedProcess:
     def seeds(self) -> str:
         """Seeds of all nodes, as clients take them: `"127.0.0.1:40001,127.0.0.1:40002"`."""
         return self._seeds
+
+    @property
+    def tls_seeds(self) -> str:
+        """The seeds for TLS; empty without the option `--tls-name`."""
+        return self._tls_seeds
 
     @property
     def pid(self) -> int:

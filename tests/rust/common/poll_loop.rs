@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -44,6 +44,9 @@ pub struct Loop {
     /// Descriptors, and whether they are watched for writing.
     pub watched: BTreeMap<RawFd, bool>,
     pub ticks: u64,
+    /// Sockets with an error are told of once and not watched any more, as libuv does.
+    pub errors_once: bool,
+    forgotten: BTreeSet<RawFd>,
 }
 
 /// A client with at most so many connections per node.
@@ -59,7 +62,6 @@ impl Loop {
     }
 
     pub fn of(client: &RawClient) -> Self {
-        assert!(client.watches_plainly());
         let (waker, other) = UnixStream::pair().unwrap();
         waker.set_nonblocking(true).unwrap();
         other.set_nonblocking(true).unwrap();
@@ -68,7 +70,16 @@ impl Loop {
             let _ = (&other).write(&[1]);
         });
         let client = Some(client.clone());
-        Self { client, driver, outcomes: Outcomes::default(), waker, watched: BTreeMap::new(), ticks: 0 }
+        Self {
+            client,
+            driver,
+            outcomes: Outcomes::default(),
+            waker,
+            watched: BTreeMap::new(),
+            ticks: 0,
+            errors_once: false,
+            forgotten: BTreeSet::new(),
+        }
     }
 
     /// The master of a key; waits while the map is not yet rebuilt after the loss of a node.
@@ -135,7 +146,7 @@ impl Loop {
         let timeout = self.driver.next_tick().map_or(50, |at| at.since(self.now()).min(50));
         let entry = |fd: RawFd, events| libc::pollfd { fd, events, revents: 0 };
         let mut polled = vec![entry(self.waker.as_raw_fd(), libc::POLLIN)];
-        let watched = self.watched.iter();
+        let watched = self.watched.iter().filter(|(fd, _)| !self.forgotten.contains(fd));
         polled.extend(watched.map(|(fd, out)| entry(*fd, libc::POLLIN | if *out { libc::POLLOUT } else { 0 })));
         // SAFETY: the pointer and the length are those of a live vector of `pollfd`.
         unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout as libc::c_int) };
@@ -149,6 +160,9 @@ impl Loop {
             }
             if polled.revents & libc::POLLOUT != 0 {
                 self.driver.writable(polled.fd, &mut self.outcomes);
+            }
+            if self.errors_once && polled.revents & libc::POLLERR != 0 {
+                self.forgotten.insert(polled.fd);
             }
             if polled.revents & !libc::POLLOUT != 0 {
                 self.driver.readable(polled.fd, now, &mut self.outcomes);
@@ -167,6 +181,7 @@ impl Loop {
                 WatchChange::Add(fd) => assert!(self.watched.insert(fd, false).is_none(), "{fd} is watched already"),
                 WatchChange::Writable(fd, out) => *self.watched.get_mut(&fd).expect("it is watched") = out,
                 WatchChange::Remove(fd) => {
+                    self.forgotten.remove(&fd);
                     assert!(self.watched.remove(&fd).is_some(), "{fd} is not watched");
                     assert!(is_open(fd), "closed before the loop was told");
                 }

@@ -4,6 +4,7 @@
 //! (until the deadline); one that was sent only as often as `max_retries` says. Each clock reading is passed in.
 
 use std::cell::Cell;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -311,6 +312,10 @@ impl<'a> Attempts<'a> {
         let error = match failure.kind {
             FailureKind::Expired => Error::timeout("no answer within the socket timeout"),
             FailureKind::Interrupted => Error::interrupted(),
+            // Without TLS, what cannot be understood is `Garbage`.
+            FailureKind::ConnectionLost(io::ErrorKind::InvalidData) => Error::connection(
+                "the TLS session has failed: a damaged record, or an alert of the node (the log says which)",
+            ),
             FailureKind::ConnectionLost(kind) => Error::connection_io("use the connection", kind.into()),
             FailureKind::OpenFailed(error) => error,
             FailureKind::Garbage(error) => Error::bad_response(format!("the answer is malformed: {error}")),

@@ -68,7 +68,7 @@ impl Lanes {
             cluster: Arc::downgrade(cluster),
             fallback: cluster.runtime().clone(),
             config: config.clone(),
-            sizing: sizing(config),
+            sizing: config.pool_sizing(),
             all: ArcSwap::default(),
             changes: Mutex::default(),
             active: Mutex::default(),
@@ -222,16 +222,6 @@ impl Lanes {
         }
         // Lanes stay in the list, so that late callers hear "closed" instead of getting new ones.
     }
-}
-
-/// The pool's sizes. Over TLS the server reads one request per record, so there a connection carries one at a time.
-fn sizing(config: &ClientConfig) -> PoolSizing {
-    let sizing = config.pool_sizing();
-    #[cfg(feature = "tls")]
-    if config.policy.tls_policy.as_ref().is_some_and(|tls| !tls.for_login_only) {
-        return PoolSizing { depth: 1, ..sizing };
-    }
-    sizing
 }
 
 impl RuntimeLanes {

@@ -444,17 +444,10 @@ impl RawClient {
     /// node; the minimum is opened ahead of use.
     ///
     /// `wake` is called on other threads, and on this one, when [`HostDriver::tick`] is to be called soon. It must not
-    /// block, nor own the client or the driver. Only for clients that [watch plainly](Self::watches_plainly).
+    /// block, nor own the client or the driver.
     #[must_use]
     pub fn host_driver<T>(&self, wake: impl Fn() + Send + Sync + 'static) -> HostDriver<T> {
         HostDriver::new(&self.shared.cluster, &self.shared.hosts, wake)
-    }
-
-    /// Whether event loops can watch the client's sockets themselves ([`host_driver`](Self::host_driver)). Not over TLS,
-    /// where bytes that came and answers are two things: then every call goes through [`resume`](Self::resume).
-    #[must_use]
-    pub fn watches_plainly(&self) -> bool {
-        self.shared.cluster.policy().tls_policy.as_ref().is_none_or(|tls| tls.for_login_only)
     }
 
     /// Lets go of a client in a forked child, whose threads it does not have there: its connections are left to the

@@ -1,6 +1,7 @@
 //! What a client's connections do and have done.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::asynchronous::Shared;
 use crate::lane::NodeCounters;
@@ -12,7 +13,8 @@ use crate::topology::NodeId;
 /// `client.metrics()`. Taking a
 /// snapshot costs a lock per lane and thread, so once a second is fine, once per operation is not.
 ///
-/// The `Display` form is a table, one line per node and one for the sum.
+/// The `Display` form is a table, one line per node and one for the sum. Its columns "service" and "trip" are
+/// [`service_time`](ConnectionStats::service_time) and [`round_trip`](ConnectionStats::round_trip).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStats {
@@ -42,7 +44,11 @@ pub struct NodeStats {
     pub connections: ConnectionStats,
 }
 
-/// Counts of connections and requests. The first seven are gauges, the others only grow.
+/// Counts of connections and requests. The first ten (`open` to `round_trip`) are gauges, the others only grow.
+///
+/// `in_use`, `service_time` and `round_trip` show how the client adapts to the speed of the servers. They cover async code
+/// and event loops; blocking calls are not measured. A lane updates them when answers arrive, so they keep their last values
+/// while nothing is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConnectionStats {
@@ -60,6 +66,19 @@ pub struct ConnectionStats {
     pub queued: u64,
     /// Requests in flight whose caller has given up.
     pub orphans: u64,
+    /// Connections over which requests are spread. At most `open`: the others are spare, and are closed after 55 s without
+    /// use. 0 before the first answer.
+    pub in_use: u64,
+    /// How long the server works on one single-record request, during which the connection answers no other: the mean time
+    /// between two answers of a connection on which several requests are in flight. `None` until that was measured.
+    ///
+    /// A sum is a mean, weighted by `in_use`.
+    pub service_time: Option<Duration>,
+    /// How long a single-record request takes when no other is in front of it on its connection, from its submission to its
+    /// answer: network, service time, and waking the client up. `None` until that was measured.
+    ///
+    /// A sum is a mean, weighted by `in_use`.
+    pub round_trip: Option<Duration>,
     /// Requests taken. A retry counts again.
     pub requests: u64,
     /// Answers handed out.
@@ -94,6 +113,9 @@ impl ConnectionStats {
             in_flight: counters.in_flight,
             queued: counters.queued,
             orphans: counters.orphans,
+            in_use: counters.in_use,
+            service_time: known(counters.service),
+            round_trip: known(counters.round_trip),
             requests: counters.requests,
             answers: counters.answers,
             retries,
@@ -109,6 +131,8 @@ impl ConnectionStats {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
+        self.service_time = mean((self.service_time, self.in_use), (other.service_time, other.in_use));
+        self.round_trip = mean((self.round_trip, self.in_use), (other.round_trip, other.in_use));
         let pairs = [
             (&mut self.open, other.open),
             (&mut self.idle, other.idle),
@@ -117,6 +141,7 @@ impl ConnectionStats {
             (&mut self.in_flight, other.in_flight),
             (&mut self.queued, other.queued),
             (&mut self.orphans, other.orphans),
+            (&mut self.in_use, other.in_use),
             (&mut self.requests, other.requests),
             (&mut self.answers, other.answers),
             (&mut self.retries, other.retries),
@@ -133,6 +158,18 @@ impl ConnectionStats {
             *sum += n;
         }
     }
+}
+
+/// A mean in nanoseconds, of which 0 says that it is not known.
+fn known(nanos: u64) -> Option<Duration> {
+    (nanos > 0).then(|| Duration::from_nanos(nanos))
+}
+
+/// The weighted mean of what is known. What is known has a weight of at least 1.
+fn mean((a, weight_a): (Option<Duration>, u64), (b, weight_b): (Option<Duration>, u64)) -> Option<Duration> {
+    let (Some(time_a), Some(time_b)) = (a, b) else { return a.or(b) };
+    let (weight_a, weight_b) = (weight_a.max(1) as f64, weight_b.max(1) as f64);
+    Some((time_a.mul_f64(weight_a) + time_b.mul_f64(weight_b)).div_f64(weight_a + weight_b))
 }
 
 impl Shared {
@@ -174,12 +211,15 @@ impl fmt::Display for ClientStats {
         let width = self.nodes.iter().map(|node| node.label().len()).max().unwrap_or(0).max("total".len());
         writeln!(
             f,
-            "{:width$}  {:>5} {:>5} {:>5} {:>7}  {:>6} {:>6} {:>7}  {:>11} {:>8} {:>8}  {:>10} {:>10}",
+            "{:width$}  {:>5} {:>5} {:>5} {:>7} {:>6}  {:>8} {:>8}  {:>6} {:>6} {:>7}  {:>11} {:>8} {:>8}  {:>10} {:>10}",
             "node",
             "open",
             "idle",
             "busy",
             "opening",
+            "in use",
+            "service",
+            "trip",
             "flight",
             "queued",
             "orphans",
@@ -210,11 +250,14 @@ impl NodeStats {
 fn line(f: &mut fmt::Formatter<'_>, label: &str, width: usize, c: &ConnectionStats) -> fmt::Result {
     writeln!(
         f,
-        "{label:width$}  {:>5} {:>5} {:>5} {:>7}  {:>6} {:>6} {:>7}  {:>11} {:>8} {:>8}  {:>10} {:>10}",
+        "{label:width$}  {:>5} {:>5} {:>5} {:>7} {:>6}  {:>8} {:>8}  {:>6} {:>6} {:>7}  {:>11} {:>8} {:>8}  {:>10} {:>10}",
         c.open,
         c.idle,
         c.busy,
         c.opening,
+        c.in_use,
+        time(c.service_time),
+        time(c.round_trip),
         c.in_flight,
         c.queued,
         c.orphans,
@@ -224,6 +267,11 @@ fn line(f: &mut fmt::Formatter<'_>, label: &str, width: usize, c: &ConnectionSta
         bytes(c.bytes_sent),
         bytes(c.bytes_received),
     )
+}
+
+/// A time for people.
+fn time(time: Option<Duration>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| format!("{time:.1?}"))
 }
 
 /// A number of bytes for people.
@@ -247,8 +295,16 @@ mod tests {
 
     #[test]
     fn the_table_lines_up_and_sums() {
-        let counters =
-            NodeCounters { open: 3, idle: 1, in_flight: 2, requests: 1234, bytes_sent: 5 << 20, ..Default::default() };
+        let counters = NodeCounters {
+            open: 3,
+            idle: 1,
+            in_flight: 2,
+            in_use: 2,
+            service: 2_345_678,
+            requests: 1234,
+            bytes_sent: 5 << 20,
+            ..Default::default()
+        };
         let connections = ConnectionStats::new(&counters, 7);
         assert_eq!((connections.busy, connections.retries), (2, 7));
         let node = |name: &str, active| NodeStats {
@@ -262,6 +318,7 @@ mod tests {
         let mut total = connections;
         total.add(&connections);
         assert_eq!((total.requests, total.open, total.retries), (2468, 6, 14));
+        assert_eq!((total.in_use, total.round_trip), (4, None));
         let stats = ClientStats { nodes: vec![node("A1", true), node("B2", false)], total, topology_version: 1 };
         let text = stats.to_string();
         let lines: Vec<&str> = text.lines().collect();
@@ -271,6 +328,30 @@ mod tests {
             lines[2].contains("(gone)") && lines[3].starts_with("total") && lines[3].contains("10.0 MiB"),
             "{text}"
         );
+        assert!(lines.iter().skip(1).all(|line| line.contains(" 2.3ms        -  ")), "{text}");
+    }
+
+    #[test]
+    fn sums_have_the_means_of_the_connections_in_use() {
+        let of = |in_use, service, round_trip| {
+            ConnectionStats::new(&NodeCounters { in_use, service, round_trip, ..Default::default() }, 0)
+        };
+        let sum = |parts: &[ConnectionStats]| {
+            let mut total = ConnectionStats::default();
+            for part in parts {
+                total.add(part);
+            }
+            (total.in_use, total.service_time, total.round_trip)
+        };
+        let micros = |n| Some(Duration::from_micros(n));
+        assert_eq!(sum(&[of(0, 0, 0), of(0, 0, 0)]), (0, None, None));
+        assert_eq!(
+            sum(&[of(1, 0, 80_000), of(3, 20_000, 0)]),
+            (4, micros(20), micros(80)),
+            "what is not known has no weight"
+        );
+        assert_eq!(sum(&[of(1, 100_000, 300_000), of(3, 20_000, 100_000)]), (4, micros(40), micros(150)));
+        assert_eq!(sum(&[of(3, 20_000, 100_000), of(1, 100_000, 300_000)]), (4, micros(40), micros(150)));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub use park::{block_on, block_on_until};
 use session::{Session, SessionSlot, Sessions};
 pub use stream::{BlockingStream, Stream};
 use tls::TlsSetup;
+pub(crate) use tls::data_is_encrypted;
 pub use tls::tls_configured;
 use transport::{Blocking, Tokio, Transport};
 

@@ -38,6 +38,18 @@ impl Stream {
     pub fn is_tls(&self) -> bool {
         !matches!(self, Self::Plain(_))
     }
+
+    /// Takes the connection off its reactor. Its socket stays non-blocking.
+    pub(crate) fn into_std(self) -> io::Result<BlockingStream> {
+        match self {
+            Self::Plain(tcp) => tcp.into_std().map(BlockingStream::Plain),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => {
+                let (tcp, tls) = stream.into_inner();
+                Ok(BlockingStream::Tls(Box::new(rustls::StreamOwned::new(tls, tcp.into_std()?))))
+            }
+        }
+    }
 }
 
 impl AsyncRead for Stream {

@@ -16,6 +16,17 @@ pub fn tls_configured(policy: &ClientPolicy) -> bool {
     }
 }
 
+/// Whether connections for requests are encrypted, and not only the login.
+pub(crate) fn data_is_encrypted(policy: &ClientPolicy) -> bool {
+    #[cfg(feature = "tls")]
+    return policy.tls_policy.as_ref().is_some_and(|policy| !policy.for_login_only);
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = policy;
+        false
+    }
+}
+
 /// The TLS part of a policy.
 #[derive(Debug)]
 pub(super) struct TlsSetup {

@@ -23,13 +23,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(1);
 pub(crate) struct Mark {
     /// In answers; 1 is the kernel's own behaviour.
     answers: usize,
-    /// The system does not take it (not Linux): never asked again.
-    unsupported: bool,
+    /// Never raised: the system does not take it (not Linux), or bytes of the socket are not bytes of answers.
+    off: bool,
 }
 
 impl Mark {
     pub(crate) const fn new() -> Self {
-        Self { answers: 1, unsupported: !cfg!(target_os = "linux") }
+        Self { answers: 1, off: !cfg!(target_os = "linux") }
+    }
+
+    /// One that is never raised: for TLS, where one request at a time is in flight.
+    pub(crate) const fn off() -> Self {
+        Self { answers: 1, off: true }
     }
 
     /// Whether the kernel waits for more than one answer.
@@ -65,13 +70,13 @@ impl Mark {
     }
 
     fn set(&mut self, answers: usize, socket: &impl AsRawFd) {
-        if self.unsupported {
+        if self.off {
             return;
         }
         let bytes = if answers == 1 { 1 } else { answers * SMALLEST_ANSWER };
         match set_low_water_mark(socket, bytes) {
             Ok(()) => self.answers = answers,
-            Err(_) => self.unsupported = true,
+            Err(_) => self.off = true,
         }
     }
 }

@@ -6,6 +6,7 @@ use aerolane_wire::message::{MESSAGE_HEADER_SIZE, info3, pass_message};
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
 use aerolane_wire::{WireError, WireResult};
 
+use super::sizing::Reading;
 use super::types::{Class, Failure, FailureKind, Millis, NodeCounters, Sink, Ticket};
 use crate::command::compress::{inflate, is_compressed_request, is_refusal};
 use crate::metrics::{Answered, Meter, Stamp, is_compressed, result_code};
@@ -13,14 +14,31 @@ use crate::metrics::{Answered, Meter, Stamp, is_compressed, result_code};
 /// Buffers that grew beyond this are given back when they run empty.
 const KEEP_CAPACITY: usize = 64 * 1024;
 
-/// One request in flight.
+/// A request as the lane knows it, beside its bytes.
+#[derive(Debug)]
+pub(super) struct Call<T> {
+    /// Whom to tell; `None`: the caller has given up.
+    pub(super) token: Option<T>,
+    pub(super) ticket: Ticket,
+    pub(super) deadline: Millis,
+    pub(super) stamp: Stamp,
+    /// When it was submitted: microseconds on the lane's clock, which wrap after 71 minutes.
+    pub(super) submitted: u32,
+    /// What kind of request it is (see [`kind`](super::kind)).
+    pub(super) kind: u8,
+}
+
+/// What a connection adds to while it takes in answers.
+pub(super) struct Account<'a> {
+    pub(super) counters: &'a mut NodeCounters,
+    pub(super) meter: &'a mut Meter,
+    pub(super) reading: &'a mut Reading,
+}
+
+/// One request in flight. Without a token it is an orphan.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
-    /// Whom to tell; `None`: an orphan.
-    token: Option<T>,
-    ticket: Ticket,
-    deadline: Millis,
-    stamp: Stamp,
+    call: Call<T>,
     /// Size of the request in bytes.
     len: u32,
     /// Where the request starts in the connection's stream of sent bytes.
@@ -53,6 +71,8 @@ pub(super) struct Connection<T> {
     /// When the entry at the front became an orphan.
     blocked_since: Option<Millis>,
     last_used: Millis,
+    /// When the last answer came, in nanoseconds, if requests were in flight behind it.
+    busy_since: Option<u64>,
     /// The driver knows that output waits, and has not come for it yet.
     flush_asked: bool,
     /// An answer has come: this connection worked.
@@ -84,6 +104,7 @@ impl<T> Connection<T> {
             earliest: Millis::NEVER,
             blocked_since: None,
             last_used: now,
+            busy_since: None,
             flush_asked: false,
             proven: false,
             retired: false,
@@ -133,14 +154,14 @@ impl<T> Connection<T> {
         !self.is_awaited() && self.blocked_since.is_some_and(|since| now.since(since) >= limit)
     }
 
-    pub(super) fn push(&mut self, request: &[u8], entry: (Option<T>, Ticket, Millis, Stamp), now: Millis) {
-        let (token, ticket, deadline, stamp) = entry;
+    pub(super) fn push(&mut self, request: &[u8], call: Call<T>, now: Millis) {
+        let deadline = call.deadline;
         let (len, start) = (request.len() as u32, self.queued_total);
         if self.class == Class::Batch {
             self.compressed = is_compressed_request(request);
         }
         self.out.extend_from_slice(request);
-        self.entries.push_back(Entry { token, ticket, deadline, stamp, len, start });
+        self.entries.push_back(Entry { call, len, start });
         self.queued_total += request.len() as u64;
         self.bytes_in_flight += request.len() as u64;
         self.earliest = self.earliest.min(deadline);
@@ -165,6 +186,12 @@ impl<T> Connection<T> {
     /// Whether a part of the answer to the first entry has come.
     fn has_begun(&self) -> bool {
         self.begun || !self.partial.is_empty()
+    }
+
+    /// A read that brought answers is over: the next one that finds requests in flight shows how long they occupy the
+    /// connection.
+    pub(super) fn answered(&mut self, nanos: u64) {
+        self.busy_since = (!self.entries.is_empty()).then_some(nanos);
     }
 
     /// Where in the stream the bytes begin that the driver has not taken.
@@ -192,20 +219,20 @@ impl<T> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Millis,
-        (counters, meter): (&mut NodeCounters, &mut Meter),
+        account: &mut Account<'_>,
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
-        counters.bytes_received += bytes.len() as u64;
+        account.counters.bytes_received += bytes.len() as u64;
         self.last_used = now;
         if self.partial.is_empty() {
-            let used = self.frames(bytes, now, (counters, meter), sink)?;
+            let used = self.frames(bytes, now, account, sink)?;
             self.partial.extend_from_slice(&bytes[used..]);
             return self.check_asked_for(used);
         }
         // The buffer is taken out for the walk, so that its frames can be borrowed while `self` changes.
         self.partial.extend_from_slice(bytes);
         let mut whole = std::mem::take(&mut self.partial);
-        let used = self.frames(&whole, now, (counters, meter), sink)?;
+        let used = self.frames(&whole, now, account, sink)?;
         if used == whole.len() {
             whole.clear();
             whole.shrink_to(KEEP_CAPACITY);
@@ -229,7 +256,7 @@ impl<T> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Millis,
-        (counters, meter): (&mut NodeCounters, &mut Meter),
+        account: &mut Account<'_>,
         sink: &mut impl Sink<T>,
     ) -> WireResult<usize> {
         let mut used = 0;
@@ -245,7 +272,7 @@ impl<T> Connection<T> {
                 FrameType::CompressedMessage => &bytes[used..used + size],
                 _ => frame.body,
             };
-            self.answer(body, now, (&mut *counters, &mut *meter), sink).map_err(|e| e.shifted(used))?;
+            self.answer(body, now, account, sink).map_err(|e| e.shifted(used))?;
             used += size;
         }
         Ok(used)
@@ -255,7 +282,7 @@ impl<T> Connection<T> {
         &mut self,
         body: &[u8],
         now: Millis,
-        (counters, meter): (&mut NodeCounters, &mut Meter),
+        Account { counters, meter, reading }: &mut Account<'_>,
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
         let Some(front) = self.entries.front_mut() else {
@@ -275,7 +302,7 @@ impl<T> Connection<T> {
                 None if self.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
                 end => end,
             };
-            if let Some(token) = &mut front.token {
+            if let Some(token) = &mut front.call.token {
                 sink.part(token, body, end.is_some());
             }
             self.begun = end.is_none();
@@ -283,19 +310,21 @@ impl<T> Connection<T> {
             let Some(code) = end else { return Ok(()) };
             let received = std::mem::take(&mut self.answer_bytes);
             let sent = u64::from(front.len);
-            meter.answered(front.stamp, || Answered { sent, received, result_code: Some(code) });
+            meter.answered(front.call.stamp, || Answered { sent, received, result_code: Some(code) });
         } else if body.len() < MESSAGE_HEADER_SIZE {
             return Err(WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len()));
         } else {
-            meter.answered(front.stamp, || Answered::of_frame(front.len, body));
+            meter.answered(front.call.stamp, || Answered::of_frame(front.len, body));
         }
         self.proven = true;
         let Some(entry) = self.entries.pop_front() else { return Ok(()) };
         self.bytes_in_flight -= u64::from(entry.len);
         counters.in_flight -= 1;
-        if let Some(token) = entry.token {
+        reading.answered(entry.call.kind, entry.call.submitted, self.busy_since);
+        self.busy_since = None;
+        if let Some(token) = entry.call.token {
             counters.answers += 1;
-            if self.class == Class::Single {
+            if self.class != Class::Batch {
                 sink.answer(token, body);
             }
         } else {
@@ -304,7 +333,7 @@ impl<T> Connection<T> {
             self.orphans -= 1;
         }
         if self.orphans > 0 {
-            self.blocked_since = self.entries.front().filter(|e| e.token.is_none()).map(|_| now);
+            self.blocked_since = self.entries.front().filter(|e| e.call.token.is_none()).map(|_| now);
         } else {
             self.blocked_since = None;
         }
@@ -320,14 +349,14 @@ impl<T> Connection<T> {
         let (taken_total, begun) = (self.taken_total(), self.has_begun());
         let (mut earliest, mut taken_back) = (Millis::NEVER, false);
         for (index, entry) in self.entries.iter_mut().enumerate() {
-            if entry.token.is_none() {
+            if entry.call.token.is_none() {
                 continue;
             }
-            if entry.deadline > now {
-                earliest = earliest.min(entry.deadline);
+            if entry.call.deadline > now {
+                earliest = earliest.min(entry.call.deadline);
                 continue;
             }
-            let Some(token) = entry.token.take() else { continue };
+            let Some(token) = entry.call.token.take() else { continue };
             let sent = entry.start < taken_total;
             counters.timeouts += 1;
             if sent {
@@ -351,10 +380,10 @@ impl<T> Connection<T> {
 
     /// Ends the wait for an entry, as [`expire`](Self::expire) does. `None`: it is not here.
     pub(super) fn cancel(&mut self, ticket: Ticket, now: Millis, counters: &mut NodeCounters) -> Option<T> {
-        let index = self.entries.binary_search_by_key(&ticket, |e| e.ticket).ok()?;
+        let index = self.entries.binary_search_by_key(&ticket, |e| e.call.ticket).ok()?;
         let taken_total = self.taken_total();
         let entry = &mut self.entries[index];
-        let token = entry.token.take()?;
+        let token = entry.call.token.take()?;
         if entry.start >= taken_total {
             self.take_back(counters);
             return Some(token);
@@ -377,7 +406,7 @@ impl<T> Connection<T> {
         for index in first..self.entries.len() {
             let entry = &mut self.entries[index];
             let (from, len) = ((entry.start - base) as usize, entry.len as usize);
-            if entry.token.is_none() {
+            if entry.call.token.is_none() {
                 self.bytes_in_flight -= len as u64;
                 counters.in_flight -= 1;
                 continue;
@@ -406,7 +435,7 @@ impl<T> Connection<T> {
         let begun = self.has_begun() || matches!(kind, FailureKind::Garbage(_));
         let sent_total = self.sent_total;
         for (index, entry) in self.entries.drain(..).enumerate() {
-            if let Some(token) = entry.token {
+            if let Some(token) = entry.call.token {
                 let (sent, begun) = (entry.start < sent_total, index == 0 && begun);
                 sink.failed(token, &Failure { kind: kind.clone(), sent, begun });
             }

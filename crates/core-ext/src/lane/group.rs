@@ -2,10 +2,12 @@
 
 use aerolane_wire::WireResult;
 
-use super::connection::{Connection, NO_ROOM};
+use super::connection::{Account, Call, Connection, NO_ROOM};
+use super::kind::Kinds;
 use super::line::Line;
+use super::sizing::{Adaptive, Bounds, FIRST_DEPTH, Fixed, Reading, SLOW_GAP, Sizing};
 use super::types::{Class, Failure, FailureKind, Full, Millis, NodeCounters, Sink, Ticket};
-use crate::metrics::{Meter, Stamp};
+use crate::metrics::Meter;
 
 /// The limits of a group.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +31,7 @@ pub(super) struct Limits {
 }
 
 /// How many connections may be in the middle of being opened per group: enough to grow quickly, too few to storm a node.
-const MAX_OPENING: usize = 4;
+const MAX_OPENING: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Group<T> {
@@ -45,18 +47,16 @@ pub(super) struct Group<T> {
     /// A connection could not be opened, or was lost before an answer came, and no new one has brought an answer since.
     pub(super) failing: bool,
     line: Line<T>,
+    sizing: Box<dyn Sizing>,
+    /// How many connections requests were spread over of late.
+    in_use: usize,
     pub(super) counters: NodeCounters,
     pub(super) meter: Meter,
 }
 
-/// How many connections so many requests are worth while there is no need for more.
-fn shares(requests: usize, limits: Limits) -> usize {
-    requests.div_ceil(limits.fair_share).min(limits.spread)
-}
-
-/// How many connections are to carry so many requests.
-fn needed(requests: usize, limits: Limits) -> usize {
-    shares(requests, limits).max(requests.div_ceil(limits.depth)).max(limits.min)
+/// How many connections so many requests are worth while nothing speaks for more.
+fn start(requests: usize, limits: Limits) -> usize {
+    requests.div_ceil(limits.fair_share).min(limits.spread).max(limits.min).clamp(1, limits.max)
 }
 
 /// Where a request went.
@@ -80,6 +80,12 @@ impl<T> Group<T> {
             opening: 0,
             failing: false,
             line: Line::new(),
+            sizing: match class {
+                Class::Single | Class::Slow => Box::new(Adaptive::new()),
+                // One request at a time: the line says how many are needed.
+                Class::Batch => Box::new(Fixed(usize::MAX)),
+            },
+            in_use: 0,
             counters: NodeCounters::default(),
             meter,
         }
@@ -93,17 +99,16 @@ impl<T> Group<T> {
     pub(super) fn submit(
         &mut self,
         request: &[u8],
-        entry: (T, Ticket, Millis, Stamp),
+        call: Call<T>,
         now: Millis,
         limits: Limits,
-    ) -> Result<Placed, (Full, T)> {
+    ) -> Result<Placed, (Full, Option<T>)> {
         // Nobody overtakes the line: what waits in front may be large and need a connection to run empty.
         if self.line.is_empty()
             && let Some(slot) = self.best(request.len(), limits)
             && let Some(conn) = &mut self.conns[slot]
         {
-            let (token, ticket, deadline, stamp) = entry;
-            conn.push(request, (Some(token), ticket, deadline, stamp), now);
+            conn.push(request, call, now);
             self.loads[slot] = conn.load();
             self.counters.requests += 1;
             self.counters.in_flight += 1;
@@ -118,13 +123,33 @@ impl<T> Group<T> {
         let usable = self.open - self.retired;
         if waiting >= limits.max_waiting || (!limits.wait && (usable >= limits.max || in_flight + waiting >= limit)) {
             self.counters.refused += 1;
-            return Err((Full { limit, in_flight, size: self.open, waiting }, entry.0));
+            return Err((Full { limit, in_flight, size: self.open, waiting }, call.token));
         }
         self.counters.requests += 1;
         self.counters.queued += 1;
         self.counters.waited += 1;
-        self.line.push(request, entry);
+        self.line.push(request, call);
         Ok(Placed::InLine)
+    }
+
+    /// How many connections are to carry so many requests.
+    fn width(&self, requests: usize, limits: Limits) -> usize {
+        let width = self.sizing.width(start(requests, limits)).min(requests);
+        // Who is not to wait finds room as long as there is any, and where few requests may share a connection (one over
+        // TLS), their number says how many are needed.
+        let room = if limits.wait && limits.depth > FIRST_DEPTH { 1 } else { requests.div_ceil(limits.depth) };
+        width.max(room).max(limits.min).max(1)
+    }
+
+    /// How many slots at the front hold so many connections that take requests.
+    fn slots_of(&self, needed: usize) -> usize {
+        let mut end = needed.min(self.loads.len());
+        let mut usable = end - self.loads[..end].iter().filter(|&&load| load == NO_ROOM).count();
+        while usable < needed && end < self.loads.len() {
+            usable += usize::from(self.loads[end] != NO_ROOM);
+            end += 1;
+        }
+        end
     }
 
     /// The connection for one more request, if one has room: of as many as all requests need, the one with the fewest.
@@ -132,14 +157,15 @@ impl<T> Group<T> {
     /// The others rest until they are needed, or idle for long enough to be closed. After a burst had opened many, the
     /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
     fn best(&self, len: usize, limits: Limits) -> Option<usize> {
+        let adapts = limits.wait && limits.min < limits.max;
+        let depth = if adapts { self.sizing.depth().min(limits.depth) } else { limits.depth };
         let among = |slots: &[u16]| {
             // Two passes over small numbers: the first is done many at a time by the processor.
-            let least = slots.iter().copied().min().filter(|&least| usize::from(least) < limits.depth)?;
+            let least = slots.iter().copied().min().filter(|&least| usize::from(least) < depth)?;
             slots.iter().position(|&load| load == least)
         };
-        let needed = needed(self.counters.in_flight as usize + 1, limits).min(self.loads.len());
-        // What one of the first may not take (it is closed, or behind an orphan), another one takes.
-        let slot = among(&self.loads[..needed]).or_else(|| among(&self.loads))?;
+        let needed = self.slots_of(self.width(self.requests() + 1, limits));
+        let slot = among(&self.loads[..needed])?;
         let has_room_for =
             |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
         if has_room_for(slot) {
@@ -147,7 +173,7 @@ impl<T> Group<T> {
         }
         // Rare: the bytes in flight are the limit.
         let loads = self.loads.iter().enumerate();
-        let with_room = loads.filter(|&(slot, &load)| usize::from(load) < limits.depth && has_room_for(slot));
+        let with_room = loads.filter(|&(slot, &load)| usize::from(load) < depth && has_room_for(slot));
         with_room.min_by_key(|&(_, &load)| load).map(|(slot, _)| slot)
     }
 
@@ -157,9 +183,9 @@ impl<T> Group<T> {
             let Some(slot) = self.best(len, limits) else { return };
             let Some(conn) = &mut self.conns[slot] else { return };
             let meter = &mut self.meter;
-            self.line.pop(|request, token, ticket, deadline, stamp| {
-                conn.push(request, (Some(token), ticket, deadline, stamp), now);
-                meter.placed(stamp);
+            self.line.pop(|request, call| {
+                meter.placed(call.stamp);
+                conn.push(request, call, now);
             });
             self.loads[slot] = conn.load();
             self.counters.queued -= 1;
@@ -171,7 +197,7 @@ impl<T> Group<T> {
     /// Whether fewer connections are open or on their way than the requests in flight are worth.
     fn is_crowded(&self, limits: Limits) -> bool {
         let at_hand = self.open - self.retired + self.opening;
-        at_hand < limits.spread && at_hand < shares(self.counters.in_flight as usize, limits) && !self.failing
+        at_hand < limits.max && at_hand < self.width(self.requests(), limits) && !self.failing
     }
 
     /// How many connections to open now; they count as being opened from here on.
@@ -183,8 +209,7 @@ impl<T> Group<T> {
             return 0;
         }
         let usable = self.open - self.retired;
-        let requests = self.counters.in_flight as usize + self.line.len();
-        let wanted = (usable + self.line.len().div_ceil(limits.depth)).max(shares(requests, limits)).max(limits.min);
+        let wanted = self.width(self.requests(), limits) + self.blocked(limits);
         let mut count = wanted
             .saturating_sub(usable + self.opening)
             .min(limits.max - self.open - self.opening)
@@ -195,6 +220,19 @@ impl<T> Group<T> {
         }
         self.opening += count;
         count
+    }
+
+    /// While requests wait in line: how many connections have no room for the first of them, other than by their depth.
+    /// Others are opened in their place.
+    fn blocked(&self, limits: Limits) -> usize {
+        let Some(len) = self.line.front_len() else { return 0 };
+        let conns = self.conns.iter().flatten().filter(|conn| !conn.retired);
+        conns.filter(|conn| conn.load() == NO_ROOM || !conn.has_room_for(len, limits.max_bytes)).count()
+    }
+
+    /// Requests in flight and in line.
+    fn requests(&self) -> usize {
+        self.counters.in_flight as usize + self.line.len()
     }
 
     /// A connection that was asked for is not going to be opened.
@@ -226,6 +264,16 @@ impl<T> Group<T> {
         if self.open == 0 && self.opening == 0 && !self.line.is_empty() {
             self.fail_waiting(&FailureKind::OpenFailed(error.clone()), sink);
         }
+    }
+
+    /// Connections open and on their way.
+    pub(super) const fn taken(&self) -> usize {
+        self.open + self.opening
+    }
+
+    /// Whether it takes requests: some connection does, or one may still be opened.
+    pub(super) const fn is_of_use(&self) -> bool {
+        self.open > self.retired || !self.failing
     }
 
     /// Whether requests stand in line.
@@ -260,20 +308,36 @@ impl<T> Group<T> {
         &mut self,
         (slot, serial): (u16, u32),
         bytes: &[u8],
-        now: Millis,
+        (now, nanos, limits): (Millis, u64, Limits),
+        kinds: &mut Kinds,
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
-        let slot = usize::from(slot);
+        let (slot, requests) = (usize::from(slot), self.requests());
         let Some(conn) = self.conns.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
         if conn.serial != serial {
             return Ok(());
         }
         let proven = conn.proven;
-        let result = conn.received(bytes, now, (&mut self.counters, &mut self.meter), sink);
+        let mut reading = Reading::new(nanos, requests, self.counters.in_flight as usize);
+        let account = &mut Account { counters: &mut self.counters, meter: &mut self.meter, reading: &mut reading };
+        let result = conn.received(bytes, now, account, sink);
         self.loads[slot] = conn.load();
+        if reading.answers > 0 {
+            conn.answered(nanos);
+        }
+        // One request alone shows nothing of sharing, and its driver spares the reading of the clock.
+        if reading.answers > 0 && reading.requests > 1 {
+            reading.usable = self.open - self.retired;
+            let bounds = Bounds { start: start(requests, limits), max: limits.max };
+            self.sizing.read(&reading, bounds);
+            if let Some(nanos) = reading.gap.or(reading.alone) {
+                kinds.learn(&reading.kinds, nanos, reading.gap.is_some());
+            }
+        }
         if proven != conn.proven {
             self.failing = false;
         }
+        self.in_use = self.width(requests, limits).min(self.open);
         result
     }
 
@@ -373,10 +437,25 @@ impl<T> Group<T> {
         self.counters.in_flight > 0 || !self.line.is_empty() || self.opening > 0
     }
 
+    /// How many answers a driver may wait for on this connection before it is woken: those to come, if the server is
+    /// fast. One that takes long gives a processor no work to save, and waiting would only delay what has come.
+    pub(super) fn answers_to_await(&self, slot: u16, serial: u32) -> usize {
+        let Some(conn) = self.conns.get(usize::from(slot)).and_then(Option::as_ref) else { return 0 };
+        if conn.serial != serial {
+            return 0;
+        }
+        let is_fast = self.sizing.measured().service <= SLOW_GAP;
+        if is_fast { conn.in_flight() } else { conn.in_flight().min(1) }
+    }
+
     pub(super) fn snapshot(&self) -> NodeCounters {
         let idle = self.conns.iter().flatten().filter(|c| c.in_flight() == 0).count();
         let recovering = self.conns.iter().flatten().filter(|c| c.is_recovering()).count();
+        let measured = self.sizing.measured();
         NodeCounters {
+            in_use: if self.class == Class::Batch { 0 } else { self.in_use.min(self.open) as u64 },
+            service: (measured.service * 1e3) as u64,
+            round_trip: (measured.round_trip * 1e3) as u64,
             open: self.open as u64,
             opening: self.opening as u64,
             idle: idle as u64,

@@ -2,17 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::connection::Call;
 use super::types::{Millis, Ticket};
-use crate::metrics::Stamp;
 
 /// A request that waits. Its bytes stand in [`Line::bytes`], in the same order.
 #[derive(Debug)]
 struct Waiting<T> {
-    /// `None`: given up while waiting; its bytes are skipped.
-    token: Option<T>,
-    ticket: Ticket,
-    deadline: Millis,
-    stamp: Stamp,
+    /// Without a token: given up while waiting; its bytes are skipped.
+    call: Call<T>,
     len: u32,
 }
 
@@ -53,11 +50,12 @@ impl<T> Line<T> {
         self.queue.is_empty()
     }
 
-    pub(super) fn push(&mut self, request: &[u8], (token, ticket, deadline, stamp): (T, Ticket, Millis, Stamp)) {
-        self.ascending = self.queue.back().is_none_or(|last| self.ascending && last.deadline <= deadline);
+    pub(super) fn push(&mut self, request: &[u8], call: Call<T>) {
+        let deadline = call.deadline;
+        self.ascending = self.queue.back().is_none_or(|last| self.ascending && last.call.deadline <= deadline);
         self.earliest = self.earliest.min(deadline);
         self.bytes.extend_from_slice(request);
-        self.queue.push_back(Waiting { token: Some(token), ticket, deadline, stamp, len: request.len() as u32 });
+        self.queue.push_back(Waiting { call, len: request.len() as u32 });
     }
 
     /// Size in bytes of the request in front.
@@ -66,10 +64,10 @@ impl<T> Line<T> {
     }
 
     /// Takes the request in front out of the line and hands it to `to`.
-    pub(super) fn pop(&mut self, to: impl FnOnce(&[u8], T, Ticket, Millis, Stamp)) {
-        let Some(Waiting { token, ticket, deadline, stamp, len }) = self.queue.pop_front() else { return };
-        if let Some(token) = token {
-            to(&self.bytes[self.used..self.used + len as usize], token, ticket, deadline, stamp);
+    pub(super) fn pop(&mut self, to: impl FnOnce(&[u8], Call<T>)) {
+        let Some(Waiting { call, len }) = self.queue.pop_front() else { return };
+        if call.token.is_some() {
+            to(&self.bytes[self.used..self.used + len as usize], call);
         }
         self.used += len as usize;
         self.tidy();
@@ -77,8 +75,8 @@ impl<T> Line<T> {
 
     /// Takes a request out of the line, wherever it stands. `None`: it is not (or no longer) in line.
     pub(super) fn cancel(&mut self, ticket: Ticket) -> Option<T> {
-        let index = self.queue.binary_search_by_key(&ticket, |w| w.ticket).ok()?;
-        let token = self.queue[index].token.take()?;
+        let index = self.queue.binary_search_by_key(&ticket, |w| w.call.ticket).ok()?;
+        let token = self.queue[index].call.token.take()?;
         self.dead += 1;
         self.tidy();
         Some(token)
@@ -91,21 +89,21 @@ impl<T> Line<T> {
         }
         if self.ascending {
             while let Some(first) = self.queue.front() {
-                if first.deadline > now {
+                if first.call.deadline > now {
                     break;
                 }
-                self.pop(|_, token, _, _, _| expired(token));
+                self.pop(|_, call| call.token.into_iter().for_each(&mut expired));
             }
-            self.earliest = self.queue.front().map_or(Millis::NEVER, |w| w.deadline);
+            self.earliest = self.queue.front().map_or(Millis::NEVER, |w| w.call.deadline);
             return self.earliest;
         }
         let mut earliest = Millis::NEVER;
         for waiting in &mut self.queue {
-            if waiting.deadline > now {
-                if waiting.token.is_some() {
-                    earliest = earliest.min(waiting.deadline);
+            if waiting.call.deadline > now {
+                if waiting.call.token.is_some() {
+                    earliest = earliest.min(waiting.call.deadline);
                 }
-            } else if let Some(token) = waiting.token.take() {
+            } else if let Some(token) = waiting.call.token.take() {
                 self.dead += 1;
                 expired(token);
             }
@@ -118,7 +116,7 @@ impl<T> Line<T> {
     /// Takes everything out.
     pub(super) fn drain(&mut self, mut to: impl FnMut(T)) {
         for waiting in self.queue.drain(..) {
-            if let Some(token) = waiting.token {
+            if let Some(token) = waiting.call.token {
                 to(token);
             }
         }
@@ -140,7 +138,7 @@ impl<T> Line<T> {
     /// greater part. Each request is moved a bounded number of times on average.
     fn tidy(&mut self) {
         if self.dead > 0 {
-            while let Some(Waiting { token: None, len, .. }) = self.queue.front() {
+            while let Some(Waiting { call: Call { token: None, .. }, len }) = self.queue.front() {
                 self.used += *len as usize;
                 self.dead -= 1;
                 self.queue.pop_front();
@@ -163,7 +161,7 @@ impl<T> Line<T> {
         let (bytes, mut from, mut to) = (&mut self.bytes, self.used, 0);
         self.queue.retain(|waiting| {
             let len = waiting.len as usize;
-            let keep = waiting.token.is_some();
+            let keep = waiting.call.token.is_some();
             if keep {
                 bytes.copy_within(from..from + len, to);
                 to += len;

@@ -16,7 +16,9 @@
 
 mod connection;
 mod group;
+mod kind;
 mod line;
+mod sizing;
 mod types;
 
 #[cfg(test)]
@@ -27,13 +29,20 @@ use std::sync::Arc;
 use aerolane_wire::WireError;
 
 use crate::metrics::{Meter, Metrics, Stamp};
-use connection::Connection;
+use connection::{Call, Connection};
 use group::{Group, Limits, Placed};
+use kind::Kinds;
+pub(crate) use kind::is_slow;
 pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+
+const CLASSES: usize = Class::ALL.len();
+/// With fewer connections than this to a node, slow requests get none of their own.
+const APART_FROM: usize = 16;
 
 #[derive(Debug)]
 struct NodeLane<T> {
-    groups: [Group<T>; 2],
+    groups: [Group<T>; CLASSES],
+    kinds: Kinds,
     /// The node left the cluster (or the lane was closed): nothing is opened any more.
     gone: bool,
 }
@@ -42,7 +51,7 @@ struct NodeLane<T> {
 #[derive(Debug)]
 pub struct Lane<T> {
     sizing: LaneSizing,
-    limits: [Limits; 2],
+    limits: [Limits; CLASSES],
     nodes: Vec<NodeLane<T>>,
     next_ticket: u64,
     next_serial: u32,
@@ -53,10 +62,37 @@ pub struct Lane<T> {
     to_open: Vec<(u16, Class)>,
     to_close: Vec<ConnId>,
     in_flight: usize,
+    /// The driver's latest reading of the clock, in nanoseconds since its epoch.
+    nanos: u64,
     /// Why, once everything has been closed.
     closed: Option<FailureKind>,
     /// Where answers are measured, if at all.
     metrics: Option<Arc<Metrics>>,
+}
+
+impl<T> NodeLane<T> {
+    /// The class on whose connections a request goes, and its kind.
+    fn place_of(&mut self, class: Class, request: &[u8], max: usize) -> (Class, u8) {
+        if class != Class::Single {
+            return (class, 0);
+        }
+        let kind = self.kinds.of(request);
+        let slow = max >= APART_FROM && (self.kinds.is_slow(kind) || is_slow(request));
+        let slow = slow && self.groups[Class::Slow.index()].is_of_use();
+        (if slow { Class::Slow } else { Class::Single }, kind)
+    }
+
+    /// The most connections that this class may have: fast and slow requests share the maximum. The slow ones may always
+    /// have some, or they would wait for ever.
+    fn most(&self, class: Class, max: usize) -> usize {
+        match class {
+            Class::Single if max >= APART_FROM => {
+                max - self.groups[Class::Slow.index()].taken().clamp(max / APART_FROM, max - 1)
+            }
+            Class::Slow => max - self.groups[Class::Single.index()].taken().min(max - 1),
+            Class::Single | Class::Batch => max,
+        }
+    }
 }
 
 impl<T> Lane<T> {
@@ -74,6 +110,7 @@ impl<T> Lane<T> {
             to_open: Vec::new(),
             to_close: Vec::new(),
             in_flight: 0,
+            nanos: 0,
             closed: None,
             metrics: None,
         }
@@ -89,6 +126,13 @@ impl<T> Lane<T> {
     pub fn resize(&mut self, sizing: LaneSizing) {
         self.sizing = sizing;
         self.set_limits();
+    }
+
+    /// Sets the present moment, in nanoseconds since the driver's epoch. Call it before [`submit`](Self::submit) and
+    /// [`received`](Self::received) with the reading of the clock that the driver has anyway: the number of connections
+    /// in use follows what is measured with it. Time never goes back here; an older moment is ignored.
+    pub fn set_time(&mut self, nanos: u64) {
+        self.nanos = self.nanos.max(nanos);
     }
 
     /// Takes a request (one whole frame) for a node. It is put behind others on the least loaded connection, or in
@@ -126,9 +170,18 @@ impl<T> Lane<T> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let gone = self.node(node).gone;
-        let limits = self.limits[class.index()];
+        let max = self.limits[Class::Slow.index()].max;
         let lane = &mut self.nodes[usize::from(node)];
-        match lane.groups[class.index()].submit(request, (token, ticket, deadline, stamp), now, limits)? {
+        let (class, kind) = lane.place_of(class, request, max);
+        let limits = self.limits[class.index()];
+        let submitted = (self.nanos / 1000) as u32;
+        let call = Call { token: Some(token), ticket, deadline, stamp, submitted, kind };
+        let placed = match lane.groups[class.index()].submit(request, call, now, limits) {
+            Ok(placed) => placed,
+            Err((full, Some(token))) => return Err((full, token)),
+            Err((_, None)) => unreachable!("a refused call comes back whole"),
+        };
+        match placed {
             Placed::On { flush, grow } => {
                 self.in_flight += 1;
                 if grow {
@@ -148,10 +201,15 @@ impl<T> Lane<T> {
     /// The caller has given up. A request that the driver has not taken is never sent; one that it has becomes an
     /// orphan. `None`: the entry has had its outcome already.
     pub fn cancel(&mut self, node: u16, class: Class, ticket: Ticket, now: Millis) -> Option<T> {
-        let group = &mut self.nodes.get_mut(usize::from(node))?.groups[class.index()];
-        let before = group.counters.in_flight;
-        let token = group.cancel(ticket, now)?;
-        self.in_flight -= (before - group.counters.in_flight) as usize;
+        let groups = &mut self.nodes.get_mut(usize::from(node))?.groups;
+        let classes: &[Class] = if class == Class::Single { &[Class::Single, Class::Slow] } else { &[class] };
+        let (class, token, taken_back) = classes.iter().find_map(|&class| {
+            let group = &mut groups[class.index()];
+            let before = group.counters.in_flight;
+            let token = group.cancel(ticket, now)?;
+            Some((class, token, before - group.counters.in_flight))
+        })?;
+        self.in_flight -= taken_back as usize;
         // A large request that stood in front may have held up smaller ones.
         self.advance(node, class, now);
         self.name_closing(node, class);
@@ -239,11 +297,20 @@ impl<T> Lane<T> {
         self.live(conn).map_or(0, |c| c.in_flight())
     }
 
-    /// Whether [`received`](Self::received) decides anything by the time: where orphans or requests in line wait. If not,
-    /// it only notes when the connection was last used, for which a time of about a second ago will do.
+    /// How many answers the driver may wait for on this connection before it wants to be woken (see
+    /// [`LaneSizing`]); at most those that are to come.
+    #[must_use]
+    pub fn answers_to_await(&self, conn: ConnId) -> usize {
+        let node = self.nodes.get(usize::from(conn.node));
+        node.map_or(0, |node| node.groups[conn.class.index()].answers_to_await(conn.slot, conn.serial))
+    }
+
+    /// Whether [`received`](Self::received) decides anything by the time: where several requests are in flight, orphans
+    /// or requests in line wait. If not, it only notes when the connection was last used, for which a time of about a
+    /// second ago will do.
     #[must_use]
     pub fn needs_time(&mut self, conn: ConnId) -> bool {
-        self.group(conn).is_some_and(|group| group.counters.orphans > 0 || group.has_line())
+        self.group(conn).is_some_and(|group| group.counters.in_flight > 1 || group.has_line())
     }
 
     /// Takes in bytes that came on a connection, and tells `sink` of the answers in them.
@@ -269,10 +336,12 @@ impl<T> Lane<T> {
         (now, moment): (Millis, u64),
         sink: &mut impl Sink<T>,
     ) -> Result<(), WireError> {
-        let Some(group) = self.group(conn) else { return Ok(()) };
+        let (nanos, limits) = (self.nanos, self.limits[conn.class.index()]);
+        let Some(NodeLane { groups, kinds, .. }) = self.nodes.get_mut(usize::from(conn.node)) else { return Ok(()) };
+        let group = &mut groups[conn.class.index()];
         group.meter.moment = moment;
         let (before, failing) = (group.counters.in_flight, group.failing);
-        let result = group.received((conn.slot, conn.serial), bytes, now, sink);
+        let result = group.received((conn.slot, conn.serial), bytes, (now, nanos, limits), kinds, sink);
         let works_again = failing && !group.failing;
         let done = (before - group.counters.in_flight) as usize;
         self.in_flight -= done;
@@ -452,7 +521,8 @@ impl<T> Lane<T> {
             let gone = self.closed.is_some();
             for index in self.nodes.len()..=index {
                 let meter = || Meter::new(self.metrics.as_ref(), index as u16);
-                self.nodes.push(NodeLane { groups: Class::ALL.map(|class| Group::new(class, meter())), gone });
+                let groups = Class::ALL.map(|class| Group::new(class, meter()));
+                self.nodes.push(NodeLane { groups, kinds: Kinds::default(), gone });
             }
             self.set_limits();
         }
@@ -495,8 +565,9 @@ impl<T> Lane<T> {
         if self.node(node).gone {
             return;
         }
-        let limits = self.limits[class.index()];
+        let mut limits = self.limits[class.index()];
         let lane = &mut self.nodes[usize::from(node)];
+        limits.max = lane.most(class, limits.max);
         let count = lane.groups[class.index()].open_wanted(limits, again);
         self.to_open.extend(std::iter::repeat_n((node, class), count));
     }
@@ -506,6 +577,7 @@ fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
     let LaneSizing { min, max, spread, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
     let (min, max, spread, depth) = match class {
         Class::Single => (min, max, spread, depth),
+        Class::Slow => (0, max, spread, depth),
         Class::Batch => (0, max_batch, 1, 1),
     };
     let max = usize::from(max.max(1));

@@ -10,6 +10,7 @@ mod loss;
 mod matching;
 mod opening;
 mod simulation;
+mod sizing;
 mod smoke;
 mod world;
 

@@ -31,19 +31,22 @@ impl Millis {
     }
 }
 
-/// The two kinds of connections. A slow request blocks what stands behind it on its connection, so batches never
-/// share one with single-record requests.
+/// The classes of connections. A slow request delays all that are behind it on its connection. So batches never share a
+/// connection with single-record requests, and slow single-record requests do not share one with fast ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Pipelined: single-record requests, one frame answers one request.
     Single,
     /// One request at a time, answered by several frames: batches.
     Batch,
+    /// As `Single`, for UDFs, and for kinds of requests (reads or writes of a namespace) whose service time is eight times
+    /// that of others or more. The lane itself moves requests of class `Single` here; nobody submits them as such.
+    Slow,
 }
 
 impl Class {
-    /// Both, in index order.
-    pub const ALL: [Self; 2] = [Self::Single, Self::Batch];
+    /// All, in index order.
+    pub const ALL: [Self; 3] = [Self::Single, Self::Batch, Self::Slow];
 
     pub(crate) const fn index(self) -> usize {
         self as usize
@@ -70,7 +73,7 @@ impl ConnId {
         self.node
     }
 
-    /// Pipelined or for batches.
+    /// What it is for.
     #[must_use]
     pub const fn class(self) -> Class {
         self.class
@@ -78,19 +81,22 @@ impl ConnId {
 }
 
 /// Sizes of one lane, per node: its share of [`PoolSizing`].
+///
+/// How many connections carry requests is measured at run time, between these bounds. `min == max` fixes the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneSizing {
     /// Pipelined connections kept open also when idle.
     pub min: u16,
-    /// Most pipelined connections, at least 1.
+    /// Most pipelined connections, at least 1: an upper bound. Fast and slow requests ([`Class::Slow`]) share it.
     pub max: u16,
-    /// Pipelined connections, over all nodes, that are opened although others have room, one for each
-    /// [`fair_share`](Self::fair_share) entries: a server works on one request of a connection at a time, with one of its
-    /// threads.
+    /// Where the search for the number of connections starts: at most this many pipelined connections, over all nodes, one
+    /// for each [`fair_share`](Self::fair_share) entries. This is the number for a fast server, where nothing better is
+    /// found.
     pub spread: u16,
-    /// So many entries are worth another connection, while there are fewer than [`spread`](Self::spread).
+    /// The search starts with one connection for each `fair_share` entries, up to [`spread`](Self::spread).
     pub fair_share: u16,
-    /// Most entries in flight on one pipelined connection, at least 1.
+    /// Most entries in flight on one pipelined connection, at least 1: an upper bound. The lane puts fewer on it where each
+    /// takes long, unless [`wait`](Self::wait) is off or `min == max`. With 1 the number of connections adapts, too.
     pub depth: u16,
     /// Most request bytes in flight on one connection. A larger request goes alone.
     pub max_bytes_in_flight: u32,
@@ -112,8 +118,8 @@ const IDLE_MS: u64 = 55_000;
 /// How long a place may be lost to an answer that does not come.
 const ORPHAN_MS: u64 = 1_000;
 
-/// What a further connection costs the client where callers are on several threads is worth it from here on (decision
-/// 0002).
+/// [`LaneSizing::fair_share`] where callers are on several threads: so many requests are enough to justify what another
+/// connection costs the client (decision 0002).
 const FAIR_SHARE: u16 = 64;
 
 impl From<&PoolSizing> for LaneSizing {
@@ -244,6 +250,13 @@ pub struct NodeCounters {
     pub orphans: u64,
     /// Gauge: open connections with orphans.
     pub recovering: u64,
+    /// Gauge: connections that requests are spread over, as of the latest answer: those that the measurements justify.
+    pub in_use: u64,
+    /// Gauge: the mean service time in nanoseconds, for which a single-record request occupies its connection. 0: not known.
+    pub service: u64,
+    /// Gauge: the mean time in nanoseconds of a single-record request with no other in front of it on its connection. 0: not
+    /// known.
+    pub round_trip: u64,
     /// Requests taken.
     pub requests: u64,
     /// Answers handed out.
@@ -274,9 +287,19 @@ pub struct NodeCounters {
     pub bytes_received: u64,
 }
 
+/// The weighted mean of two values, of which 0 says that it is not known.
+fn mean((a, weight_a): (u64, u64), (b, weight_b): (u64, u64)) -> u64 {
+    let weight_a = if a == 0 { 0 } else { weight_a };
+    let weight_b = if b == 0 { 0 } else { weight_b };
+    (a * weight_a + b * weight_b).checked_div(weight_a + weight_b).unwrap_or_default()
+}
+
 impl NodeCounters {
-    /// Adds up the counts of another lane.
+    /// Adds up the counts of another lane. Times are means, weighted by the connections in use.
     pub fn add(&mut self, other: &Self) {
+        self.service = mean((self.service, self.in_use), (other.service, other.in_use));
+        self.round_trip = mean((self.round_trip, self.in_use), (other.round_trip, other.in_use));
+        self.in_use += other.in_use;
         self.open += other.open;
         self.opening += other.opening;
         self.idle += other.idle;

@@ -44,13 +44,9 @@ where
                     Ok(result) => (rows, result, false),
                     Err(error) => (rows, Err(error), true),
                 })
-            } else if let Some(handle) = handle {
+            } else {
                 let (rows, result) = client.raw.batch_on(&handle, policy, rows).await;
                 Ok((rows, result, false))
-            } else {
-                let raw = (*client.raw).clone();
-                let ended = client.raw.cluster().run(async move { raw.batch(policy, rows).await }).await;
-                ended.map(|(rows, result)| (rows, result, false))
             };
             // Kept open to the end.
             drop(client);

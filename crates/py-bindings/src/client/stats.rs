@@ -1,5 +1,7 @@
 //! What a client's connections do and have done, as Python objects.
 
+use std::time::Duration;
+
 use aerolane::{ClientStats, ConnectionStats};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -33,6 +35,7 @@ fn counts<'py>(py: Python<'py>, stats: &ConnectionStats) -> PyResult<Bound<'py, 
         ("in_flight", stats.in_flight),
         ("queued", stats.queued),
         ("orphans", stats.orphans),
+        ("in_use", stats.in_use),
         ("requests", stats.requests),
         ("answers", stats.answers),
         ("retries", stats.retries),
@@ -47,5 +50,12 @@ fn counts<'py>(py: Python<'py>, stats: &ConnectionStats) -> PyResult<Bound<'py, 
     ] {
         dict.set_item(name, count)?;
     }
+    dict.set_item("service_time_us", micros(stats.service_time))?;
+    dict.set_item("round_trip_us", micros(stats.round_trip))?;
     Ok(dict)
+}
+
+/// In microseconds; None stays None.
+fn micros(time: Option<Duration>) -> Option<f64> {
+    time.map(|time| time.as_secs_f64() * 1e6)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use aerolane::Error;
-use aerolane::client::{RawAttempt, RawClient, RawFailure};
+use aerolane::client::{RawAttempt, RawFailure};
 use aerolane::lane::{Class, Ticket};
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
@@ -56,9 +56,8 @@ impl Lane {
     ) -> PyResult<Bound<'py, Self>> {
         let inbox = new_inbox()?;
         let waker = Arc::clone(&inbox);
-        // Over TLS, what came and what can be read are two things: then all calls go over the control plane's runtime.
-        let driver = client.raw.watches_plainly().then(|| client.raw.host_driver(move || waker.wake()));
-        Self::watched(py, event_loop, Arc::downgrade(client), inbox, Local::new(driver))
+        let driver = client.raw.host_driver(move || waker.wake());
+        Self::watched(py, event_loop, Arc::downgrade(client), inbox, Local::new(Some(driver)))
     }
 
     /// A lane that has only its loop.
@@ -202,16 +201,15 @@ impl Lane {
         Self::submitted(slf, local, true)
     }
 
-    /// Puts one request on the lane. If it does not take it: why, or `None` when there is no way over the lane at all.
+    /// Puts one request on the lane. If it does not take it: why, or `None` when there is no way over the lane now.
     fn send(local: &Local, entry: &mut Entry, token: Token) -> Option<(Token, Option<RawFailure>)> {
         let now = local.now();
         let (policy, call) = (entry.call.policy.base(), entry.call.raw());
-        let attempt = local.handle.as_ref().and_then(|_| entry.core.raw.begin(policy, call, now));
-        let (Some(attempt), Some(mut driver)) = (attempt, local.driver()) else {
+        let (Some(attempt), Some(mut driver)) = (entry.core.raw.begin(policy, call, now), local.driver()) else {
             return Some((token, None));
         };
         let deadline = driver.deadline(attempt.deadline());
-        let at = driver.millis(now);
+        let at = driver.set_time(now);
         let when = (deadline, at, attempt.stamp(&entry.request));
         match driver.submit_stamped(attempt.node_id(), Class::Single, &entry.request, when, token) {
             Ok(ticket) => {
@@ -251,17 +249,14 @@ impl Lane {
     /// Goes on with a call as a future: from its start, or from behind its first attempt.
     fn resume(slf: &Bound<'_, Self>, local: &Local, token: Token, failure: Option<RawFailure>) {
         let Some(entry) = token.op.get().work.borrow_mut().take_entry(slf.py(), token.index) else { return };
+        let handle = match local.handle() {
+            Ok(handle) => handle,
+            Err(error) => return local.finish(slf.py(), token, Err(error)),
+        };
         let Entry { core, call, request, attempt } = entry;
         let begun = attempt.map(|(attempt, _)| attempt).zip(failure);
-        let handle = local.handle.clone();
         let course: Course = Box::pin(async move {
-            let outcome = if let Some(handle) = handle {
-                core.raw.resume_on(&handle, call.policy.base(), call.raw(), &request, begun).await
-            } else {
-                let (raw, policy, about) = (RawClient::clone(&core.raw), call.policy.clone(), call.owned());
-                let resumed = async move { raw.resume(policy.base(), about.raw(), &request, begun).await };
-                core.raw.cluster().run(resumed).await.and_then(std::convert::identity)
-            };
+            let outcome = core.raw.resume_on(&handle, call.policy.base(), call.raw(), &request, begun).await;
             let made: Make = Box::new(move |py| match outcome {
                 Ok(body) => call.result(py, &body),
                 Err(error) => Err(errors::to_py(py, &error)),

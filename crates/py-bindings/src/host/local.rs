@@ -7,6 +7,7 @@ use std::time::Instant;
 use aerolane::client::RawFailure;
 use aerolane::driver::host::{HostDriver, HostHandle};
 use aerolane::lane::{Failure, Millis, Sink};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::held::Hold;
@@ -19,10 +20,10 @@ const SPARE_CAPACITY: usize = 4 * 1024;
 
 /// What is touched on the loop's thread only.
 pub(super) struct Local {
-    /// `None` where the loop cannot watch the client's sockets, and after the end.
+    /// `None` on a lane without a client, and after the end.
     pub(super) driver: RefCell<Option<HostDriver<Token>>>,
-    /// The way of futures onto the driver's lane; `None` where there never was a driver.
-    pub(super) handle: Option<HostHandle>,
+    /// The way of futures onto the driver's lane; `None` on a lane without a client.
+    handle: Option<HostHandle>,
     /// Operations with an outcome, whose callers are to be woken.
     pub(super) ready: RefCell<Vec<OpRef>>,
     pub(super) failed: RefCell<Vec<(Token, RawFailure)>>,
@@ -111,6 +112,11 @@ impl Local {
     /// calls a client.
     pub(super) fn driver(&self) -> Option<RefMut<'_, HostDriver<Token>>> {
         RefMut::filter_map(self.driver.try_borrow_mut().ok()?, Option::as_mut).ok()
+    }
+
+    /// The way of futures onto the driver's lane.
+    pub(super) fn handle(&self) -> PyResult<HostHandle> {
+        self.handle.clone().ok_or_else(|| PyRuntimeError::new_err("the lane has no client"))
     }
 
     /// Fails what has a future, with the error that `make` gives.

@@ -144,11 +144,11 @@ pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Py<PyAny>> {
 }
 
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.
-/// `start` makes it, given the way onto the loop's lane; there is none where the loop cannot watch the client's sockets.
+/// `start` makes it, given the way onto the loop's lane.
 pub(crate) fn drive<F: Future<Output = Make> + Send + 'static>(
     py: Python<'_>,
     client: &Arc<ClientCore>,
-    start: impl FnOnce(Option<HostHandle>) -> F + Send + 'static,
+    start: impl FnOnce(HostHandle) -> F + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let lane = running::lane(py, client)?;
@@ -165,7 +165,7 @@ fn begin(lane: &Bound<'_, Lane>, op: &OpRef) -> PyResult<()> {
     let work = op.get().work.take();
     match work {
         Work::Later(_core, starter) => {
-            let handle = lane.get().local()?.handle.clone();
+            let handle = lane.get().local()?.handle()?;
             Lane::begin(lane, op, starter(handle))
         }
         work => {

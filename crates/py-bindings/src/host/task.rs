@@ -20,8 +20,8 @@ pub(crate) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>
 /// Runs no Python code; what it becomes is made afterwards.
 pub(super) type Course = Pin<Box<dyn Future<Output = Make> + Send>>;
 
-/// Makes the future of an operation once its loop is known, given the way onto the loop's lane where there is one.
-pub(super) type Starter = Box<dyn FnOnce(Option<HostHandle>) -> Course + Send>;
+/// Makes the future of an operation once its loop is known, given the way onto the loop's lane.
+pub(super) type Starter = Box<dyn FnOnce(HostHandle) -> Course + Send>;
 
 /// A future, and what it takes to poll it.
 pub(super) struct Task {

@@ -34,7 +34,7 @@ impl Lane {
         let outer = (local.now.replace(Some(now)), slf.get().inbox.begin_turn());
         let running = Running::enter(slf);
         if let Some(mut driver) = local.driver() {
-            let at = driver.millis(now);
+            let at = driver.set_time(now);
             work(&mut driver, at, &mut Collect { py, local });
         }
         Self::settle(slf, local);

@@ -140,18 +140,19 @@ policy! {
         idle_timeout / set_idle_timeout: Millis = core.idle_timeout;
         /// Connections per node and lane that are opened at start and kept open. Default 0, which means 1.
         min_conns_per_node / set_min_conns_per_node: Connections = core.min_conns_per_node;
-        /// Most connections per node for requests of single records. Default 256; 0: 65,535.
+        /// Most connections per node for requests of single records: an upper bound. Default 256; 0: 65,535. The client decides
+        /// at run time how many of them it uses; with the same `min_conns_per_node` the number is fixed.
         max_conns_per_node / set_max_conns_per_node: Connections = core.max_conns_per_node;
-        /// Connections, over all nodes, that are opened although others have room, 1 to 65,535: one for each 8 requests in
-        /// flight on an event loop, so that several threads of servers work for it. None (the default): 3; 1: only when all
-        /// are full.
+        /// Deprecated: leave it at its default. The number of connections, over all nodes, for servers that answer in
+        /// microseconds, 1 to 65,535; the search for a better number starts from it. None (the default): 3.
         connection_spread / set_connection_spread: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = spread;
-        /// Most requests in flight on one connection, 1 to 1,024. None (the default): 128; always 1 over TLS.
+        /// Most requests in flight on one connection, 1 to 1,024: an upper bound. None (the default): 128; always 1 over TLS. The
+        /// client puts fewer on a connection where each takes long.
         pipeline_depth / set_pipeline_depth: Maybe<Within<1, { MAX_DEPTH as i64 }>> = depth;
         /// Most bytes of requests on one connection that are not yet answered, 1,024 to 1,073,741,824. None (the
         /// default): 1 MiB.
         max_bytes_in_flight / set_max_bytes_in_flight: Maybe<Within<1024, { 1 << 30 }>> = bytes_in_flight;
-        /// Most connections per node for batches and other slow requests, 1 to 65,535. None (the default): 64, or
+        /// Most connections per node for batches, 1 to 65,535. None (the default): 64, or
         /// `max_conns_per_node` when that is less.
         max_batch_conns_per_node / set_max_batch_conns_per_node: Maybe<Within<1, { MAX_CONNECTIONS as i64 }>> = batch_max;
         /// Most calls that wait for a place on a connection, per node and lane; further ones fail at once. None (the

@@ -3,6 +3,7 @@
 //! The kernel keeps the time: `SO_SNDTIMEO` and `SO_RCVTIMEO` are set when the value changes, which it does not from
 //! call to call with the same policy. The clock is read only when a call is interrupted or served in pieces.
 
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, P
 use super::interrupt::Interrupt;
 use crate::clock;
 use crate::connect::BlockingStream;
+use crate::driver::layer::Layer;
 use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::Meter;
@@ -22,6 +24,14 @@ use crate::metrics::Meter;
 const FIRST_BUFFER: usize = 4 * 1024;
 /// A buffer that grew beyond this is given back when the connection is.
 const KEEP_BUFFER: usize = 256 * 1024;
+
+/// What is read from the socket of a TLS connection at a time: the largest record, with room for what encryption adds.
+const READ_CIPHERTEXT: usize = 18 * 1024;
+
+thread_local! {
+    /// A thread's room to read into.
+    static CIPHERTEXT: Cell<Box<[u8]>> = Cell::default();
+}
 
 /// What a connection did since it was taken from its pool.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,8 +58,7 @@ impl Tally {
 pub(super) struct Connection {
     /// Shared with the pool, which shuts it down when the client is closed.
     socket: Arc<TcpStream>,
-    #[cfg(feature = "tls")]
-    tls: Option<Box<rustls::ClientConnection>>,
+    layer: Layer,
     /// All of it is initialised; the first `filled` bytes have been received.
     input: Vec<u8>,
     filled: usize,
@@ -103,20 +112,10 @@ impl From<WireError> for Broken {
 impl Connection {
     /// Takes over a stream that has no timeouts set.
     pub(super) fn new(stream: BlockingStream, serial: u64, meter: Meter, now: Instant) -> Self {
-        #[cfg(feature = "tls")]
-        let (socket, tls) = match stream {
-            BlockingStream::Plain(socket) => (socket, None),
-            BlockingStream::Tls(stream) => {
-                let (tls, socket) = stream.into_parts();
-                (socket, Some(Box::new(tls)))
-            }
-        };
-        #[cfg(not(feature = "tls"))]
-        let BlockingStream::Plain(socket) = stream;
+        let (socket, layer) = Layer::of_blocking(stream);
         Self {
             socket: Arc::new(socket),
-            #[cfg(feature = "tls")]
-            tls,
+            layer,
             input: vec![0; FIRST_BUFFER],
             filled: 0,
             consumed: 0,
@@ -262,7 +261,7 @@ impl Connection {
 
     /// Whether several requests may be on it at a time. Over TLS the server takes one per TLS record.
     pub(super) fn can_pipeline(&self) -> bool {
-        !self.is_tls()
+        !self.layer.is_tls()
     }
 
     /// Whether everything that came has been handed out: the connection is ready for another request.
@@ -298,7 +297,7 @@ impl Connection {
         match peeked {
             Ok(0) => true,
             // Over TLS the server may send session tickets of its own accord.
-            Ok(_) => !self.is_tls(),
+            Ok(_) => !self.layer.is_tls(),
             Err(error) => error.kind() != io::ErrorKind::WouldBlock,
         }
     }
@@ -307,17 +306,6 @@ impl Connection {
     pub(super) fn shut_down(socket: &TcpStream) {
         // Fails when the peer has done so already.
         let _ = socket.shutdown(Shutdown::Both);
-    }
-
-    #[cfg(feature = "tls")]
-    fn is_tls(&self) -> bool {
-        self.tls.is_some()
-    }
-
-    #[cfg(not(feature = "tls"))]
-    #[allow(clippy::unused_self)] // the same shape with and without TLS
-    fn is_tls(&self) -> bool {
-        false
     }
 
     /// The size of the frame at the front of what has not been handed out, once it is there whole.
@@ -361,40 +349,62 @@ impl Connection {
     }
 
     fn read_some(&mut self) -> io::Result<usize> {
-        let buffer = &mut self.input[self.filled..];
-        #[cfg(feature = "tls")]
-        if let Some(tls) = &mut self.tls {
-            return rustls::Stream::new(&mut **tls, &mut &*self.socket).read(buffer);
+        if self.layer.is_tls() {
+            return self.read_decrypted();
         }
-        (&*self.socket).read(buffer)
+        (&*self.socket).read(&mut self.input[self.filled..])
+    }
+
+    /// Reads until an answer, or a part of one, came: over TLS a read may bring none.
+    fn read_decrypted(&mut self) -> io::Result<usize> {
+        let Self { layer, socket, input, filled, .. } = self;
+        let mut end = *filled;
+        let mut ciphertext = CIPHERTEXT.take();
+        if ciphertext.is_empty() {
+            ciphertext = vec![0; READ_CIPHERTEXT].into_boxed_slice();
+        }
+        let result = loop {
+            let read = layer.read(&mut &**socket, &mut ciphertext, |plaintext| {
+                let from = end;
+                end += plaintext.len();
+                if end > input.len() {
+                    input.resize(end, 0);
+                }
+                input[from..end].copy_from_slice(plaintext);
+                Ok(())
+            });
+            match read {
+                // An error behind an answer is met again by the next read.
+                _ if end > *filled => break Ok(end - *filled),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        CIPHERTEXT.set(ciphertext);
+        result
     }
 
     fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        #[cfg(feature = "tls")]
-        if let Some(tls) = &mut self.tls {
-            return rustls::Stream::new(&mut **tls, &mut &*self.socket).write(bytes);
+        if !self.layer.is_tls() {
+            return (&*self.socket).write(bytes);
         }
-        (&*self.socket).write(bytes)
+        let mut written = 0;
+        self.layer.write(&mut &*self.socket, bytes, &mut written)?;
+        if written == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(written) }
     }
 
-    /// TLS holds written bytes back until flushed.
-    #[cfg(feature = "tls")]
+    /// Writes what a write over TLS had to keep back.
     fn flush(&mut self, now: Instant, deadline: Option<Instant>, interrupt: Interrupt<'_>) -> Result<(), Broken> {
         let mut at = now;
-        while let Some(tls) = self.tls.as_mut().filter(|tls| tls.wants_write()) {
-            match rustls::Stream::new(&mut **tls, &mut &*self.socket).flush() {
-                Ok(()) => break,
+        while self.layer.holds_output() {
+            match self.layer.write(&mut &*self.socket, &[], &mut 0) {
+                Ok(()) if !self.layer.holds_output() => break,
+                Ok(()) => pass_if_temporary(&io::ErrorKind::WouldBlock.into(), interrupt)?,
                 Err(error) => pass_if_temporary(&error, interrupt)?,
             }
             at = at.max(clock::now());
             self.write_until(deadline, at, interrupt)?;
         }
-        Ok(())
-    }
-
-    #[cfg(not(feature = "tls"))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same shape with and without TLS
-    fn flush(&mut self, _now: Instant, _deadline: Option<Instant>, _interrupt: Interrupt<'_>) -> Result<(), Broken> {
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod combined;
 mod connection;
 mod interrupt;
 mod pool;
+mod sharing;
 mod sleepers;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use combined::Combiner;
 use connection::Broken;
 pub(crate) use interrupt::Interrupt;
 use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
+use sharing::{SHARE_FROM, Sharing};
 
 use super::fork::DeadSocket;
 use super::tasks::ExchangeError;
@@ -32,7 +34,7 @@ use crate::command::compress::message_body;
 use crate::config::{PoolSizing, WhenFull};
 use crate::connect::BlockingStream;
 use crate::error::Error;
-use crate::lane::{Class, Failure, FailureKind, NodeCounters};
+use crate::lane::{Class, Failure, FailureKind, NodeCounters, is_slow};
 use crate::metrics::{Answered, Meter, Metrics, Stamp, end_code};
 use crate::topology::{NodeId, NodeInfo};
 
@@ -40,10 +42,6 @@ use crate::topology::{NodeId, NodeInfo};
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// A thread's request buffer that grew beyond this is given back.
 const KEEP_REQUEST: usize = 64 * 1024;
-/// From so many single-record calls under way to a node on, callers share connections, until there are fewer than
-/// `SHARE_UNTIL`. Below that, a connection per thread costs less; a mixture of both costs most (decision 0014).
-const SHARE_FROM: usize = 10;
-const SHARE_UNTIL: usize = 4;
 /// Most shared connections per node.
 const MOST_COMBINERS: usize = 8;
 /// For so many connections that a pool may have, one may be shared: the calls that find no room on it need the others.
@@ -92,42 +90,7 @@ struct NodePools {
     combiners: Box<[Combiner]>,
     /// Most requests of each combiner.
     depth: usize,
-    calls: Calls,
-}
-
-/// How many single-record calls are under way. On a cache line of its own: every call changes it twice.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Calls {
-    under_way: AtomicUsize,
-    /// They share connections. Rarely written.
-    share: AtomicBool,
-}
-
-/// One call under way.
-struct Call<'a>(&'a Calls);
-
-impl Calls {
-    fn enter(&self) -> (Call<'_>, usize) {
-        let others = self.under_way.fetch_add(1, Ordering::Relaxed);
-        (Call(self), others + 1)
-    }
-
-    /// Whether a call shares a connection, with so many under way.
-    fn share(&self, calls: usize) -> bool {
-        let shared = self.share.load(Ordering::Relaxed);
-        let share = calls >= if shared { SHARE_UNTIL } else { SHARE_FROM };
-        if share != shared {
-            self.share.store(share, Ordering::Relaxed);
-        }
-        share
-    }
-}
-
-impl Drop for Call<'_> {
-    fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
-    }
+    sharing: Sharing,
 }
 
 /// A request on its way: the connection is the caller's until the answer has been read.
@@ -175,13 +138,13 @@ impl Pools {
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ExchangeError> {
         let gone = || ExchangeError::Failed(Failure::new(FailureKind::NodeGone, false));
-        let NodePools { pools: [pool, _], combiners, depth, calls } = self.pools_of(node.id()).ok_or_else(gone)?;
-        let (_call, under_way) = calls.enter();
-        if combiners.is_empty() || !calls.share(under_way) {
+        let NodePools { pools: [pool, _], combiners, depth, sharing } = self.pools_of(node.id()).ok_or_else(gone)?;
+        let (_in_flight, verdict) = sharing.enter(job.now);
+        if combiners.is_empty() || !verdict.share || is_slow(job.request) {
             let sent = self.send(node, Class::Single, job)?;
             return sent.receive_for(None, job.interrupt, decode).map_err(ExchangeError::Failed);
         }
-        let active = under_way.div_ceil(*depth).min(combiners.len());
+        let active = verdict.in_flight.div_ceil(*depth).min(combiners.len());
         let combiner = &combiners[THREAD.with(|thread| thread % active)];
         if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
             let mut answer = ANSWER.take();
@@ -425,7 +388,7 @@ impl NodePools {
             pools: [Pool::new(single), Pool::new(batch)],
             combiners: (0..combiners).map(|_| Combiner::new(depth)).collect(),
             depth,
-            calls: Calls::default(),
+            sharing: Sharing::default(),
         }
     }
 }

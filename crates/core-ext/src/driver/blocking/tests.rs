@@ -392,13 +392,3 @@ fn a_reset_fails_all_that_was_sent_on_a_shared_connection_and_work_goes_on() {
     assert_eq!(call(&pools, 1, 0).unwrap(), 1);
     assert_eq!(pools.counters(NodeId::from_index(0)).in_flight, 0);
 }
-
-#[test]
-fn calls_stay_with_shared_connections_until_there_are_clearly_fewer() {
-    let calls = Calls::default();
-    assert!(!calls.share(SHARE_FROM - 1));
-    assert!(calls.share(SHARE_FROM));
-    assert!(calls.share(SHARE_UNTIL));
-    assert!(!calls.share(SHARE_UNTIL - 1));
-    assert!(!calls.share(SHARE_FROM - 1));
-}

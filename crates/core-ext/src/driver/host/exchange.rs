@@ -176,6 +176,10 @@ impl Desk {
         Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
     }
 
+    pub(super) fn nanos(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.epoch).as_nanos() as u64
+    }
+
     pub(super) fn deadline(&self, at: Option<Instant>) -> Millis {
         let Some(at) = at else { return Millis::NEVER };
         Millis(at.saturating_duration_since(self.epoch).as_nanos().div_ceil(1_000_000) as u64)

@@ -10,11 +10,11 @@
 mod exchange;
 mod sharing;
 mod sockets;
+mod stream;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::io;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -25,10 +25,11 @@ use exchange::{Both, Desk, DeskSide, Holder};
 pub(crate) use sharing::Hosts;
 use sharing::Seat;
 use sockets::{Socket, Sockets};
+use stream::HostStream;
 
 use crate::Error;
 use crate::cluster::{Cluster, Subscription, TopologyView};
-use crate::connect::Stream;
+use crate::connect::BlockingStream;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{Metrics, Stamp};
@@ -55,7 +56,7 @@ pub enum WatchChange {
 }
 
 /// A lane and its sockets, driven by a loop that says "readable" (for as long as there is something to read, not only
-/// when it comes), "writable" and "tick". Plain TCP only.
+/// when it comes), "writable" and "tick".
 ///
 /// Not `Sync`: it lives on the loop's thread. `T` is what the loop wants back with each outcome. It keeps no client
 /// alive: once the client is closed or gone, all that is in flight fails with [`FailureKind::Closed`] in the next tick,
@@ -69,7 +70,7 @@ pub struct HostDriver<T> {
     sockets: Sockets,
     changes: VecDeque<WatchChange>,
     /// Removed, kept until the loop has been told.
-    removed: Vec<TcpStream>,
+    removed: Vec<HostStream>,
     nodes: Nodes,
     share: LaneSizing,
     seat: Seat,
@@ -134,6 +135,14 @@ impl<T> HostDriver<T> {
     #[must_use]
     pub fn millis(&self, at: Instant) -> Millis {
         self.desk.0.millis(at)
+    }
+
+    /// Sets the present moment, and says what it is on the lane's clock. Call it before [`submit`](Self::submit),
+    /// [`readable`](Self::readable) and [`tick`](Self::tick): what is measured of the servers stands on it.
+    pub fn set_time(&mut self, at: Instant) -> Millis {
+        let nanos = self.desk.0.nanos(at);
+        self.lane.set_time(nanos);
+        Millis(nanos / 1_000_000)
     }
 
     /// The first tick of the lane's clock that is not before this deadline, for [`submit`](Self::submit): nothing
@@ -217,8 +226,8 @@ impl<T> HostDriver<T> {
         }
         let socket = self.sockets.get_mut(index);
         if socket.mark.is_raised() {
-            let in_flight = self.lane.entries_on(socket.id);
-            socket.mark.keep_below(in_flight, &socket.stream);
+            let to_await = self.lane.answers_to_await(socket.id);
+            socket.mark.keep_below(to_await, &socket.stream);
         }
     }
 
@@ -246,6 +255,7 @@ impl<T> HostDriver<T> {
         if now >= self.trim_at {
             self.trim_at = now.plus(TRIM_EVERY);
             self.lane.trim(now);
+            self.look_for_ends(sink);
         }
         self.close_asked(sink);
         self.open_wanted();
@@ -314,7 +324,12 @@ impl<T> HostDriver<T> {
                     let id = self.lane.opened(node, class, self.now);
                     let socket = Socket::new(id, stream);
                     self.changes.push_back(WatchChange::Add(socket.fd()));
-                    self.sockets.insert(socket);
+                    let is_tls = socket.stream.is_tls();
+                    let index = self.sockets.insert(socket);
+                    if is_tls {
+                        // Bytes that came with the handshake are in the session, and not in the socket.
+                        self.read(index, sink);
+                    }
                 }
                 Err(error) => self.lane.open_failed(node, class, &error, sink),
             }
@@ -467,51 +482,48 @@ impl<T> HostDriver<T> {
 
     /// Reads what is there, and hands it in. False: the connection has ended.
     fn read(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
+        let (lane, metrics, now) = (&mut self.lane, &self.metrics, self.now);
+        let socket = self.sockets.get_mut(index);
+        let mut lost = None;
         for _ in 0..READS_PER_TURN {
-            let socket = self.sockets.get_mut(index);
-            let lost = match socket.stream.read(&mut self.read_buffer) {
-                Ok(0) => io::ErrorKind::UnexpectedEof,
-                Ok(n) => {
-                    socket.progress = true;
-                    let when = (self.now, self.metrics.moment());
-                    if self.lane.received_at(socket.id, &self.read_buffer[..n], when, sink).is_err() {
-                        io::ErrorKind::InvalidData
-                    } else if n < self.read_buffer.len() {
-                        return true;
-                    } else {
-                        continue;
-                    }
-                }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return true,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => e.kind(),
+            let hand_in = |bytes: &[u8]| {
+                socket.progress = true;
+                let received = lane.received_at(socket.id, bytes, (now, metrics.moment()), sink);
+                received.map_err(|_| io::ErrorKind::InvalidData.into())
             };
+            match socket.stream.read(&mut self.read_buffer, hand_in) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(e) => {
+                    lost = Some(e.kind());
+                    break;
+                }
+            }
+        }
+        if let Some(lost) = lost {
             self.end(index, &FailureKind::ConnectionLost(lost), sink);
             return false;
+        }
+        // A message of the TLS protocol may want an answer.
+        if !socket.watches_writable && socket.stream.holds_output() {
+            return self.write(index, sink);
         }
         true
     }
 
-    fn write(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) {
+    /// Writes what waits. False: the connection has ended.
+    fn write(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
         let socket = self.sockets.get_mut(index);
         let id = socket.id;
         let blocked = loop {
-            while socket.written < socket.out.len() {
-                match socket.stream.write(&socket.out[socket.written..]) {
-                    Ok(n) if n > 0 => socket.written += n,
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
-                    other => {
-                        let kind = other.map_or_else(|e| e.kind(), |_| io::ErrorKind::WriteZero);
-                        return self.end(index, &FailureKind::ConnectionLost(kind), sink);
-                    }
-                }
+            if let Err(e) = socket.stream.write(&socket.out, &mut socket.written) {
+                self.end(index, &FailureKind::ConnectionLost(e.kind()), sink);
+                return false;
             }
-            if socket.written < socket.out.len() {
-                self.lane.unwritten(id, socket.out.len() - socket.written);
+            self.lane.unwritten(id, socket.unsent());
+            if socket.written < socket.out.len() || socket.stream.holds_output() {
                 break true;
             }
-            self.lane.unwritten(id, 0);
             socket.out.clear();
             socket.written = 0;
             if !self.lane.take_output(id, &mut socket.out) {
@@ -520,7 +532,7 @@ impl<T> HostDriver<T> {
         };
         if !blocked {
             // What a blocked socket has not taken is in flight for the lane, and nobody answers it yet.
-            socket.mark.set_for(self.lane.entries_on(id), true, &socket.stream);
+            socket.mark.set_for(self.lane.answers_to_await(id), true, &socket.stream);
         }
         if socket.mark.is_raised() && self.patience == Millis::NEVER {
             self.patience = after_patience(self.now);
@@ -528,6 +540,18 @@ impl<T> HostDriver<T> {
         if socket.watches_writable != blocked {
             socket.watches_writable = blocked;
             self.changes.push_back(WatchChange::Writable(socket.fd(), blocked));
+        }
+        true
+    }
+
+    /// Reads where answers are to come. A loop may tell only once of a socket with an error (libuv does, and watches it no
+    /// more); where answers lay in front of the error, that call has read them and not met it.
+    fn look_for_ends(&mut self, sink: &mut impl Sink<Holder<T>>) {
+        // From behind: an end moves the last socket to its place.
+        for index in (0..self.sockets.len()).rev() {
+            if self.lane.entries_on(self.sockets.get_mut(index).id) > 0 {
+                self.read(index, sink);
+            }
         }
     }
 
@@ -557,7 +581,7 @@ impl<T> HostDriver<T> {
     fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<Holder<T>>) {
         let socket = self.sockets.remove(index);
         self.changes.push_back(WatchChange::Remove(socket.fd()));
-        self.lane.unwritten(socket.id, socket.out.len() - socket.written);
+        self.lane.unwritten(socket.id, socket.unsent());
         self.lane.closed(socket.id, kind, sink);
         self.removed.push(socket.stream);
         self.publish_soon();
@@ -583,13 +607,9 @@ const fn after_patience(now: Millis) -> Millis {
     now.plus(PATIENCE.as_millis() as u64 + 1)
 }
 
-async fn open(cluster: &Weak<Cluster>, node: u16) -> Result<TcpStream, Error> {
+async fn open(cluster: &Weak<Cluster>, node: u16) -> Result<BlockingStream, Error> {
     let cluster = cluster.upgrade().ok_or_else(Error::client_closed)?;
     let info = cluster.topology().node(NodeId::from_index(usize::from(node))).cloned();
     let info = info.ok_or_else(|| Error::invalid_node("the node is not known"))?;
-    match cluster.open(&info).await? {
-        Stream::Plain(stream) => Ok(stream.into_std()?),
-        #[cfg(feature = "tls")]
-        Stream::Tls(_) => Err(Error::client_error("the host driver takes plain connections only")),
-    }
+    Ok(cluster.open(&info).await?.into_std()?)
 }

@@ -1,6 +1,5 @@
 //! What the host drivers of one client share: the pool, and what they tell of themselves.
 
-use std::net::TcpStream;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -8,6 +7,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use crate::config::PoolSizing;
+use crate::connect::BlockingStream;
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
 use crate::topology::NodeId;
@@ -17,7 +17,7 @@ use crate::topology::NodeId;
 const FAIR_SHARE: u16 = 8;
 
 /// A connection that was opened for a driver, or why not.
-pub(super) type Opened = (u16, Class, Result<TcpStream, Error>);
+pub(super) type Opened = (u16, Class, Result<BlockingStream, Error>);
 
 /// The host drivers of one client.
 pub(crate) struct Hosts {
@@ -168,6 +168,9 @@ fn without_gauges(counters: &NodeCounters) -> NodeCounters {
         queued: 0,
         orphans: 0,
         recovering: 0,
+        in_use: 0,
+        service: 0,
+        round_trip: 0,
         closed: counters.closed + counters.open,
         ..*counters
     }

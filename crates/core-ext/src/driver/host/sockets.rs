@@ -1,8 +1,8 @@
 //! The sockets of a driver, found by descriptor and by connection without a search.
 
-use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 
+use super::stream::HostStream;
 use crate::driver::mark::Mark;
 use crate::lane::{Class, ConnId};
 
@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 /// One connection's socket.
 pub(super) struct Socket {
     pub(super) id: ConnId,
-    pub(super) stream: TcpStream,
+    pub(super) stream: HostStream,
     pub(super) out: Vec<u8>,
     pub(super) written: usize,
     pub(super) watches_writable: bool,
@@ -22,8 +22,15 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(id: ConnId, stream: TcpStream) -> Self {
-        Self { id, stream, out: Vec::new(), written: 0, watches_writable: false, mark: Mark::new(), progress: false }
+    pub(super) fn new(id: ConnId, stream: impl Into<HostStream>) -> Self {
+        let stream = stream.into();
+        let mark = if stream.is_tls() { Mark::off() } else { Mark::new() };
+        Self { id, stream, out: Vec::new(), written: 0, watches_writable: false, mark, progress: false }
+    }
+
+    /// How many bytes of `out` have surely not been sent.
+    pub(super) fn unsent(&self) -> usize {
+        self.out.len() - self.written + self.stream.unsent()
     }
 
     pub(super) fn fd(&self) -> RawFd {
@@ -66,10 +73,11 @@ impl Sockets {
         &mut self.all[index]
     }
 
-    pub(super) fn insert(&mut self, socket: Socket) {
+    pub(super) fn insert(&mut self, socket: Socket) -> usize {
         let index = self.all.len();
         self.all.push(socket);
         self.note(index);
+        index
     }
 
     pub(super) fn remove(&mut self, index: usize) -> Socket {
@@ -115,9 +123,10 @@ impl Sockets {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::connect::BlockingStream;
     use crate::lane::{Lane, LaneSizing, Millis};
 
     /// Removal moves the last socket into the gap: both ways of finding it must follow.
@@ -130,7 +139,8 @@ mod tests {
         let mut known = Vec::new();
         for round in 0..12_u16 {
             let id = lane.opened(round % 3, Class::Single, Millis(0));
-            let socket = Socket::new(id, TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let socket = Socket::new(id, BlockingStream::Plain(stream));
             known.push((id, socket.fd()));
             sockets.insert(socket);
         }

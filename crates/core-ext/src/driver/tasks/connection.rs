@@ -55,6 +55,7 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket) -> Self {
+        let mark = if io.is_tls() { Mark::off() } else { Mark::new() };
         Self {
             lane,
             id,
@@ -63,7 +64,7 @@ impl Connection {
             written: 0,
             blocked: false,
             put_off: PutOff::No,
-            mark: Mark::new(),
+            mark,
             patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
             patient: false,
             progress: false,
@@ -78,17 +79,11 @@ impl Connection {
             if buffer.is_empty() {
                 buffer = vec![0; READ_BUFFER].into_boxed_slice();
             }
-            let polled = self.io.poll_read(cx, &mut buffer);
-            let handed = match polled {
-                Poll::Ready(Ok(n)) if n > 0 => self.lane.received(self.id, &buffer[..n]),
-                _ => Ok(()),
-            };
+            let polled = self.io.poll_read(cx, &mut buffer, |bytes| self.lane.received(self.id, bytes));
             READ.set(buffer);
-            handed?;
             match polled {
                 Poll::Pending => return Ok(turn > 0),
-                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Err(error),
             }
         }
@@ -100,39 +95,29 @@ impl Connection {
     fn write(&mut self, cx: &mut Context<'_>, came: bool, ticked: bool) -> io::Result<()> {
         let lane = Arc::clone(&self.lane);
         loop {
-            while self.written < self.out.len() {
-                match self.io.poll_write(cx, &self.out[self.written..]) {
-                    Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                    Poll::Ready(Ok(n)) => self.written += n,
-                    Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Poll::Ready(Err(error)) => return Err(error),
-                    Poll::Pending => {
-                        let mut state = lane.state.lock();
-                        state.lane.unwritten(self.id, self.out.len() - self.written);
-                        self.set_blocked(&mut state, true);
-                        return Ok(());
-                    }
+            match self.io.poll_write(cx, &self.out, &mut self.written) {
+                Poll::Ready(result) => result?,
+                Poll::Pending => {
+                    let mut state = lane.state.lock();
+                    state.lane.unwritten(self.id, self.unsent());
+                    self.set_blocked(&mut state, true);
+                    return Ok(());
                 }
             }
             let wrote = !self.out.is_empty();
             self.out.clear();
             self.out.shrink_to(KEEP_CAPACITY);
             self.written = 0;
-            if self.io.poll_flush(cx)?.is_pending() {
-                // All of it may be on its way: an answer to it is no surprise.
-                lane.state.lock().lane.unwritten(self.id, 0);
-                return Ok(());
-            }
             let mut state = lane.state.lock();
-            if wrote {
+            if wrote || self.blocked {
                 state.lane.unwritten(self.id, 0);
                 self.set_blocked(&mut state, false);
             }
             if !state.lane.has_output(self.id) {
-                let in_flight = state.lane.entries_on(self.id);
+                let to_await = state.lane.answers_to_await(self.id);
                 drop(state);
                 self.put_off = PutOff::No;
-                self.set_mark(in_flight, wrote || came);
+                self.set_mark(to_await, wrote || came);
                 return Ok(());
             }
             if !came && !ticked && state.slots.untaken() > 0 && self.put_off(cx, &mut state) {
@@ -164,6 +149,11 @@ impl Connection {
         }
     }
 
+    /// How many bytes of `out` have surely not been sent.
+    fn unsent(&self) -> usize {
+        self.out.len() - self.written + self.io.unsent()
+    }
+
     fn be_patient(&mut self, cx: &mut Context<'_>) {
         if !self.patient {
             self.patience.as_mut().reset(tokio::time::Instant::now() + mark::PATIENCE);
@@ -183,18 +173,15 @@ impl Connection {
         if std::mem::replace(&mut self.put_off, PutOff::No) == PutOff::UntilDrained {
             self.lane.state.lock().put_off_in_vain();
         }
-        if !self.progress
-            && let Socket::Tcp(stream) = &self.io
-        {
-            self.mark.lower(&**stream);
+        if !self.progress {
+            self.mark.lower(&**self.io.tcp());
         }
         self.progress = false;
         true
     }
 
-    fn set_mark(&mut self, in_flight: usize, may_raise: bool) {
-        let Socket::Tcp(stream) = &self.io else { return };
-        self.mark.set_for(in_flight, may_raise, &**stream);
+    fn set_mark(&mut self, to_await: usize, may_raise: bool) {
+        self.mark.set_for(to_await, may_raise, &**self.io.tcp());
     }
 
     /// Notes a change of whether bytes wait for the socket.
@@ -257,10 +244,11 @@ impl Drop for Connection {
     fn drop(&mut self) {
         let lost = matches!(self.end, Some(FailureKind::ConnectionLost(_)));
         let kind = self.end.take().unwrap_or(FailureKind::Closed);
+        let unsent = self.unsent();
         let mut state = self.lane.state.lock();
         state.connections.retain(|d| d.id != self.id);
         let State { lane, slots, .. } = &mut *state;
-        lane.unwritten(self.id, self.out.len() - self.written);
+        lane.unwritten(self.id, unsent);
         lane.closed(self.id, &kind, slots);
         self.lane.settle(state);
         if lost {

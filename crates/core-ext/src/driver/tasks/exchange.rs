@@ -21,7 +21,7 @@ pub(crate) struct Exchange<'a, E> {
     pub(super) lane: &'a Arc<SharedLane>,
     pub(super) node: u16,
     pub(super) class: Class,
-    pub(super) now: Millis,
+    pub(super) nanos: u64,
     pub(super) deadline: Millis,
     pub(super) stamp: Stamp,
     pub(super) encode: Option<E>,
@@ -50,7 +50,7 @@ where
             let mut request = REQUEST.take();
             request.clear();
             let submitted = encode(&mut request).map_err(ExchangeError::Encode).and_then(|()| {
-                self.lane.submit(self.node, self.class, &request, (self.deadline, self.now, self.stamp), cx.waker())
+                self.lane.submit(self.node, self.class, &request, (self.deadline, self.nanos, self.stamp), cx.waker())
             });
             request.shrink_to(KEEP_CAPACITY);
             REQUEST.set(request);

@@ -39,6 +39,8 @@ use opening::Opening;
 /// A thread's buffers that grew beyond this are given back.
 const KEEP_CAPACITY: usize = 64 * 1024;
 
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
 thread_local! {
     static DIRECT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     /// An empty list for wakers, which goes round among the lanes that the thread wakes for.
@@ -127,7 +129,8 @@ impl State {
     fn write_directly(&mut self) -> Option<BatchWrite> {
         let id = self.lane.flush_request()?;
         let driven = self.connections.iter_mut().find(|d| d.id == id)?;
-        if let Some(stream) = driven.direct.as_ref().filter(|_| !driven.blocked) {
+        if driven.direct && !driven.blocked {
+            let stream = &driven.tcp;
             if id.class() == Class::Batch {
                 let mut bytes = DIRECT.take();
                 bytes.clear();
@@ -168,8 +171,9 @@ struct BatchWrite {
 struct Driven {
     id: ConnId,
     waker: Option<Waker>,
-    /// To write at once when nothing else is in flight. `None` over TLS.
-    direct: Option<Arc<tokio::net::TcpStream>>,
+    tcp: Arc<tokio::net::TcpStream>,
+    /// Requests may be written there at once when nothing else is in flight. Not over TLS, where the session is the task's.
+    direct: bool,
     /// The task holds bytes that the socket did not take: nobody else may write.
     blocked: bool,
     close: bool,
@@ -213,7 +217,12 @@ impl SharedLane {
 
     /// This moment on the lane's clock.
     pub(crate) fn millis(&self, at: Instant) -> Millis {
-        Millis(at.saturating_duration_since(self.epoch).as_millis() as u64)
+        Millis(self.nanos(at) / NANOS_PER_MILLI)
+    }
+
+    /// This moment in nanoseconds since the lane was made.
+    fn nanos(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.epoch).as_nanos() as u64
     }
 
     /// The first tick of the lane's clock that is not before this deadline: nothing expires early.
@@ -245,7 +254,7 @@ impl SharedLane {
             lane: self,
             node,
             class,
-            now: self.millis(now),
+            nanos: self.nanos(now),
             deadline,
             stamp: Stamp::NONE,
             encode: Some(encode),
@@ -279,7 +288,7 @@ impl SharedLane {
     /// Gives up the connections of a forked child's copy. A lock that is held is so for ever: then it leaves them.
     pub(crate) fn disown(&self, dead: &DeadSocket) {
         let Some(state) = self.state.try_lock() else { return };
-        state.connections.iter().filter_map(|driven| driven.direct.as_ref()).for_each(|stream| dead.replace(&**stream));
+        state.connections.iter().for_each(|driven| dead.replace(&*driven.tcp));
     }
 
     /// Fails all that is in flight and closes the connections.
@@ -289,10 +298,8 @@ impl SharedLane {
         let State { lane, slots, connections, .. } = &mut *state;
         lane.close_all(&FailureKind::Closed, slots);
         for driven in connections {
-            if let Some(stream) = &driven.direct {
-                // The task may never be polled again (its runtime may have stopped turning): end the connection here.
-                let _ = socket2::SockRef::from(&**stream).shutdown(std::net::Shutdown::Both);
-            }
+            // The task may never be polled again (its runtime may have stopped turning): end the connection here.
+            let _ = socket2::SockRef::from(&*driven.tcp).shutdown(std::net::Shutdown::Both);
         }
         self.settle(state);
         self.ticker.notify_one();
@@ -303,14 +310,16 @@ impl SharedLane {
         node: u16,
         class: Class,
         request: &[u8],
-        (deadline, now, stamp): (Millis, Millis, Stamp),
+        (deadline, nanos, stamp): (Millis, u64, Stamp),
         waker: &Waker,
     ) -> Result<(u32, Ticket), ExchangeError> {
         let mut state = self.state.lock();
         if state.closed {
             return Err(ExchangeError::Failed(Failure::new(FailureKind::Closed, false)));
         }
+        let now = Millis(nanos / NANOS_PER_MILLI);
         state.latest = state.latest.max(now);
+        state.lane.set_time(nanos);
         let slot = state.slots.claim(waker);
         let ticket = match state.lane.submit_stamped(node, class, request, (deadline, now, stamp), slot) {
             Ok(ticket) => ticket,
@@ -420,7 +429,9 @@ impl SharedLane {
         let mut moment = 0;
         if metrics.is_some() || state.lane.needs_time(id) {
             let now = clock::now();
-            state.latest = self.millis(now);
+            let nanos = self.nanos(now);
+            state.latest = Millis(nanos / NANOS_PER_MILLI);
+            state.lane.set_time(nanos);
             moment = metrics.map_or(0, |metrics| metrics.micros(now));
         }
         let State { lane, slots, latest: now, .. } = &mut *state;

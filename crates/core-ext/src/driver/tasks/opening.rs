@@ -34,14 +34,8 @@ impl Opening {
 
     fn attach(&self, stream: Stream) {
         let now = self.lane.millis(clock::now());
-        let (io, direct) = match stream {
-            Stream::Plain(stream) => {
-                let stream = Arc::new(stream);
-                (Socket::Tcp(Arc::clone(&stream)), Some(stream))
-            }
-            #[cfg(feature = "tls")]
-            Stream::Tls(stream) => (Socket::Tls(stream), None),
-        };
+        let io = Socket::from(stream);
+        let (tcp, direct) = (Arc::clone(io.tcp()), !io.is_tls());
         let mut state = self.lane.state.lock();
         if state.closed {
             drop(state);
@@ -50,7 +44,7 @@ impl Opening {
             return;
         }
         let id = state.lane.opened(self.node, self.class, now);
-        state.connections.push(Driven { id, waker: None, direct, blocked: false, close: false });
+        state.connections.push(Driven { id, waker: None, tcp, direct, blocked: false, close: false });
         let connection = Connection::new(Arc::clone(&self.lane), id, io);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);

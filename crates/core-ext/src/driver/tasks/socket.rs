@@ -1,70 +1,98 @@
 //! A socket, plain or TLS, as a connection's task polls it.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-pub(super) enum Socket {
-    Tcp(Arc<tokio::net::TcpStream>),
-    #[cfg(feature = "tls")]
-    Tls(Box<tokio_rustls::client::TlsStream<tokio::net::TcpStream>>),
+use socket2::SockRef;
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+
+use crate::connect::Stream;
+use crate::driver::layer::Layer;
+
+pub(super) struct Socket {
+    tcp: Arc<TcpStream>,
+    layer: Layer,
+}
+
+impl From<Stream> for Socket {
+    fn from(stream: Stream) -> Self {
+        let (tcp, layer) = Layer::of(stream);
+        Self { tcp: Arc::new(tcp), layer }
+    }
 }
 
 impl Socket {
-    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        match self {
-            Self::Tcp(stream) => loop {
-                std::task::ready!(stream.poll_read_ready(cx))?;
-                let mut got = None;
+    /// The socket itself.
+    pub(super) fn tcp(&self) -> &Arc<TcpStream> {
+        &self.tcp
+    }
+
+    /// See [`Layer::is_tls`].
+    pub(super) fn is_tls(&self) -> bool {
+        self.layer.is_tls()
+    }
+
+    /// See [`Layer::unsent`].
+    pub(super) fn unsent(&self) -> usize {
+        self.layer.unsent()
+    }
+
+    /// Reads once, into `buffer`, and gives what came to `take`.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` at the end of the connection.
+    pub(super) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> Poll<io::Result<()>> {
+        let Self { tcp, layer } = self;
+        if layer.take_held(&mut &*SockRef::from(&**tcp), &mut take)? {
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            ready!(tcp.poll_read_ready(cx))?;
+            let mut got = false;
+            let result = tcp.try_io(Interest::READABLE, || {
+                let n = layer.read(&mut &*SockRef::from(&**tcp), buffer, &mut take)?;
+                got = true;
                 // A read that does not fill the buffer has emptied the socket: said as "would block", it spares the
                 // second read that would find that out.
-                let result = stream.try_io(tokio::io::Interest::READABLE, || {
-                    let n = recv(stream, buffer)?;
-                    got = Some(n);
-                    if n > 0 && n < buffer.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
-                });
-                match (got, result) {
-                    (Some(n), _) => return Poll::Ready(Ok(n)),
-                    (None, Err(e)) if e.kind() == io::ErrorKind::WouldBlock => {}
-                    (None, Err(e)) if e.kind() == io::ErrorKind::Interrupted => {}
-                    (None, Err(e)) => return Poll::Ready(Err(e)),
-                    (None, Ok(())) => {}
-                }
-            },
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => {
-                let mut buffer = tokio::io::ReadBuf::new(buffer);
-                std::task::ready!(tokio::io::AsyncRead::poll_read(Pin::new(&mut **stream), cx, &mut buffer))?;
-                Poll::Ready(Ok(buffer.filled().len()))
+                if n < buffer.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+            });
+            match result {
+                _ if got => return Poll::Ready(Ok(())),
+                Ok(()) => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(e) => return Poll::Ready(Err(e)),
             }
         }
     }
 
-    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self {
-            Self::Tcp(stream) => loop {
-                std::task::ready!(stream.poll_write_ready(cx))?;
-                match stream.try_write(bytes) {
-                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                    other => return Poll::Ready(other),
-                }
-            },
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => tokio::io::AsyncWrite::poll_write(Pin::new(&mut **stream), cx, bytes),
+    /// Writes `bytes` from `written` on and moves `written` on, also before an error. Ready once all is on the socket,
+    /// over TLS with everything that waited there.
+    pub(super) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        written: &mut usize,
+    ) -> Poll<io::Result<()>> {
+        let Self { tcp, layer } = self;
+        while *written < bytes.len() || layer.holds_output() {
+            ready!(tcp.poll_write_ready(cx))?;
+            let result = tcp.try_io(Interest::WRITABLE, || {
+                layer.write(&mut &*SockRef::from(&**tcp), bytes, written)?;
+                let blocked = *written < bytes.len() || layer.holds_output();
+                if blocked { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+            });
+            match result {
+                Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(e)),
+                _ => {}
+            }
         }
+        Poll::Ready(Ok(()))
     }
-
-    /// TLS holds written bytes back until flushed.
-    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Tcp(_) => Poll::Ready(Ok(())),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => tokio::io::AsyncWrite::poll_flush(Pin::new(&mut **stream), cx),
-        }
-    }
-}
-
-fn recv(stream: &tokio::net::TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
-    io::Read::read(&mut &*socket2::SockRef::from(stream), buffer)
 }

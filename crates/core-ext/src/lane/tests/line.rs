@@ -4,9 +4,14 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
+use crate::lane::connection::Call;
 use crate::lane::line::Line;
 use crate::lane::{Millis, Ticket};
 use crate::metrics::Stamp;
+
+fn call(token: u64, deadline: Millis) -> Call<u64> {
+    Call { token: Some(token), ticket: Ticket(token), deadline, stamp: Stamp::NONE, submitted: 0, kind: 0 }
+}
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -46,15 +51,15 @@ proptest! {
             match step {
                 Step::Push { len, timeout } => {
                     let bytes = vec![next as u8; len];
-                    line.push(&bytes, (next, Ticket(next), now.plus(timeout), Stamp::NONE));
+                    line.push(&bytes, call(next, now.plus(timeout)));
                     model.push_back((next, now.0 + timeout, bytes));
                     next += 1;
                 }
                 Step::Pop => {
                     let mut popped = None;
-                    line.pop(|bytes, token, ticket, deadline, _| {
-                        assert_eq!(ticket, Ticket(token));
-                        popped = Some((token, deadline.0, bytes.to_vec()));
+                    line.pop(|bytes, call| {
+                        assert_eq!(Some(call.ticket), call.token.map(Ticket));
+                        popped = Some((call.ticket.0, call.deadline.0, bytes.to_vec()));
                     });
                     prop_assert_eq!(popped, model.pop_front());
                 }
@@ -90,9 +95,9 @@ proptest! {
 #[test]
 fn those_that_gave_up_behind_one_that_waits_on_take_no_memory() {
     let mut line = Line::new();
-    line.push(&[0; 100], (0, Ticket(0), Millis::NEVER, Stamp::NONE));
+    line.push(&[0; 100], call(0, Millis::NEVER));
     for ticket in 1..200_000 {
-        line.push(&[0; 100], (ticket, Ticket(ticket), Millis(ticket), Stamp::NONE));
+        line.push(&[0; 100], call(ticket, Millis(ticket)));
         if ticket % 2 == 0 {
             assert_eq!(line.cancel(Ticket(ticket)), Some(ticket));
         } else {
@@ -107,22 +112,22 @@ fn those_that_gave_up_behind_one_that_waits_on_take_no_memory() {
 fn a_past_peak_is_given_back() {
     let mut line = Line::new();
     for ticket in 0..100_000 {
-        line.push(&[0; 100], (ticket, Ticket(ticket), Millis::NEVER, Stamp::NONE));
+        line.push(&[0; 100], call(ticket, Millis::NEVER));
     }
     for _ in 0..99_990 {
-        line.pop(|_, _, _, _, _| ());
+        line.pop(|_, _| ());
     }
     assert!(line.held() > 4_000_000);
     line.shrink();
     assert!(line.held() < 200_000, "{} bytes", line.held());
-    line.pop(|bytes, token, _, _, _| assert_eq!((bytes, token), (&[0; 100][..], 99_990)));
+    line.pop(|bytes, call| assert_eq!((bytes, call.token), (&[0; 100][..], Some(99_990))));
 }
 
 #[test]
 fn long_lines_with_mixed_deadlines_are_swept_less_often() {
     let mut line = Line::new();
     for ticket in 0..100_000u64 {
-        line.push(&[], (ticket, Ticket(ticket), Millis(1 + ticket.wrapping_mul(7919) % 1000), Stamp::NONE));
+        line.push(&[], call(ticket, Millis(1 + ticket.wrapping_mul(7919) % 1000)));
     }
     let (mut now, mut sweeps, mut expired) = (Millis(0), 0, 0);
     while expired < 100_000 {

@@ -35,17 +35,17 @@ fn opened_are_as_many_as_the_line_needs() {
     assert_eq!(rig.asked_to_open(), 1, "depth is 4");
     rig.submit(4);
     assert_eq!(rig.asked_to_open(), 1);
-    for key in 5..40 {
+    for key in 5..160 {
         rig.submit(key);
     }
-    assert_eq!(rig.asked_to_open(), 2, "never more than 4 at a time");
-    for opened in 1..=4 {
+    assert_eq!(rig.asked_to_open(), 14, "never more than 16 at a time");
+    for opened in 1..=16 {
         rig.lane.opened(0, Class::Single, rig.now);
-        assert_eq!(rig.counters().queued, 40 - 4 * opened);
+        assert_eq!(rig.counters().queued, 160 - 4 * opened);
     }
     let conns = rig.open_all();
-    assert_eq!(conns.len(), 6, "each that is opened makes way for the next, without another request");
-    assert_eq!((rig.counters().open, rig.counters().queued), (10, 0));
+    assert_eq!(conns.len(), 24, "each that is opened makes way for the next, without another request");
+    assert_eq!((rig.counters().open, rig.counters().queued), (40, 0));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn while_opening_fails_one_is_tried_at_a_time() {
     assert_eq!(rig.asked_to_open(), 0, "it is open, but that does not prove much");
     rig.flush(conn);
     rig.answer(conn, &[0]);
-    assert_eq!(rig.asked_to_open(), 4, "it works again");
+    assert_eq!(rig.asked_to_open(), 7, "it works again: as many as the maximum leaves");
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! Kinds of single-record requests, and how long each occupies a connection.
+//!
+//! A read from memory and a replicated write of the same node differ by fifty times. Where they share connections, the
+//! fast ones wait for the slow ones. What a kind costs is estimated from the gaps between the answers of busy
+//! connections; kinds that differ by an order of magnitude get connections apart.
+
+use aerolane_wire::message::info2;
+use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE};
+
+/// Where the parts of a request of one frame lie. The header of a message has 22 bytes; the first field is the namespace.
+const FRAME_TYPE: usize = 1;
+const INFO2: usize = PROTO_HEADER_SIZE + 2;
+const OPERATIONS: usize = PROTO_HEADER_SIZE + 20;
+const FIRST_FIELD: usize = PROTO_HEADER_SIZE + 22;
+const NAMESPACE_FIELD: u8 = 0;
+const LONGEST_NAMESPACE: usize = 31;
+
+/// Namespaces told apart; the requests to any further ones count as those to the last.
+const NAMESPACES: usize = 4;
+/// Kinds: reads and writes of each namespace.
+pub(super) const KINDS: usize = 2 * NAMESPACES;
+
+/// Whether a request runs a UDF: it takes long, and shares a connection with no others.
+///
+/// The server takes a write without operations that is no deletion for one.
+#[must_use]
+pub(crate) fn is_slow(request: &[u8]) -> bool {
+    let Some(&bits) = request.get(INFO2).filter(|_| is_plain(request)) else { return false };
+    bits & info2::WRITE != 0 && bits & info2::DELETE == 0 && request.get(OPERATIONS..OPERATIONS + 2) == Some(&[0, 0])
+}
+
+fn is_plain(request: &[u8]) -> bool {
+    request.get(FRAME_TYPE) == Some(&(FrameType::Message as u8))
+}
+
+fn is_write(request: &[u8]) -> bool {
+    // What is compressed is large, and so a write.
+    !is_plain(request) || request.get(INFO2).is_some_and(|bits| bits & info2::WRITE != 0)
+}
+
+fn namespace(request: &[u8]) -> &[u8] {
+    let Some(&[a, b, c, d, NAMESPACE_FIELD]) = request.get(FIRST_FIELD..FIRST_FIELD + 5).filter(|_| is_plain(request))
+    else {
+        return &[];
+    };
+    let start = FIRST_FIELD + 5;
+    let len = (u32::from_be_bytes([a, b, c, d]) as usize).saturating_sub(1).min(LONGEST_NAMESPACE);
+    request.get(start..start + len).unwrap_or_default()
+}
+
+/// How many answers of each kind a read brought.
+pub(super) type Counts = [u16; KINDS];
+
+/// What is known of one kind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Estimate {
+    /// Nanoseconds for which it occupies a connection.
+    service: f64,
+    /// Answers that the estimate stands on.
+    samples: u32,
+    /// Answers since kinds were last compared.
+    recent: u32,
+}
+
+/// The kinds of requests to one node.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    names: Vec<Box<[u8]>>,
+    estimates: [Estimate; KINDS],
+    /// Bit for bit: kinds that are kept apart from the fast ones, and those that the last comparison would.
+    slow: u8,
+    candidates: u8,
+    /// Answers since kinds were last compared.
+    recent: u32,
+}
+
+/// Kinds are compared after so many answers.
+const COMPARE_EVERY: u32 = 512;
+/// An estimate stands on at least so many answers.
+const ENOUGH: u32 = 256;
+/// A kind counts if it has at least one in so many answers.
+const RARE: u32 = 50;
+/// How much of the error of a prediction goes into the estimates.
+const WEIGHT: f64 = 0.05;
+/// A silence counts as so many times what was predicted at most, and this much (nanoseconds): a pause of a processor
+/// says nothing of the kind of request that happens to be next.
+const OUTLIER: f64 = 4.0;
+const SLACK: f64 = 20_000.0;
+/// Kinds that differ by this factor go apart, and come together again below the other one.
+const APART: f64 = 8.0;
+const TOGETHER: f64 = 3.0;
+/// Nothing goes apart for less than this, in nanoseconds: sharing saves the client as much.
+const WORTH: f64 = 40_000.0;
+
+impl Kinds {
+    /// The kind of a request. Below [`KINDS`].
+    pub(super) fn of(&mut self, request: &[u8]) -> u8 {
+        let name = namespace(request);
+        let known = self.names.iter().position(|known| **known == *name);
+        let namespace = known.unwrap_or_else(|| {
+            if self.names.len() < NAMESPACES {
+                self.names.push(name.into());
+            }
+            self.names.len() - 1
+        });
+        (2 * namespace + usize::from(is_write(request))) as u8
+    }
+
+    /// Whether requests of this kind go apart.
+    pub(super) const fn is_slow(&self, kind: u8) -> bool {
+        self.slow & 1 << kind != 0
+    }
+
+    /// Takes in how many answers of each kind came in so many nanoseconds, in which the connection was busy (`gap`), or at
+    /// most in which it was (otherwise).
+    pub(super) fn learn(&mut self, counts: &Counts, nanos: u64, gap: bool) {
+        let counted = || counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        let predicted: f64 = counted().map(|(kind, &count)| f64::from(count) * self.estimates[kind].service).sum();
+        let norm: f64 = counted().map(|(_, &count)| f64::from(count).powi(2)).sum();
+        let error = (nanos as f64).min(OUTLIER * (predicted + SLACK)) - predicted;
+        for (kind, &count) in counted() {
+            let estimate = &mut self.estimates[kind];
+            estimate.recent += u32::from(count);
+            self.recent += u32::from(count);
+            if gap {
+                estimate.samples = estimate.samples.saturating_add(u32::from(count));
+            }
+            if gap || error < 0.0 {
+                // The least change that explains a part of the error.
+                estimate.service = (estimate.service + WEIGHT * error * f64::from(count) / norm).max(0.0);
+            }
+        }
+        if self.recent >= COMPARE_EVERY {
+            self.compare();
+        }
+    }
+
+    fn compare(&mut self) {
+        let recent = std::mem::take(&mut self.recent);
+        // Kinds that count, each with its time; nothing is allocated here.
+        let estimates = self.estimates;
+        let known = || {
+            let counts = move |e: &Estimate| e.samples >= ENOUGH && e.recent * RARE >= recent;
+            let all = estimates.iter().enumerate();
+            all.filter(move |(_, e)| counts(e)).map(|(kind, e)| (kind, e.service.max(1000.0)))
+        };
+        self.estimates.iter_mut().for_each(|e| e.recent = 0);
+        let least = known().map(|k| k.1).fold(f64::INFINITY, f64::min);
+        let most = known().map(|k| k.1).fold(0.0, f64::max);
+        let count = known().count();
+        if count < 2 || most < TOGETHER * least {
+            if count >= 2 {
+                self.slow = 0;
+            }
+            self.candidates = 0;
+        } else if most >= APART * least && most >= WORTH {
+            let border = (least * most).sqrt();
+            let candidates = known().filter(|k| k.1 > border).fold(0, |slow, k| slow | 1 << k.0);
+            // Twice in a row, to be no chance.
+            if candidates == self.candidates {
+                self.slow = candidates;
+            }
+            self.candidates = candidates;
+        } else {
+            self.candidates = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aerolane_wire::message::{MessageHeader, MessageWriter, field};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::*;
+
+    fn request(namespace: &str, info2: u8) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut writer = MessageWriter::frame(&mut out, &MessageHeader { info2, ..MessageHeader::default() });
+        writer.field(field::NAMESPACE, namespace.as_bytes());
+        writer.finish().unwrap();
+        out
+    }
+
+    #[test]
+    fn kinds_are_told_by_namespace_and_by_what_they_do() {
+        let mut kinds = Kinds::default();
+        let (a, b) = (kinds.of(&request("a", 0)), kinds.of(&request("a", info2::WRITE)));
+        let (c, d) = (kinds.of(&request("bb", 0)), kinds.of(&request("bb", info2::WRITE | info2::DELETE)));
+        assert_eq!([a, b, c, d], [0, 1, 2, 3]);
+        assert_eq!(kinds.of(&request("a", 0)), 0);
+        for name in ["c", "d", "e", "f", ""] {
+            assert!(usize::from(kinds.of(&request(name, info2::WRITE))) < KINDS);
+        }
+    }
+
+    /// Damaged and short requests are not this module's affair, but they must not stop it.
+    #[test]
+    fn any_bytes_have_a_kind() {
+        let whole = request("test", info2::WRITE);
+        let mut kinds = Kinds::default();
+        for end in 0..whole.len() {
+            let _ = (kinds.of(&whole[..end]), is_slow(&whole[..end]));
+        }
+        let mut wrong = whole;
+        wrong[FIRST_FIELD..FIRST_FIELD + 4].fill(0xff);
+        let _ = (kinds.of(&wrong), is_slow(&wrong));
+    }
+
+    #[test]
+    fn a_write_without_operations_is_a_udf() {
+        assert!(is_slow(&request("test", info2::WRITE)));
+        assert!(!is_slow(&request("test", 0)));
+        assert!(!is_slow(&request("test", info2::WRITE | info2::DELETE)));
+    }
+
+    fn mixed(kinds: &mut Kinds, rng: &mut Xoshiro256PlusPlus, services: [u64; 2], reads: u32) {
+        for _ in 0..reads {
+            let mut counts = Counts::default();
+            let mut nanos = 0;
+            for _ in 0..=rng.next_u64() % 5 {
+                let kind = (rng.next_u64() % 2) as usize;
+                counts[kind] += 1;
+                nanos += services[kind] / 2 + rng.next_u64() % services[kind];
+            }
+            kinds.learn(&counts, nanos, true);
+        }
+    }
+
+    #[test]
+    fn kinds_go_apart_and_come_together() {
+        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(1));
+        mixed(&mut kinds, &mut rng, [5_000, 5_500], 4000);
+        assert!(kinds.slow == 0, "{kinds:?}");
+        mixed(&mut kinds, &mut rng, [5_000, 300_000], 4000);
+        assert!(!kinds.is_slow(0) && kinds.is_slow(1), "{kinds:?}");
+        assert!((200_000.0..400_000.0).contains(&kinds.estimates[1].service), "{kinds:?}");
+        mixed(&mut kinds, &mut rng, [5_000, 7_000], 4000);
+        assert!(kinds.slow == 0, "{kinds:?}");
+        mixed(&mut kinds, &mut rng, [300_000, 400_000], 4000);
+        assert!(kinds.slow == 0, "slow, but alike: {kinds:?}");
+    }
+}

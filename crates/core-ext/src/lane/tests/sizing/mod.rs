@@ -1,0 +1,205 @@
+//! How many connections a lane uses, tested against simulated servers: the lane's own rule is compared with the best
+//! fixed number of connections of each scenario.
+
+mod measure;
+mod oracle;
+mod params;
+mod queue;
+mod report;
+mod scenarios;
+mod server;
+mod wire;
+mod world;
+
+use std::sync::LazyLock;
+
+use params::{Load, MS, Params};
+use report::{Verdict, in_parallel, line, summary};
+use scenarios::Scenario;
+
+use super::LaneSizing;
+use crate::config::PoolSizing;
+
+/// A lane with its own rule: the default sizing, as on an event loop.
+fn adaptive() -> LaneSizing {
+    LaneSizing { fair_share: 8, ..LaneSizing::from(&PoolSizing::default()) }
+}
+
+/// How long a run takes in simulated time before it is measured. In an open loop the requests that came before the lane
+/// had enough connections have to be worked off first. A fixed number needs no such time; but runs with pauses are
+/// measured over the same time, so that they have the same pauses.
+fn warm_time(params: &Params, adaptive: bool) -> u64 {
+    let pauses = params.client.pauses + params.servers.iter().map(|server| server.pauses).sum::<u64>();
+    match params.load {
+        _ if !adaptive && pauses == 0 => 2 * MS,
+        Load::Closed(_) => 100 * MS,
+        Load::Open(_) => 300 * MS,
+    }
+}
+
+/// How many answers are measured.
+fn answers(params: &Params) -> usize {
+    match params.load {
+        Load::Closed(callers) if callers < 8 => 4_000,
+        Load::Closed(callers) => (5 * callers).max(15_000),
+        Load::Open(_) => 15_000,
+    }
+}
+
+fn all_scenarios() -> Vec<Scenario> {
+    [scenarios::tuning(), scenarios::held_out()].concat()
+}
+
+/// The scenarios whose name contains what the environment says.
+fn chosen() -> Vec<Scenario> {
+    let part = std::env::var("SIZING_FILTER").unwrap_or_default();
+    let all = match std::env::var("SIZING_SET").as_deref() {
+        Ok("held-out") => scenarios::held_out(),
+        Ok("all") => all_scenarios(),
+        _ => scenarios::tuning(),
+    };
+    all.into_iter().filter(|scenario| scenario.name.contains(&part)).collect()
+}
+
+/// Prints a line for each scenario, and a summary.
+#[test]
+#[ignore = "a report to tune with"]
+fn report() {
+    let verdicts = in_parallel(&chosen(), |scenario| {
+        let verdicts = scenario.run();
+        for verdict in &verdicts {
+            println!("{}", line(verdict));
+        }
+        verdicts
+    });
+    println!("{}", summary(&verdicts.concat()));
+}
+
+/// Writes the table of the best fixed numbers of connections.
+#[test]
+#[ignore = "takes minutes; to be run after changes of the scenarios or of the simulation"]
+fn write_table() {
+    oracle::rewrite(|| {
+        in_parallel(&all_scenarios(), |scenario| {
+            for part in scenario.parts() {
+                oracle::best(&part.name, &part.params);
+            }
+        });
+    });
+}
+
+#[test]
+fn scenarios_have_different_names() {
+    let mut names: Vec<String> = all_scenarios().into_iter().map(|scenario| scenario.name).collect();
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
+fn the_table_has_an_entry_for_each_scenario() {
+    for scenario in all_scenarios() {
+        for part in scenario.parts() {
+            assert!(oracle::stored(&part.name).is_some(), "{}: run `write_table`", part.name);
+        }
+    }
+}
+
+/// A few entries of the table are found again, so that it does not outlive changes of the simulation.
+#[test]
+fn the_table_fits_the_simulation() {
+    let parts: Vec<_> = all_scenarios().iter().flat_map(Scenario::parts).collect();
+    let few: Vec<_> = parts.iter().skip(5).step_by(parts.len() / 12).collect();
+    in_parallel(&few, |part| {
+        let best = oracle::stored(&part.name).unwrap();
+        let figures = oracle::measure(&part.params, best.width);
+        for (what, now, then) in [
+            ("throughput", figures.throughput, best.throughput),
+            ("mean", figures.all.mean, best.mean),
+            ("processor time", figures.client_cpu, best.cpu),
+        ] {
+            assert!((now / then - 1.0).abs() < 0.03, "{}: {what} {now}, stored {then}", part.name);
+        }
+    });
+}
+
+/// All scenarios with the lane's own rule: tuning, held out.
+static VERDICTS: LazyLock<[Vec<Verdict>; 2]> = LazyLock::new(|| {
+    let scenarios = all_scenarios();
+    let held_out = scenarios::tuning().len();
+    let mut tuning = in_parallel(&scenarios, Scenario::run);
+    let held_out = tuning.split_off(held_out);
+    [tuning.concat(), held_out.concat()]
+});
+
+fn verdicts() -> impl Iterator<Item = &'static Verdict> + Clone {
+    VERDICTS.iter().flatten()
+}
+
+/// All that do not fulfil something, a line for each.
+fn failing(fulfils: impl Fn(&Verdict) -> bool) -> Vec<String> {
+    verdicts().filter(|verdict| !fulfils(verdict)).map(line).collect()
+}
+
+/// At least so many percent of the runs fulfil something. The bounds are what was reached, less what a change of the lane
+/// elsewhere may move; decision 0017 says what they ought to be.
+fn assert_share<'a>(
+    percent: usize,
+    verdicts: impl Iterator<Item = &'a Verdict>,
+    what: &str,
+    fulfils: impl Fn(&Verdict) -> bool,
+) {
+    let verdicts: Vec<Verdict> = verdicts.cloned().collect();
+    let count = verdicts.iter().filter(|verdict| fulfils(verdict)).count();
+    let of = verdicts.len();
+    assert!(count * 100 >= of * percent, "{what}: {count} of {of}, should be {percent} %\n{}", summary(&verdicts));
+}
+
+fn assert_close_to_the_best<'a>(verdicts: impl Iterator<Item = &'a Verdict> + Clone) {
+    assert_share(68, verdicts.clone(), "within 5 % of the best", |verdict| verdict.score >= 0.95);
+    assert_share(88, verdicts.clone(), "within 15 % of the best", |verdict| verdict.score >= 0.85);
+    assert_share(100, verdicts, "a third of the best", |verdict| verdict.score >= 0.33);
+}
+
+#[test]
+fn close_to_the_best_fixed_number() {
+    assert_close_to_the_best(VERDICTS[0].iter());
+}
+
+#[test]
+fn close_to_the_best_fixed_number_in_scenarios_not_tuned_with() {
+    assert_close_to_the_best(VERDICTS[1].iter());
+}
+
+#[test]
+fn close_to_the_best_fixed_number_with_pauses() {
+    assert_close_to_the_best(verdicts().filter(|verdict| verdict.name.contains("pauses")));
+}
+
+#[test]
+fn quick_after_start_and_changes() {
+    assert_share(90, verdicts(), "90 % of the best within 200 answers or 100 ms", Verdict::is_quick);
+}
+
+#[test]
+fn the_tail_is_as_short_as_with_the_best_fixed_number() {
+    assert_share(80, verdicts(), "p99 at most 1.3 times the best's", |verdict| verdict.p99 <= 1.3);
+}
+
+#[test]
+fn it_costs_the_client_no_more_than_the_best_fixed_number() {
+    assert_share(92, verdicts(), "processor time at most 1.15 times the best's", |verdict| verdict.cpu <= 1.15);
+}
+
+#[test]
+fn the_number_is_steady() {
+    assert_share(65, verdicts(), "within a quarter of the median in 90 % of the time", |verdict| verdict.steady >= 0.9);
+}
+
+/// Nobody waits for a second longer than five times the mean latency that is possible.
+#[test]
+fn nobody_starves() {
+    let failing = failing(|verdict| verdict.longest as f64 <= 1e9 + 5e3 * verdict.best.mean);
+    assert!(failing.is_empty(), "{}", failing.join("\n"));
+}
