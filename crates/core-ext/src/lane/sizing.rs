@@ -748,7 +748,7 @@ impl Adaptive {
             schedule.streak = 0;
             schedule.due = now + BACK_OFF / 2;
         } else {
-            // Trials take a tenth of the time at most.
+            // Short trials take a tenth of the time at most; those longer than a tenth of the longest wait take more.
             schedule.due = now + schedule.back_off.max((12 * took).min(cap));
             schedule.back_off = (2 * schedule.back_off).min(cap);
         }
