@@ -122,6 +122,8 @@ const PLAIN_GAP: f64 = 150.0;
 /// host: more connections cost each answer more of them, so they must show a plain gain over a longer time, and fewer may
 /// do. Below, connections cost next to nothing.
 const FAST: f64 = 0.06;
+/// What a read and the write that goes with it cost the client beside the work on an answer itself, in units of that work.
+const READ_COST: f64 = 3.0;
 /// A silence is a pause of the client, and no measurement, from this many nanoseconds on, if it is also ten times the
 /// usual time between reads.
 const PAUSE: u64 = 1_000_000;
@@ -133,7 +135,7 @@ const LEAST_DEPTH: f64 = 4.0;
 /// The work put on a connection takes about so many nanoseconds and twice a round trip.
 const COMMITTED: f64 = 1e6;
 
-const MS: u64 = 1_000_000;
+const MS: u64 = 1 << 20;
 /// First wait after a rejected probe.
 const BACK_OFF: u64 = 8 * MS;
 /// Longest wait between probes.
@@ -141,10 +143,26 @@ const MOST_BACK_OFF: u64 = 512 * MS;
 /// Longest wait between narrowing probes while each request has its connection for itself: there nothing else shows that
 /// the server has become faster.
 const MOST_BACK_OFF_ALONE: u64 = 64 * MS;
+/// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
+/// a busy machine takes for a gain may be none, and a wide width hides it.
+const HOME: u64 = 512 * MS;
+const MOST_HOME: u64 = 32_768 * MS;
 /// A trial whose connections do not open, or that gets no answers, ends after this time.
 const LONGEST_SETTLING: u64 = 50 * MS;
 /// Most pairs of reference and probe before a probe counts as rejected.
 const MOST_PAIRS: u32 = 6;
+
+fn env(name: &str, default: f64) -> f64 { std::env::var(name).map_or(default, |v| v.parse().unwrap()) }
+fn batchy() -> f64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("BATCHY", 2.0)); *B }
+fn long() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LONG", 8.0)); (*B * 1e6) as u64 }
+fn least() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LEAST", 1.0)); (*B * 1e6) as u64 }
+fn nomult() -> bool { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("NOMULT", 1.0)); *B > 0.0 }
+/// The first moment of a grid that all lanes share after about so long.
+fn later(now: u64, wait: u64) -> u64 {
+    let step = wait.next_power_of_two();
+    (now + step / 2 + 1).next_multiple_of(step)
+}
+fn beta() -> f64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("BETA").map_or(1.0, |v| v.parse().unwrap())); *B }
 
 /// Sums over the answers of a stretch of time at one width.
 #[derive(Debug, Clone, Copy, Default)]
@@ -185,6 +203,11 @@ impl Epoch {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
     }
 
+    /// What an answer cost the client.
+    fn cost(&self) -> f64 {
+        1.0 + READ_COST * f64::from(self.reads) / self.answers.max(1) as f64
+    }
+
     fn sums(&self, now: u64) -> Sums {
         let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
         let answers = self.answers.max(1) as f64;
@@ -197,6 +220,7 @@ impl Epoch {
             gap: self.gap(),
             alone,
             requests: load / elapsed,
+            cost: self.cost(),
         }
     }
 }
@@ -212,6 +236,8 @@ struct Sums {
     alone: f64,
     /// In flight and in line.
     requests: f64,
+    /// What an answer cost the client.
+    cost: f64,
 }
 
 impl Sums {
@@ -228,6 +254,7 @@ impl Sums {
             (&mut self.gap, gap),
             (&mut self.alone, latest.alone),
             (&mut self.requests, latest.requests),
+            (&mut self.cost, latest.cost),
         ];
         for (mean, value) in pairs {
             *mean += weight * (value - *mean);
@@ -330,11 +357,15 @@ pub(super) struct Adaptive {
     /// The width of a trial that takes several pairs.
     to: usize,
     direction: Direction,
-    /// The server has become faster, or the load lower: the width to start with may do again.
-    lighter: bool,
     pairs: Pairs,
     up: Schedule,
     down: Schedule,
+    /// When the width to start with is tried again.
+    home: Schedule,
+    /// When a change of the server or the load may start the search again.
+    again: Schedule,
+    /// The width when the search began.
+    began_at: usize,
     /// All answers so far.
     answers: u64,
     last_read: u64,
@@ -369,10 +400,12 @@ impl Adaptive {
             from: 1,
             to: 1,
             direction: Direction::Up,
-            lighter: false,
             pairs: Pairs::default(),
             up: schedule,
             down: schedule,
+            home: schedule,
+            again: schedule,
+            began_at: 1,
             answers: 0,
             last_read: 0,
             silence: 0,
@@ -393,6 +426,11 @@ impl Adaptive {
         let (before, width) = (self.width, width.clamp(1, self.bounds.max));
         self.width = width;
         self.found = width != self.bounds.start;
+        if width < before {
+            // Fewer connections may have more to do each, also in a time as short as now.
+            self.depth = self.depth.max(FIRST_DEPTH);
+            self.gap = self.gap.min(COMMITTED / FIRST_DEPTH as f64);
+        }
         // Widening: the new connections are to have answered. Narrowing: what was submitted before is to be answered.
         let answers = if width > before { (width - before).max(8) } else { reading.in_flight };
         self.phase = Phase::Settling { next, answers: self.answers + answers as u64, since: reading.now };
@@ -406,21 +444,31 @@ impl Adaptive {
     /// Multiplies again, from the present width.
     fn start(&mut self, now: u64) {
         self.starting = true;
+        self.began_at = self.width;
         self.service = 0.0;
         self.base = None;
         self.pairs = Pairs::default();
         self.measure(now, Phase::Reference);
     }
 
-    fn be_steady(&mut self, now: u64, first: Direction) {
+    /// The search has ended at a width; `first` is what to compare it with first.
+    fn be_steady(&mut self, now: u64, width: usize, first: Direction) {
         self.starting = false;
         self.doubtful = false;
-        self.lighter = self.width > self.bounds.start;
+        let Schedule { due, back_off, .. } = self.again;
+        if 2 * width > 3 * self.began_at || 3 * width < 2 * self.began_at {
+            self.again = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
+            self.home = Schedule { due: later(now, HOME), back_off: 4 * HOME, streak: 0 };
+        } else {
+            // It was noise.
+            let back_off = if now > due + 4 * back_off { BACK_OFF } else { (2 * back_off).min(MOST_BACK_OFF) };
+            self.again = Schedule { due: now + back_off, back_off, streak: 0 };
+        }
         self.base = None;
         self.pairs = Pairs::default();
         self.direction = first;
-        self.up = Schedule { due: now + 2 * BACK_OFF, back_off: 2 * BACK_OFF, streak: 0 };
-        self.down = Schedule { due: now + BACK_OFF, back_off: BACK_OFF, streak: 0 };
+        self.up = Schedule { due: later(now, 2 * BACK_OFF), back_off: 2 * BACK_OFF, streak: 0 };
+        self.down = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
         self.measure(now, Phase::Reference);
     }
 
@@ -466,7 +514,8 @@ impl Adaptive {
     fn is_long_enough(&self, now: u64) -> bool {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
-        let whole = answers >= 128.max(4 * self.width as u64) && elapsed > 2 * MS && self.epoch.reads >= 8;
+        let least = if self.epoch.cost() < batchy() { long() } else { 2 * MS };
+        let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
         whole || (answers >= 512 && elapsed > 20 * MS) || (answers >= 32 && elapsed > 250 * MS)
     }
 
@@ -497,10 +546,10 @@ impl Adaptive {
         // Those in front of the first ones were few: what the last ones will wait is what counts.
         let to_come = requests as f64 / self.width as f64 * gap;
         let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
-        if crowded && expected.shared() > 0.1 {
+        if crowded && expected.shared() > 0.1 && !(nomult() && self.reference.cost < batchy()) {
             self.multiply(reading);
         } else {
-            self.be_steady(now, Direction::Down);
+            self.be_steady(now, self.width, Direction::Down);
         }
     }
 
@@ -520,13 +569,13 @@ impl Adaptive {
         };
         let answers = self.epoch.answers;
         let elapsed = now.saturating_sub(self.epoch.began);
-        if answers < need || self.epoch.reads < 4 || (fast && elapsed < 4 * MS) {
+        if answers < need || self.epoch.reads < 4 || elapsed < least() || (fast && elapsed < 4 * MS) {
             return;
         }
         let trial = self.epoch.sums(now);
         self.note_service();
         let factor = self.width as f64 / self.from as f64;
-        let gain = trial.rate / self.reference.rate;
+        let gain = trial.rate / self.reference.rate / (trial.cost / self.reference.cost).powf(beta());
         // Half of what more connections could give at most.
         if gain >= 1.0 + (factor - 1.0) / 2.0 {
             self.reference = trial;
@@ -535,7 +584,7 @@ impl Adaptive {
             if 2 * requests >= 3 * self.width && self.width < self.bounds.max {
                 self.multiply(reading);
             } else {
-                self.be_steady(now, Direction::Up);
+                self.be_steady(now, self.width, Direction::Up);
             }
             return;
         }
@@ -549,13 +598,14 @@ impl Adaptive {
             self.doubtful = true;
             self.set_width(from, reading, After::Reference);
         } else if gain < if fast { 1.25 } else { 1.15 } {
-            self.be_steady(now, Direction::Down);
-            self.up = Schedule { due: now + 4 * BACK_OFF, back_off: 4 * BACK_OFF, streak: 0 };
+            self.be_steady(now, from, Direction::Down);
+            self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
             self.set_width(from, reading, After::Reference);
         } else {
             let knee = Self::model(trial.rate, self.service).min(1.25 * gain * from as f64);
-            self.be_steady(now, Direction::Up);
-            self.set_width(knee.clamp(from as f64, width as f64) as usize, reading, After::Reference);
+            let knee = knee.clamp(from as f64, width as f64) as usize;
+            self.be_steady(now, knee, Direction::Up);
+            self.set_width(knee, reading, After::Reference);
         }
     }
 
@@ -578,14 +628,14 @@ impl Adaptive {
             && self.epoch.reads >= 8
         {
             let early = self.epoch.sums(now);
-            let slower = early.gap > 2.0 * base.gap && early.gap > SLOW_GAP && early.rate < 0.6 * base.rate;
+            let slower = early.cost >= batchy() && early.gap > 2.0 * base.gap && early.gap > SLOW_GAP && early.rate < 0.6 * base.rate;
             let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
-            if slower || more {
+            if (slower || more) && now >= self.again.due {
                 return self.start(now);
             }
         }
         let Epoch { gap_answers, .. } = self.epoch;
-        if crowded && gap_answers >= 16 && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap) && self.usual_gap > 0.0
+        if now >= self.again.due && crowded && gap_answers >= 16 && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap) && self.usual_gap > 0.0
         {
             return self.start(now);
         }
@@ -606,12 +656,12 @@ impl Adaptive {
                 || latest.requests < 0.6 * base.requests
                 || latest.wait < 0.6 * base.wait
                 || latest.rate > 1.6 * base.rate;
-            if slower && crowded {
+            if slower && crowded && now >= self.again.due {
                 return self.start(now);
             }
             if faster {
                 self.service = 0.0;
-                self.lighter = true;
+                self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
                 *base = latest;
                 self.up = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
                 self.down = Schedule { due: now, back_off: BACK_OFF, streak: 1 };
@@ -658,12 +708,16 @@ impl Adaptive {
             }
             Direction::Down => {
                 let Schedule { due, streak, .. } = self.down;
+                let start = self.bounds.start;
+                // Also at rates that are not fast any more: a width that is much too wide has made them so.
+                if now >= self.home.due && start < used && 3.0 * latest.rate >= FAST {
+                    // Put off here: a change of the load may end the trial without a verdict.
+                    self.home.due = later(now, self.home.back_off);
+                    self.home.back_off = (2 * self.home.back_off).min(MOST_HOME);
+                    return Some(start);
+                }
                 if now < due || used <= 1 || latest.rate < FAST {
                     return None;
-                }
-                let start = self.bounds.start;
-                if std::mem::replace(&mut self.lighter, false) && start < used {
-                    return Some(start);
                 }
                 let knee = Self::model(latest.rate, self.service);
                 if self.service > 0.0 && (0.3..0.85).contains(&(knee / used as f64)) {
@@ -689,7 +743,8 @@ impl Adaptive {
             return;
         }
         let trial = self.epoch.sums(now);
-        let bad = trial.wait > 1.25 * self.reference.wait && trial.requests < 1.3 * self.reference.requests;
+        let cost = (trial.cost / self.reference.cost).powf(beta());
+        let bad = cost * trial.wait > 1.25 * self.reference.wait && trial.requests < 1.3 * self.reference.requests;
         if !whole && !bad {
             return;
         }
@@ -704,7 +759,7 @@ impl Adaptive {
             let load_changed = trial.rate < 0.95 * reference.rate || trial.requests > 1.3 * reference.requests;
             if load_changed { log.max(0.05) } else { log }
         };
-        let (mean, error) = self.pairs.add(log);
+        let (mean, error) = self.pairs.add(log + cost.ln());
         let enough: f64 = match self.direction {
             Direction::Up if reference.rate >= FAST => 0.85,
             Direction::Up => 0.95,
@@ -729,7 +784,7 @@ impl Adaptive {
             Direction::Down => (&mut self.down, &mut self.up),
         };
         *taken = Schedule { due: now, back_off: BACK_OFF, streak: taken.streak + 1 };
-        *other = Schedule { due: now + BACK_OFF, back_off: BACK_OFF, streak: 0 };
+        *other = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
         self.base = None;
         self.pairs = Pairs::default();
         self.measure(now, Phase::Reference);
@@ -746,10 +801,10 @@ impl Adaptive {
         };
         if schedule.streak > 0 {
             schedule.streak = 0;
-            schedule.due = now + BACK_OFF / 2;
+            schedule.due = later(now, BACK_OFF / 2);
         } else {
             // Short trials take a tenth of the time at most; those longer than a tenth of the longest wait take more.
-            schedule.due = now + schedule.back_off.max((12 * took).min(cap));
+            schedule.due = later(now, schedule.back_off.max((12 * took).min(cap)));
             schedule.back_off = (2 * schedule.back_off).min(cap);
         }
         self.direction = self.direction.other();

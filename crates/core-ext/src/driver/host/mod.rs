@@ -109,7 +109,7 @@ impl<T> HostDriver<T> {
             lane: Lane::new(share).measured(Some(cluster.metrics())),
             metrics: Arc::clone(cluster.metrics()),
             cluster: Arc::downgrade(cluster),
-            desk: DeskSide(Desk::new(Instant::now())),
+            desk: DeskSide(Desk::new(crate::clock::epoch())),
             sockets: Sockets::default(),
             changes: VecDeque::new(),
             removed: Vec::new(),

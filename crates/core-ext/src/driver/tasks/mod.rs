@@ -206,7 +206,7 @@ impl SharedLane {
                 at_once: 0,
                 closed: false,
             }),
-            epoch: clock::now(),
+            epoch: clock::epoch(),
             runtime,
             yields,
             opener,
