@@ -155,6 +155,7 @@ const MOST_PAIRS: u32 = 6;
 fn env(name: &str, default: f64) -> f64 { std::env::var(name).map_or(default, |v| v.parse().unwrap()) }
 fn batchy() -> f64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("BATCHY", 2.0)); *B }
 fn long() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LONG", 8.0)); (*B * 1e6) as u64 }
+fn wlong() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("WLONG", 8.0)); (*B * 1e6) as u64 }
 fn least() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LEAST", 1.0)); (*B * 1e6) as u64 }
 fn nomult() -> bool { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("NOMULT", 1.0)); *B > 0.0 }
 /// The first moment of a grid that all lanes share after about so long.
@@ -366,6 +367,9 @@ pub(super) struct Adaptive {
     again: Schedule,
     /// The width when the search began.
     began_at: usize,
+    /// The server was fast before: only a longer time tells a change of it from that of a scheduler.
+    wary: bool,
+    anew: bool,
     /// All answers so far.
     answers: u64,
     last_read: u64,
@@ -406,6 +410,8 @@ impl Adaptive {
             home: schedule,
             again: schedule,
             began_at: 1,
+            wary: false,
+            anew: false,
             answers: 0,
             last_read: 0,
             silence: 0,
@@ -445,10 +451,17 @@ impl Adaptive {
     fn start(&mut self, now: u64) {
         self.starting = true;
         self.began_at = self.width;
+        self.wary = self.base.is_some_and(|base| base.cost < batchy());
+        self.anew = self.base.is_some();
         self.service = 0.0;
         self.base = None;
         self.pairs = Pairs::default();
         self.measure(now, Phase::Reference);
+    }
+
+    /// How long a step of the search is measured at least.
+    fn least_time(&self) -> u64 {
+        if self.wary { wlong() } else if self.anew { least() } else { 0 }
     }
 
     /// The search has ended at a width; `first` is what to compare it with first.
@@ -537,7 +550,7 @@ impl Adaptive {
         } else {
             answers >= 40 && reads >= 3
         };
-        if !(crowded && (plain || slow)) && !enough {
+        if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
             return;
         }
         self.reference = self.epoch.sums(now);
@@ -569,7 +582,7 @@ impl Adaptive {
         };
         let answers = self.epoch.answers;
         let elapsed = now.saturating_sub(self.epoch.began);
-        if answers < need || self.epoch.reads < 4 || elapsed < least() || (fast && elapsed < 4 * MS) {
+        if answers < need || self.epoch.reads < 4 || elapsed < least().max(self.least_time()) || (fast && elapsed < 4 * MS) {
             return;
         }
         let trial = self.epoch.sums(now);
@@ -736,9 +749,10 @@ impl Adaptive {
             return self.reject(reading);
         }
         let whole = self.is_long_enough(now);
+        let reference_slow = 3.0 * self.reference.rate < FAST;
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
-            && now.saturating_sub(self.epoch.began) > MS;
+            && now.saturating_sub(self.epoch.began) > if self.direction == Direction::Up || reference_slow || self.width != self.bounds.start { MS } else { long() };
         if !whole && !quarter {
             return;
         }
