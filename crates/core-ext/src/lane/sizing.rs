@@ -124,6 +124,9 @@ const PLAIN_GAP: f64 = 150.0;
 const FAST: f64 = 0.06;
 /// What a read and the write that goes with it cost the client beside the work on an answer itself, in units of that work.
 const READ_COST: f64 = 3.0;
+/// Below this cost, three and more answers come with a read: the client is what is slow, and the times that it measures are
+/// those of a scheduler.
+const CLIENT_BOUND: f64 = 2.0;
 /// A silence is a pause of the client, and no measurement, from this many nanoseconds on, if it is also ten times the
 /// usual time between reads.
 const PAUSE: u64 = 1_000_000;
@@ -135,6 +138,7 @@ const LEAST_DEPTH: f64 = 4.0;
 /// The work put on a connection takes about so many nanoseconds and twice a round trip.
 const COMMITTED: f64 = 1e6;
 
+/// About a millisecond: waits are powers of two, so that their multiples meet.
 const MS: u64 = 1 << 20;
 /// First wait after a rejected probe.
 const BACK_OFF: u64 = 8 * MS;
@@ -146,24 +150,26 @@ const MOST_BACK_OFF_ALONE: u64 = 64 * MS;
 /// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
 /// a busy machine takes for a gain may be none, and a wide width hides it.
 const HOME: u64 = 512 * MS;
+/// The same where the client was what is slow before.
+const HOME_SOON: u64 = 64 * MS;
 const MOST_HOME: u64 = 32_768 * MS;
+/// A client that was what is slow may still be for so long.
+const BOUND_FOR: u64 = 1024 * MS;
+/// What is measured while the client is what is slow takes at least so long: some turns of a scheduler.
+const LONG: u64 = 16 * MS;
+/// A step of a search that begins anew takes at least so long.
+const LEAST: u64 = MS;
 /// A trial whose connections do not open, or that gets no answers, ends after this time.
 const LONGEST_SETTLING: u64 = 50 * MS;
 /// Most pairs of reference and probe before a probe counts as rejected.
 const MOST_PAIRS: u32 = 6;
 
-fn env(name: &str, default: f64) -> f64 { std::env::var(name).map_or(default, |v| v.parse().unwrap()) }
-fn batchy() -> f64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("BATCHY", 2.0)); *B }
-fn long() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LONG", 8.0)); (*B * 1e6) as u64 }
-fn wlong() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("WLONG", 8.0)); (*B * 1e6) as u64 }
-fn least() -> u64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LEAST", 1.0)); (*B * 1e6) as u64 }
-fn nomult() -> bool { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("NOMULT", 1.0)); *B > 0.0 }
-/// The first moment of a grid that all lanes share after about so long.
+/// The first moment after about so long of those at which all lanes try something: several that share a server, also those
+/// of other clients, then see what all of them do together. One alone would see what it takes from the others.
 fn later(now: u64, wait: u64) -> u64 {
     let step = wait.next_power_of_two();
     (now + step / 2 + 1).next_multiple_of(step)
 }
-fn beta() -> f64 { static B: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("BETA").map_or(1.0, |v| v.parse().unwrap())); *B }
 
 /// Sums over the answers of a stretch of time at one width.
 #[derive(Debug, Clone, Copy, Default)]
@@ -242,6 +248,17 @@ struct Sums {
 }
 
 impl Sums {
+    /// Answers come several at a time, and fast: the client is what is slow.
+    fn is_client_bound(&self) -> bool {
+        self.cost < CLIENT_BOUND && 3.0 * self.rate >= FAST
+    }
+
+    /// What an answer costs the client, compared with before. As a factor of the time that it takes: twice the cost must
+    /// earn four times the throughput.
+    fn cost_factor(&self, before: &Self) -> f64 {
+        (self.cost / before.cost).powi(2)
+    }
+
     /// The part of its time that a request waited for others on its connection: a bound of what more connections can gain.
     fn shared(&self) -> f64 {
         if self.alone > 0.0 { (1.0 - self.alone / self.wait).max(0.0) } else { 1.0 }
@@ -314,16 +331,16 @@ struct Pairs {
 
 impl Pairs {
     /// Takes the logarithm of one more ratio; the mean and its standard error.
-    fn add(&mut self, log: f64) -> (f64, f64) {
-        /// What one pair alone may be off on a busy machine.
-        const ONE: f64 = 0.25;
+    ///
+    /// `one`: what one pair alone may be off.
+    fn add(&mut self, log: f64, one: f64) -> (f64, f64) {
         self.count += 1;
         self.sum += log;
         self.squares += log * log;
         let n = f64::from(self.count);
         let mean = self.sum / n;
         let error = if self.count < 3 {
-            ONE / n.sqrt()
+            one / n.sqrt()
         } else {
             ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt().max(0.02)
         };
@@ -367,9 +384,12 @@ pub(super) struct Adaptive {
     again: Schedule,
     /// The width when the search began.
     began_at: usize,
-    /// The server was fast before: only a longer time tells a change of it from that of a scheduler.
-    wary: bool,
+    /// It does not begin with the first request.
     anew: bool,
+    /// When the client was what is slow last.
+    client_bound: Option<u64>,
+    /// It was so of late: only a longer time tells a change of the server from one of a scheduler.
+    wary: bool,
     /// All answers so far.
     answers: u64,
     last_read: u64,
@@ -410,8 +430,9 @@ impl Adaptive {
             home: schedule,
             again: schedule,
             began_at: 1,
-            wary: false,
             anew: false,
+            client_bound: None,
+            wary: false,
             answers: 0,
             last_read: 0,
             silence: 0,
@@ -451,7 +472,7 @@ impl Adaptive {
     fn start(&mut self, now: u64) {
         self.starting = true;
         self.began_at = self.width;
-        self.wary = self.base.is_some_and(|base| base.cost < batchy());
+        self.wary = self.client_bound.is_some_and(|at| now - at < BOUND_FOR);
         self.anew = self.base.is_some();
         self.service = 0.0;
         self.base = None;
@@ -461,7 +482,13 @@ impl Adaptive {
 
     /// How long a step of the search is measured at least.
     fn least_time(&self) -> u64 {
-        if self.wary { wlong() } else if self.anew { least() } else { 0 }
+        if self.wary {
+            LONG
+        } else if self.anew {
+            LEAST
+        } else {
+            0
+        }
     }
 
     /// The search has ended at a width; `first` is what to compare it with first.
@@ -471,7 +498,8 @@ impl Adaptive {
         let Schedule { due, back_off, .. } = self.again;
         if 2 * width > 3 * self.began_at || 3 * width < 2 * self.began_at {
             self.again = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
-            self.home = Schedule { due: later(now, HOME), back_off: 4 * HOME, streak: 0 };
+            let (wait, back_off) = if self.wary { (HOME_SOON, 2 * HOME_SOON) } else { (HOME, 4 * HOME) };
+            self.home = Schedule { due: later(now, wait), back_off, streak: 0 };
         } else {
             // It was noise.
             let back_off = if now > due + 4 * back_off { BACK_OFF } else { (2 * back_off).min(MOST_BACK_OFF) };
@@ -527,7 +555,7 @@ impl Adaptive {
     fn is_long_enough(&self, now: u64) -> bool {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
-        let least = if self.epoch.cost() < batchy() { long() } else { 2 * MS };
+        let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
         whole || (answers >= 512 && elapsed > 20 * MS) || (answers >= 32 && elapsed > 250 * MS)
     }
@@ -559,7 +587,7 @@ impl Adaptive {
         // Those in front of the first ones were few: what the last ones will wait is what counts.
         let to_come = requests as f64 / self.width as f64 * gap;
         let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
-        if crowded && expected.shared() > 0.1 && !(nomult() && self.reference.cost < batchy()) {
+        if crowded && expected.shared() > 0.1 && !self.reference.is_client_bound() {
             self.multiply(reading);
         } else {
             self.be_steady(now, self.width, Direction::Down);
@@ -582,13 +610,17 @@ impl Adaptive {
         };
         let answers = self.epoch.answers;
         let elapsed = now.saturating_sub(self.epoch.began);
-        if answers < need || self.epoch.reads < 4 || elapsed < least().max(self.least_time()) || (fast && elapsed < 4 * MS) {
+        if answers < need
+            || self.epoch.reads < 4
+            || elapsed < LEAST.max(self.least_time())
+            || (fast && elapsed < 4 * MS)
+        {
             return;
         }
         let trial = self.epoch.sums(now);
         self.note_service();
         let factor = self.width as f64 / self.from as f64;
-        let gain = trial.rate / self.reference.rate / (trial.cost / self.reference.cost).powf(beta());
+        let gain = trial.rate / self.reference.rate / trial.cost_factor(&self.reference);
         // Half of what more connections could give at most.
         if gain >= 1.0 + (factor - 1.0) / 2.0 {
             self.reference = trial;
@@ -641,14 +673,21 @@ impl Adaptive {
             && self.epoch.reads >= 8
         {
             let early = self.epoch.sums(now);
-            let slower = early.cost >= batchy() && early.gap > 2.0 * base.gap && early.gap > SLOW_GAP && early.rate < 0.6 * base.rate;
+            let slower = early.cost >= CLIENT_BOUND
+                && early.gap > 2.0 * base.gap
+                && early.gap > SLOW_GAP
+                && early.rate < 0.6 * base.rate;
             let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
             if (slower || more) && now >= self.again.due {
                 return self.start(now);
             }
         }
         let Epoch { gap_answers, .. } = self.epoch;
-        if now >= self.again.due && crowded && gap_answers >= 16 && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap) && self.usual_gap > 0.0
+        if now >= self.again.due
+            && crowded
+            && gap_answers >= 16
+            && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap)
+            && self.usual_gap > 0.0
         {
             return self.start(now);
         }
@@ -656,6 +695,9 @@ impl Adaptive {
             return;
         }
         let latest = self.epoch.sums(now);
+        if latest.is_client_bound() {
+            self.client_bound = Some(now);
+        }
         if latest.gap > 0.0 {
             let weight = if self.usual_gap > 0.0 { 0.3 } else { 1.0 };
             self.usual_gap += weight * (latest.gap - self.usual_gap);
@@ -669,12 +711,16 @@ impl Adaptive {
                 || latest.requests < 0.6 * base.requests
                 || latest.wait < 0.6 * base.wait
                 || latest.rate > 1.6 * base.rate;
+            let plainly = latest.requests < 0.6 * base.requests
+                || (latest.gap > 0.0 && latest.gap < 0.6 * base.gap && latest.rate > 1.6 * base.rate);
             if slower && crowded && now >= self.again.due {
                 return self.start(now);
             }
             if faster {
                 self.service = 0.0;
-                self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
+                if plainly {
+                    self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
+                }
                 *base = latest;
                 self.up = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
                 self.down = Schedule { due: now, back_off: BACK_OFF, streak: 1 };
@@ -749,15 +795,19 @@ impl Adaptive {
             return self.reject(reading);
         }
         let whole = self.is_long_enough(now);
-        let reference_slow = 3.0 * self.reference.rate < FAST;
+        let home = self.direction == Direction::Down && self.width == self.bounds.start;
+        let least = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
-            && now.saturating_sub(self.epoch.began) > if self.direction == Direction::Up || reference_slow || self.width != self.bounds.start { MS } else { long() };
+            && now.saturating_sub(self.epoch.began) > least;
         if !whole && !quarter {
             return;
         }
         let trial = self.epoch.sums(now);
-        let cost = (trial.cost / self.reference.cost).powf(beta());
+        if trial.is_client_bound() {
+            self.client_bound = Some(now);
+        }
+        let cost = trial.cost_factor(&self.reference);
         let bad = cost * trial.wait > 1.25 * self.reference.wait && trial.requests < 1.3 * self.reference.requests;
         if !whole && !bad {
             return;
@@ -773,7 +823,7 @@ impl Adaptive {
             let load_changed = trial.rate < 0.95 * reference.rate || trial.requests > 1.3 * reference.requests;
             if load_changed { log.max(0.05) } else { log }
         };
-        let (mean, error) = self.pairs.add(log + cost.ln());
+        let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
         let enough: f64 = match self.direction {
             Direction::Up if reference.rate >= FAST => 0.85,
             Direction::Up => 0.95,
