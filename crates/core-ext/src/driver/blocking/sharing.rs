@@ -17,11 +17,15 @@ const SHARE_UNTIL: usize = 4;
 const SAMPLE_EVERY: u64 = 16;
 /// A way of working is measured over at least so many samples, and for so long.
 const SAMPLES: u32 = 16;
-const SPAN: Duration = Duration::from_millis(2);
+const SPAN: Duration = Duration::from_millis(10);
+/// A difference by this factor is plain; others are measured again, so many times at most: on a busy machine one comparison
+/// may be off by half.
+const PLAIN: f64 = 2.0;
+const COMPARISONS: u32 = 4;
 /// A trial that is plainly worse after so many samples ends.
 const FEW_SAMPLES: u32 = 4;
 /// Sharing may take this much more time than a connection for each call: it costs half the processor time.
-const WORTH: f64 = 1.1;
+const WORTH: f64 = 1.15;
 /// How long the winner is used before the other way is tried again: at first, and at most.
 const BACK_OFF: Duration = Duration::from_secs(1);
 const MOST_BACK_OFF: Duration = Duration::from_secs(32);
@@ -105,6 +109,11 @@ struct Trial {
     span: Span,
     /// Microseconds per call the other way.
     other: f64,
+    /// Logarithms of the time of shared calls to that of others, added up, and how many.
+    ratios: f64,
+    compared: u32,
+    /// Sharing has won the last trial.
+    won: bool,
     /// Microseconds per call in the way that has won, as it was then.
     base: f64,
     decided: Option<Instant>,
@@ -143,9 +152,9 @@ impl Trial {
         match self.stage {
             Stage::First if enough => self.switch(Stage::Second, time),
             Stage::Second => {
-                let plain = self.span.samples >= FEW_SAMPLES && time > 2.0 * self.other;
+                let plain = self.compared == 0 && self.span.samples >= FEW_SAMPLES && time > PLAIN * self.other;
                 if enough || plain {
-                    self.decide(now, time);
+                    self.compare(now, time);
                 }
             }
             Stage::Decided if enough => {
@@ -168,20 +177,31 @@ impl Trial {
 
     /// Goes on the other way; `time` is what a call took until now.
     fn switch(&mut self, stage: Stage, time: f64) {
+        if self.stage != stage {
+            (self.ratios, self.compared) = (0.0, 0);
+        }
         self.stage = stage;
         self.other = time;
         self.share = !self.share;
         self.span = Span::default();
     }
 
-    /// `time` is what a call takes in the way that was tried.
-    fn decide(&mut self, now: Instant, time: f64) {
+    /// `time` is what a call takes in the way that is in use.
+    fn compare(&mut self, now: Instant, time: f64) {
         let (shared, own) = if self.share { (time, self.other) } else { (self.other, time) };
-        let share = shared <= WORTH * own;
-        if share == self.share {
-            // The trial has won: what is known of the time before counts for nothing.
+        self.ratios += (shared / own).ln();
+        self.compared += 1;
+        let ratio = (self.ratios / f64::from(self.compared)).exp();
+        if self.compared < COMPARISONS && ratio < PLAIN * WORTH && WORTH < PLAIN * ratio {
+            self.switch(Stage::Second, time);
+            return;
+        }
+        let share = ratio <= WORTH;
+        if share != self.won {
+            // What is known of the time before counts for nothing.
             self.back_off = BACK_OFF;
         }
+        self.won = share;
         self.back_off = self.back_off.max(BACK_OFF);
         self.base = if share { shared } else { own };
         self.share = share;
