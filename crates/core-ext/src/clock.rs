@@ -33,3 +33,18 @@ pub(crate) fn epoch() -> Instant {
 pub fn readings() -> u64 {
     READINGS.get()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_begin_at_different_times_have_the_same_clock() {
+        let first = epoch();
+        std::thread::sleep(Duration::from_millis(30));
+        let second = epoch();
+        let apart = second.saturating_duration_since(first).as_nanos() as u64 % COMMON;
+        let apart = apart.min(COMMON - apart);
+        assert!(apart < 10_000_000, "{apart} ns apart");
+    }
+}

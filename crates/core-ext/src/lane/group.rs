@@ -2,10 +2,11 @@
 
 use aerolane_wire::WireResult;
 
+use super::adaptive::{Adaptive, FIRST_DEPTH, SLOW_GAP};
 use super::connection::{Account, Call, Connection, NO_ROOM};
 use super::kind::Kinds;
 use super::line::Line;
-use super::sizing::{Adaptive, Bounds, FIRST_DEPTH, Fixed, Reading, SLOW_GAP, Sizing};
+use super::sizing::{Bounds, Fixed, Reading, Sizing};
 use super::types::{Class, Failure, FailureKind, Full, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::Meter;
 

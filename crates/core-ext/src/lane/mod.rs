@@ -14,10 +14,12 @@
 //! read and dropped and never reaches anybody else. What the driver has not taken yet can still be taken back: it is
 //! never sent once its caller was told so.
 
+mod adaptive;
 mod connection;
 mod group;
 mod kind;
 mod line;
+mod measure;
 mod sizing;
 mod types;
 

@@ -1,0 +1,718 @@
+//! The width of a group, found by trying: how many connections carry requests follows what is measured.
+//!
+//! The search multiplies the width while that pays, stops where throughput stops to grow, and then compares a little more
+//! and a little less now and then. Two things keep it from mistaking a busy machine for a slow server: what an answer costs
+//! the client counts ([`Sums::cost_factor`]), and all lanes try at the same moments ([`later`]). Decision 0017 has the models
+//! compared.
+
+use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, Sums};
+use super::sizing::{Bounds, Measured, Reading, Sizing};
+
+/// A gap from which a request costs the server more time than the client: about four times the client's own cost of a
+/// request that has its connection for itself. Below it, sharing is what is cheap, and a wider width must earn more.
+pub(super) const SLOW_GAP: f64 = 40.0;
+/// With a gap this long, eight answers are evidence enough to widen.
+const PLAIN_GAP: f64 = 150.0;
+/// A silence is a pause of the client, and no measurement, from this many nanoseconds on, if it is also ten times the
+/// usual time between reads.
+const PAUSE: u64 = 1_000_000;
+
+/// Most requests on a connection before anything is known of the server.
+pub(super) const FIRST_DEPTH: usize = 16;
+/// At least so many are put on a connection: the next is to be there when one is done.
+const LEAST_DEPTH: f64 = 4.0;
+/// The work put on a connection takes about so many nanoseconds and twice a round trip.
+const COMMITTED: f64 = 1e6;
+
+/// About a millisecond: waits are powers of two, so that their multiples meet.
+const MS: u64 = 1 << 20;
+/// First wait after a rejected probe.
+const BACK_OFF: u64 = 8 * MS;
+/// Longest wait between probes.
+const MOST_BACK_OFF: u64 = 512 * MS;
+/// Longest wait between narrowing probes while each request has its connection for itself: there nothing else shows that
+/// the server has become faster.
+const MOST_BACK_OFF_ALONE: u64 = 64 * MS;
+/// A width that was found is compared with the one to start with after this time, and then ever more rarely: what a search on
+/// a busy machine takes for a gain may be none, and a wide width hides it.
+const HOME: u64 = 512 * MS;
+/// The same where the client was what is slow before.
+const HOME_SOON: u64 = 64 * MS;
+const MOST_HOME: u64 = 32_768 * MS;
+/// A client that was what is slow may still be so for this long.
+const BOUND_FOR: u64 = 1024 * MS;
+/// What is measured while the client is what is slow takes at least so long: some turns of a scheduler.
+const LONG: u64 = 16 * MS;
+/// A step of a search that begins anew takes at least so long.
+const LEAST: u64 = MS;
+/// A trial whose connections do not open, or that gets no answers, ends after this time.
+const LONGEST_SETTLING: u64 = 50 * MS;
+/// Most pairs of reference and probe before a probe counts as rejected.
+const MOST_PAIRS: u32 = 6;
+
+/// The first moment after about so long of those at which all lanes try something: several that share a server, also those
+/// of other clients, then see what all of them do together. One alone would see what it takes from the others.
+fn later(now: u64, wait: u64) -> u64 {
+    let step = wait.next_power_of_two();
+    (now + step / 2 + 1).next_multiple_of(step)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+impl Direction {
+    const fn other(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Measures what the present width gives.
+    Reference,
+    /// The width has changed: until the requests from before are answered, nothing is measured.
+    Settling { next: After, answers: u64, since: u64 },
+    /// Measures what the width of a trial gives.
+    Trial,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Reference,
+    Trial,
+}
+
+/// When something is to be tried next, and how long to wait after the next failure.
+#[derive(Debug, Clone, Copy, Default)]
+struct Schedule {
+    due: u64,
+    back_off: u64,
+    /// Trials accepted in a row.
+    streak: u32,
+}
+
+/// Finds the width: multiplies it while that pays, stops where throughput stops to grow, then compares a little more and a
+/// little less now and then.
+#[derive(Debug)]
+pub(super) struct Adaptive {
+    bounds: Bounds,
+    /// In use; follows `bounds.start` while it is not `found`.
+    width: usize,
+    /// A trial has shown that this width is better than the one to start with.
+    found: bool,
+    phase: Phase,
+    /// Multiplying, as after the start and after each change of the server or the load.
+    starting: bool,
+    epoch: Epoch,
+    /// What the width before a trial gave.
+    reference: Sums,
+    reference_answers: u64,
+    /// The reference stood on too few answers for a verdict; it takes longer now.
+    doubtful: bool,
+    /// The gap of late in microseconds, at whatever width.
+    usual_gap: f64,
+    /// The slow mean of the references at this width; none just after a change of width.
+    base: Option<Sums>,
+    /// The width that a trial is compared with.
+    from: usize,
+    /// The width of a trial that takes several pairs.
+    to: usize,
+    direction: Direction,
+    pairs: Pairs,
+    up: Schedule,
+    down: Schedule,
+    /// When the width to start with is tried again.
+    home: Schedule,
+    /// From when on a change of the server or the load may begin the search again: ever later while it finds nothing.
+    again: Schedule,
+    /// The width when the search began.
+    began_at: usize,
+    /// This is not the first search.
+    anew: bool,
+    /// When the client was last what is slow ([`Sums::is_client_bound`]).
+    client_bound: Option<u64>,
+    /// The client was so shortly before the search began: only a longer look tells a change of the server from one of a
+    /// scheduler.
+    wary: bool,
+    /// All answers so far.
+    answers: u64,
+    last_read: u64,
+    /// Nanoseconds between the last two reads.
+    silence: u64,
+    /// Mean nanoseconds between two reads.
+    interval: f64,
+    /// How long a request alone takes, in nanoseconds.
+    round_trip: u64,
+    /// The shortest mean gap since the search began, in microseconds: what a request takes while none waits for a processor.
+    service: f64,
+    /// Nanoseconds between two answers of a busy connection, of late; 0 while none came.
+    gap: f64,
+    depth: usize,
+}
+
+impl Adaptive {
+    pub(super) fn new() -> Self {
+        let schedule = Schedule { back_off: BACK_OFF, ..Schedule::default() };
+        Self {
+            bounds: Bounds { start: 1, max: 1 },
+            width: 1,
+            found: false,
+            phase: Phase::Reference,
+            starting: true,
+            epoch: Epoch::default(),
+            reference: Sums::default(),
+            usual_gap: 0.0,
+            reference_answers: 0,
+            doubtful: false,
+            base: None,
+            from: 1,
+            to: 1,
+            direction: Direction::Up,
+            pairs: Pairs::default(),
+            up: schedule,
+            down: schedule,
+            home: schedule,
+            again: schedule,
+            began_at: 1,
+            anew: false,
+            client_bound: None,
+            wary: false,
+            answers: 0,
+            last_read: 0,
+            silence: 0,
+            interval: 0.0,
+            round_trip: 100_000,
+            service: 0.0,
+            gap: 0.0,
+            depth: FIRST_DEPTH,
+        }
+    }
+
+    /// The width in use: no more than there are requests.
+    fn used(&self, requests: f64) -> usize {
+        self.width.min((requests.ceil() as usize).max(1))
+    }
+
+    fn set_width(&mut self, width: usize, reading: &Reading, next: After) {
+        let (before, width) = (self.width, width.clamp(1, self.bounds.max));
+        self.width = width;
+        self.found = width != self.bounds.start;
+        if width < before {
+            // Fewer connections may have more to do each, also in a time as short as now.
+            self.depth = self.depth.max(FIRST_DEPTH);
+            self.gap = self.gap.min(COMMITTED / FIRST_DEPTH as f64);
+        }
+        // Widening: the new connections are to have answered. Narrowing: what was submitted before is to be answered.
+        let answers = if width > before { (width - before).max(8) } else { reading.in_flight };
+        self.phase = Phase::Settling { next, answers: self.answers + answers as u64, since: reading.now };
+    }
+
+    fn measure(&mut self, now: u64, phase: Phase) {
+        self.phase = phase;
+        self.epoch = Epoch::at(now);
+    }
+
+    /// Multiplies again, from the present width.
+    fn start(&mut self, now: u64) {
+        self.starting = true;
+        self.began_at = self.width;
+        self.wary = self.client_bound.is_some_and(|at| now - at < BOUND_FOR);
+        self.anew = self.base.is_some();
+        self.service = 0.0;
+        self.base = None;
+        self.pairs = Pairs::default();
+        self.measure(now, Phase::Reference);
+    }
+
+    /// How long a step of the search is measured at least.
+    fn least_time(&self) -> u64 {
+        if self.wary {
+            LONG
+        } else if self.anew {
+            LEAST
+        } else {
+            0
+        }
+    }
+
+    /// The search has ended at a width; `first` is what to compare it with first.
+    fn be_steady(&mut self, now: u64, width: usize, first: Direction) {
+        self.starting = false;
+        self.doubtful = false;
+        let Schedule { due, back_off, .. } = self.again;
+        if 2 * width > 3 * self.began_at || 3 * width < 2 * self.began_at {
+            self.again = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
+            let (wait, back_off) = if self.wary { (HOME_SOON, 2 * HOME_SOON) } else { (HOME, 4 * HOME) };
+            self.home = Schedule { due: later(now, wait), back_off, streak: 0 };
+        } else {
+            // What began the search was noise.
+            let back_off = if now > due + 4 * back_off { BACK_OFF } else { (2 * back_off).min(MOST_BACK_OFF) };
+            self.again = Schedule { due: now + back_off, back_off, streak: 0 };
+        }
+        self.base = None;
+        self.pairs = Pairs::default();
+        self.direction = first;
+        self.up = Schedule { due: later(now, 2 * BACK_OFF), back_off: 2 * BACK_OFF, streak: 0 };
+        self.down = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
+        self.measure(now, Phase::Reference);
+    }
+
+    /// Notes the silence before a read. Says, if it was a pause of the client, how many answers lie ready: what came
+    /// meanwhile comes all at once, and shows nothing of the server.
+    fn pause(&mut self, reading: &Reading) -> Option<u64> {
+        let silence = reading.now.saturating_sub(std::mem::replace(&mut self.last_read, reading.now));
+        self.silence = silence;
+        let usual = 10.0 * self.interval;
+        let paused = silence > PAUSE
+            && self.interval > 0.0
+            && silence as f64 > usual
+            && self.gap > 0.0
+            && silence as f64 > 4.0 * self.gap;
+        self.interval += (if paused { usual } else { silence as f64 } - self.interval) * 0.05;
+        paused.then(|| {
+            let ready = silence as f64 / self.gap * self.width as f64;
+            (ready as u64).min(reading.requests as u64)
+        })
+    }
+
+    /// Follows the gap, and how much may be put on a connection.
+    fn note_gap(&mut self, reading: &Reading) {
+        let Some(gap) = reading.gap else { return };
+        let answers = f64::from(reading.answers);
+        let gap = gap as f64 / answers;
+        let weight = if self.gap == 0.0 { 1.0 } else { (answers / 32.0).min(0.5) };
+        self.gap += weight * (gap - self.gap);
+        let depth = (COMMITTED + 2.0 * self.round_trip as f64) / self.gap.max(1.0);
+        self.depth = depth.clamp(LEAST_DEPTH, 1024.0) as usize;
+    }
+
+    /// As many connections as a throughput keeps busy, and a margin for their ups and downs.
+    fn model(rate: f64, gap: f64) -> f64 {
+        let busy = (rate * gap).max(0.5);
+        (busy + 0.7 * busy.sqrt() + 0.5).ceil()
+    }
+}
+
+/// The steps of the search.
+impl Adaptive {
+    /// Enough answers for a verdict on a steady width.
+    fn is_long_enough(&self, now: u64) -> bool {
+        let elapsed = now.saturating_sub(self.epoch.began);
+        let answers = self.epoch.answers;
+        let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
+        let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
+        whole || (answers >= 512 && elapsed > 20 * MS) || (answers >= 32 && elapsed > 250 * MS)
+    }
+
+    /// Whether processors limit the throughput, so far as the present epoch shows.
+    fn is_fast(&self, now: u64) -> bool {
+        self.epoch.answers as f64 * 1e3 >= FAST * now.saturating_sub(self.epoch.began) as f64
+    }
+
+    fn start_reference(&mut self, reading: &Reading) {
+        let Reading { now, requests, .. } = *reading;
+        let Epoch { answers, reads, gap_answers, .. } = self.epoch;
+        let gap = self.epoch.gap();
+        let crowded = 2 * requests >= 3 * self.width && self.width < self.bounds.max;
+        let fast = self.is_fast(now);
+        let plain = !fast && !self.doubtful && gap_answers >= 8 && gap >= PLAIN_GAP;
+        let slow = !fast && gap_answers >= 64 && gap >= SLOW_GAP;
+        let enough = if crowded {
+            answers >= 512 && now.saturating_sub(self.epoch.began) > 4 * MS
+        } else {
+            answers >= 40 && reads >= 3
+        };
+        if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
+            return;
+        }
+        self.reference = self.epoch.sums(now);
+        self.reference_answers = answers;
+        self.note_service();
+        // Those in front of the first ones were few: what the last ones will wait is what counts.
+        let to_come = requests as f64 / self.width as f64 * gap;
+        let expected = Sums { wait: self.reference.wait.max(to_come), ..self.reference };
+        if crowded && expected.shared() > 0.1 && !self.reference.is_client_bound() {
+            self.multiply(reading);
+        } else {
+            self.be_steady(now, self.width, Direction::Down);
+        }
+    }
+
+    fn multiply(&mut self, reading: &Reading) {
+        let factor = if self.reference.rate < FAST { 4 } else { 2 };
+        self.from = self.width;
+        self.set_width((self.width * factor).min(reading.requests.max(self.width + 1)), reading, After::Trial);
+    }
+
+    fn start_trial(&mut self, reading: &Reading) {
+        let Reading { now, requests, .. } = *reading;
+        let fast = self.reference.rate >= FAST;
+        let need = match self.width {
+            _ if fast => 512,
+            width if width >= 4 * self.from => (width as u64).clamp(24, 96),
+            _ => 40,
+        };
+        let answers = self.epoch.answers;
+        let elapsed = now.saturating_sub(self.epoch.began);
+        if answers < need
+            || self.epoch.reads < 4
+            || elapsed < LEAST.max(self.least_time())
+            || (fast && elapsed < 4 * MS)
+        {
+            return;
+        }
+        let trial = self.epoch.sums(now);
+        self.note_service();
+        let factor = self.width as f64 / self.from as f64;
+        let gain = trial.rate / self.reference.rate / trial.cost_factor(&self.reference);
+        // Half of what more connections could give at most.
+        if gain >= 1.0 + (factor - 1.0) / 2.0 {
+            self.reference = trial;
+            self.reference_answers = answers;
+            self.doubtful = false;
+            if 2 * requests >= 3 * self.width && self.width < self.bounds.max {
+                self.multiply(reading);
+            } else {
+                self.be_steady(now, self.width, Direction::Up);
+            }
+            return;
+        }
+        if answers < 3 * need && elapsed < 20 * MS {
+            // A burst or a pause spoils a short measurement.
+            return;
+        }
+        let (from, width) = (self.from, self.width);
+        if self.reference_answers < 64 && !fast {
+            // The first few answers of a slow server are the short ones: the rate that stands on them is too high.
+            self.doubtful = true;
+            self.set_width(from, reading, After::Reference);
+        } else if gain < if fast { 1.25 } else { 1.15 } {
+            self.be_steady(now, from, Direction::Down);
+            self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
+            self.set_width(from, reading, After::Reference);
+        } else {
+            let knee = Self::model(trial.rate, self.service).min(1.25 * gain * from as f64);
+            let knee = knee.clamp(from as f64, width as f64) as usize;
+            self.be_steady(now, knee, Direction::Up);
+            self.set_width(knee, reading, After::Reference);
+        }
+    }
+
+    fn note_service(&mut self) {
+        if self.epoch.alones > 0 {
+            self.round_trip = self.epoch.alone / u64::from(self.epoch.alones);
+        }
+        let gap = self.epoch.gap();
+        if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service) {
+            self.service = gap;
+        }
+    }
+
+    fn steady_reference(&mut self, reading: &Reading) {
+        let Reading { now, requests, .. } = *reading;
+        let crowded = 2 * requests >= 3 * self.width && self.width < self.bounds.max;
+        if let Some(base) = self.base
+            && crowded
+            && self.epoch.answers >= 32
+            && self.epoch.reads >= 8
+        {
+            let early = self.epoch.sums(now);
+            let slower = early.cost >= CLIENT_BOUND
+                && early.gap > 2.0 * base.gap
+                && early.gap > SLOW_GAP
+                && early.rate < 0.6 * base.rate;
+            let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
+            if (slower || more) && now >= self.again.due {
+                return self.start(now);
+            }
+        }
+        let Epoch { gap_answers, .. } = self.epoch;
+        if now >= self.again.due
+            && crowded
+            && gap_answers >= 16
+            && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap)
+            && self.usual_gap > 0.0
+        {
+            return self.start(now);
+        }
+        if !self.is_long_enough(now) {
+            return;
+        }
+        let latest = self.epoch.sums(now);
+        if latest.is_client_bound() {
+            self.client_bound = Some(now);
+        }
+        if latest.gap > 0.0 {
+            let weight = if self.usual_gap > 0.0 { 0.3 } else { 1.0 };
+            self.usual_gap += weight * (latest.gap - self.usual_gap);
+        }
+        self.note_service();
+        if let Some(base) = &mut self.base {
+            let waits = latest.wait > 1.3 * base.wait;
+            let slower = waits && (latest.requests > 1.5 * base.requests || latest.gap > 1.5 * base.gap);
+            // Without anything shared there is no gap.
+            let faster = (latest.gap > 0.0 && latest.gap < 0.6 * base.gap)
+                || latest.requests < 0.6 * base.requests
+                || latest.wait < 0.6 * base.wait
+                || latest.rate > 1.6 * base.rate;
+            let plainly = latest.requests < 0.6 * base.requests
+                || (latest.gap > 0.0 && latest.gap < 0.6 * base.gap && latest.rate > 1.6 * base.rate);
+            if slower && crowded && now >= self.again.due {
+                return self.start(now);
+            }
+            if faster {
+                self.service = 0.0;
+                if plainly {
+                    self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
+                }
+                *base = latest;
+                self.up = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
+                self.down = Schedule { due: now, back_off: BACK_OFF, streak: 1 };
+                self.direction = Direction::Down;
+                self.pairs = Pairs::default();
+            } else {
+                base.follow(&latest, 0.2);
+            }
+        } else {
+            self.base = Some(latest);
+        }
+        self.reference = latest;
+        if self.pairs.count > 0 {
+            let to = self.to;
+            self.set_width(to, reading, After::Trial);
+            return;
+        }
+        for direction in [self.direction, self.direction.other()] {
+            if let Some(width) = self.probe(direction, &latest, now) {
+                self.direction = direction;
+                self.from = self.width;
+                self.to = width;
+                self.pairs = Pairs { began: now, ..Pairs::default() };
+                self.set_width(width, reading, After::Trial);
+                return;
+            }
+        }
+        self.measure(now, Phase::Reference);
+    }
+
+    /// The width to try in a direction, if that is due and can pay.
+    fn probe(&mut self, direction: Direction, latest: &Sums, now: u64) -> Option<usize> {
+        let used = self.used(latest.requests);
+        match direction {
+            Direction::Up => {
+                let Schedule { due, streak, .. } = self.up;
+                if now < due || latest.shared() < 0.06 || latest.requests < self.width as f64 + 0.7 {
+                    return None;
+                }
+                let factor = if streak > 0 { 2.0 } else { 1.5 };
+                let width = ((self.width as f64 * factor).ceil() as usize).min(self.bounds.max);
+                let width = width.min((latest.requests.ceil() as usize).max(self.width + 1));
+                (width > self.width).then_some(width)
+            }
+            Direction::Down => {
+                let Schedule { due, streak, .. } = self.down;
+                let start = self.bounds.start;
+                // Also at rates that are not fast any more: a width that is much too wide has made them so.
+                if now >= self.home.due && start < used && 3.0 * latest.rate >= FAST {
+                    // Put off here: a change of the load may end the trial without a verdict.
+                    self.home.due = later(now, self.home.back_off);
+                    self.home.back_off = (2 * self.home.back_off).min(MOST_HOME);
+                    return Some(start);
+                }
+                if now < due || used <= 1 || latest.rate < FAST {
+                    return None;
+                }
+                let knee = Self::model(latest.rate, self.service);
+                if self.service > 0.0 && (0.3..0.85).contains(&(knee / used as f64)) {
+                    return Some(knee as usize);
+                }
+                let factor = if streak > 0 { 0.5 } else { 0.7 };
+                Some(((used as f64 * factor) as usize).max(1))
+            }
+        }
+    }
+
+    fn steady_trial(&mut self, reading: &Reading) {
+        let Reading { now, requests, .. } = *reading;
+        let piling_up = self.direction == Direction::Down && requests as f64 > 1.4 * self.reference.requests + 8.0;
+        if piling_up {
+            return self.reject(reading);
+        }
+        let whole = self.is_long_enough(now);
+        let home = self.direction == Direction::Down && self.width == self.bounds.start;
+        let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
+        let quarter = self.epoch.reads >= 8
+            && self.epoch.answers >= 64.max(self.width as u64)
+            && now.saturating_sub(self.epoch.began) > shortest;
+        if !whole && !quarter {
+            return;
+        }
+        let trial = self.epoch.sums(now);
+        if trial.is_client_bound() {
+            self.client_bound = Some(now);
+        }
+        let cost = trial.cost_factor(&self.reference);
+        let bad = cost * trial.wait > 1.25 * self.reference.wait && trial.requests < 1.3 * self.reference.requests;
+        if !whole && !bad {
+            return;
+        }
+        self.note_service();
+        let reference = self.reference;
+        let widest = self.width.max(self.from) as f64;
+        let log = if trial.requests.min(reference.requests) > 1.5 * widest {
+            // Every connection has work: the rate says it all, also where a queue grows with time.
+            (reference.rate / trial.rate).ln()
+        } else {
+            let log = (trial.wait / reference.wait).ln();
+            let load_changed = trial.rate < 0.95 * reference.rate || trial.requests > 1.3 * reference.requests;
+            if load_changed { log.max(0.05) } else { log }
+        };
+        let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
+        let enough: f64 = match self.direction {
+            Direction::Up if reference.rate >= FAST => 0.85,
+            Direction::Up => 0.95,
+            // Fewer connections are cheaper: they need not be better.
+            Direction::Down => 1.0,
+        };
+        let enough = enough.ln();
+        let last = self.pairs.count >= MOST_PAIRS;
+        if mean + error < enough || (last && self.direction == Direction::Down && mean < 0.02) {
+            self.accept(now);
+        } else if mean - error > enough || bad || last {
+            self.reject(reading);
+        } else {
+            let from = self.from;
+            self.set_width(from, reading, After::Reference);
+        }
+    }
+
+    fn accept(&mut self, now: u64) {
+        let (taken, other) = match self.direction {
+            Direction::Up => (&mut self.up, &mut self.down),
+            Direction::Down => (&mut self.down, &mut self.up),
+        };
+        *taken = Schedule { due: now, back_off: BACK_OFF, streak: taken.streak + 1 };
+        *other = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
+        self.base = None;
+        self.pairs = Pairs::default();
+        self.measure(now, Phase::Reference);
+    }
+
+    fn reject(&mut self, reading: &Reading) {
+        let now = reading.now;
+        let took = now.saturating_sub(self.pairs.began);
+        let alone = self.reference.requests < 2.0 * self.from as f64;
+        let (schedule, cap) = match self.direction {
+            Direction::Up => (&mut self.up, MOST_BACK_OFF),
+            Direction::Down if alone => (&mut self.down, MOST_BACK_OFF_ALONE),
+            Direction::Down => (&mut self.down, MOST_BACK_OFF),
+        };
+        if schedule.streak > 0 {
+            schedule.streak = 0;
+            schedule.due = later(now, BACK_OFF / 2);
+        } else {
+            // Short trials take a tenth of the time at most; those longer than a tenth of the longest wait take more.
+            schedule.due = later(now, schedule.back_off.max((12 * took).min(cap)));
+            schedule.back_off = (2 * schedule.back_off).min(cap);
+        }
+        self.direction = self.direction.other();
+        self.pairs = Pairs::default();
+        let from = self.from;
+        self.set_width(from, reading, After::Reference);
+    }
+}
+
+impl Sizing for Adaptive {
+    fn width(&self, start: usize) -> usize {
+        if self.found { self.width } else { start }
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn read(&mut self, reading: &Reading, bounds: Bounds) {
+        self.bounds = bounds;
+        let wanted = if self.found { self.width } else { bounds.start };
+        self.width = wanted.clamp(1, bounds.max);
+        let now = reading.now;
+        let paused = self.pause(reading);
+        self.answers += u64::from(reading.answers);
+        if let Some(ready) = paused {
+            let next = match self.phase {
+                Phase::Reference => After::Reference,
+                Phase::Trial => After::Trial,
+                Phase::Settling { next, .. } => next,
+            };
+            self.phase = Phase::Settling { next, answers: self.answers + ready, since: now };
+            return;
+        }
+        self.note_gap(reading);
+        if let Phase::Settling { next, answers, since } = self.phase {
+            let opened = reading.usable >= self.width.min(reading.requests);
+            let settled = self.answers >= answers && now >= since + self.round_trip && opened;
+            let late = now > since + LONGEST_SETTLING;
+            if late && next == After::Trial && self.width < self.from {
+                // What is still in flight on the other connections would pass for what these few do.
+                return self.reject(reading);
+            }
+            if settled || late {
+                self.measure(now, if next == After::Trial { Phase::Trial } else { Phase::Reference });
+            }
+            return;
+        }
+        if self.epoch.began == 0 {
+            self.epoch = Epoch::at(now);
+            return;
+        }
+        self.epoch.add(reading, self.silence);
+        match (self.phase, self.starting) {
+            (Phase::Reference, true) => self.start_reference(reading),
+            (Phase::Trial, true) => self.start_trial(reading),
+            (Phase::Reference, false) => self.steady_reference(reading),
+            (Phase::Trial, false) => self.steady_trial(reading),
+            (Phase::Settling { .. }, _) => {}
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        // While each request has its connection for itself there is no gap: what the last one showed stays.
+        let round_trip = if self.answers == 0 { 0.0 } else { self.round_trip as f64 / 1e3 };
+        Measured { service: self.gap / 1e3, round_trip }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_wait_for_about_as_long_try_at_the_same_moment() {
+        let earlier = later(3 * MS, 8 * MS);
+        assert_eq!(earlier, 8 * MS);
+        assert_eq!(later(0, 5 * MS), earlier);
+        for now in (0..100).map(|n| n * MS / 3) {
+            let due = later(now, 64 * MS);
+            assert!(due.is_multiple_of(64 * MS) && due > now && due <= now + 96 * MS + 1, "{now}: {due}");
+        }
+    }
+
+    /// A server on the client's own processors: twice as many connections bring a little more throughput, but answers come one
+    /// by one.
+    #[test]
+    fn more_throughput_at_the_price_of_more_processor_time_is_no_gain() {
+        let epoch = |answers: u64, reads: u32| Epoch { answers, reads, load: 64 * 10_000_000, ..Epoch::at(0) };
+        let shared = epoch(1000, 100).sums(10_000_000);
+        let spread = epoch(1300, 1300).sums(10_000_000);
+        assert!(spread.rate / shared.rate / spread.cost_factor(&shared) < 0.2);
+        // A slow one answers one by one in any case.
+        let (few, many) = (epoch(100, 100).sums(10_000_000), epoch(400, 380).sums(10_000_000));
+        assert!(many.rate / few.rate / many.cost_factor(&few) > 3.9);
+    }
+}

@@ -1,0 +1,150 @@
+//! What a search measures over a stretch of time: sums over answers, and comparisons of two such sums.
+
+use super::sizing::Reading;
+
+/// From this rate on (answers per microsecond) processors are what counts, those of the client or of a server on the same
+/// host: more connections cost each answer more of them, so they must show a plain gain over a longer time, and fewer may
+/// do. Below, connections cost next to nothing.
+pub(super) const FAST: f64 = 0.06;
+/// What a read and the write that goes with it cost the client beside the work on an answer itself, in units of that work.
+pub(super) const READ_COST: f64 = 3.0;
+/// Below this cost, three and more answers come with a read: the client is what is slow, and the times that it measures are
+/// those of a scheduler.
+pub(super) const CLIENT_BOUND: f64 = 2.0;
+
+/// Sums over the answers of a stretch of time at one width.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Epoch {
+    pub(super) began: u64,
+    pub(super) answers: u64,
+    pub(super) reads: u32,
+    /// Requests in flight and in line, times nanoseconds.
+    pub(super) load: u64,
+    pub(super) gap: u64,
+    pub(super) gap_answers: u64,
+    pub(super) alone: u64,
+    pub(super) alones: u32,
+}
+
+impl Epoch {
+    pub(super) fn at(now: u64) -> Self {
+        Self { began: now, ..Self::default() }
+    }
+
+    /// Takes in a reading, so many nanoseconds after the one before.
+    pub(super) fn add(&mut self, reading: &Reading, since: u64) {
+        self.answers += u64::from(reading.answers);
+        self.reads += 1;
+        self.load += reading.requests as u64 * since;
+        if let Some(gap) = reading.gap {
+            self.gap += gap;
+            self.gap_answers += u64::from(reading.answers);
+        }
+        if let Some(alone) = reading.alone {
+            self.alone += alone;
+            self.alones += 1;
+        }
+    }
+
+    /// Microseconds between two answers of a busy connection.
+    pub(super) fn gap(&self) -> f64 {
+        if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
+    }
+
+    /// What an answer cost the client.
+    pub(super) fn cost(&self) -> f64 {
+        1.0 + READ_COST * f64::from(self.reads) / self.answers.max(1) as f64
+    }
+
+    pub(super) fn sums(&self, now: u64) -> Sums {
+        let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
+        let answers = self.answers.max(1) as f64;
+        let load = self.load as f64 / 1e3;
+        let alone = if self.alones == 0 { 0.0 } else { self.alone as f64 / 1e3 / f64::from(self.alones) };
+        Sums {
+            rate: answers / elapsed,
+            // Little's law. The times of the answered ones would lag behind by the length of a queue.
+            wait: (load / answers).max(0.1),
+            gap: self.gap(),
+            alone,
+            requests: load / elapsed,
+            cost: self.cost(),
+        }
+    }
+}
+
+/// The means of an epoch; times in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Sums {
+    /// Answers per microsecond.
+    pub(super) rate: f64,
+    /// Time in the lane and at the server.
+    pub(super) wait: f64,
+    pub(super) gap: f64,
+    pub(super) alone: f64,
+    /// In flight and in line.
+    pub(super) requests: f64,
+    /// What an answer cost the client.
+    pub(super) cost: f64,
+}
+
+impl Sums {
+    /// Answers come several at a time, and fast: the client is what is slow.
+    pub(super) fn is_client_bound(&self) -> bool {
+        self.cost < CLIENT_BOUND && 3.0 * self.rate >= FAST
+    }
+
+    /// What an answer costs the client, compared with before. As a factor of the time that it takes: twice the cost must
+    /// earn four times the throughput.
+    pub(super) fn cost_factor(&self, before: &Self) -> f64 {
+        (self.cost / before.cost).powi(2)
+    }
+
+    /// The part of its time that a request waited for others on its connection: a bound of what more connections can gain.
+    pub(super) fn shared(&self) -> f64 {
+        if self.alone > 0.0 { (1.0 - self.alone / self.wait).max(0.0) } else { 1.0 }
+    }
+
+    pub(super) fn follow(&mut self, latest: &Self, weight: f64) {
+        let gap = if latest.gap > 0.0 { latest.gap } else { self.gap };
+        let pairs = [
+            (&mut self.rate, latest.rate),
+            (&mut self.wait, latest.wait),
+            (&mut self.gap, gap),
+            (&mut self.alone, latest.alone),
+            (&mut self.requests, latest.requests),
+            (&mut self.cost, latest.cost),
+        ];
+        for (mean, value) in pairs {
+            *mean += weight * (value - *mean);
+        }
+    }
+}
+
+/// Reference and probe in turn, until their ratio is certain enough.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pairs {
+    pub(super) count: u32,
+    pub(super) sum: f64,
+    pub(super) squares: f64,
+    pub(super) began: u64,
+}
+
+impl Pairs {
+    /// Takes the logarithm of one more ratio; the mean and its standard error.
+    ///
+    /// `one`: what one pair alone may be off.
+    pub(super) fn add(&mut self, log: f64, one: f64) -> (f64, f64) {
+        self.count += 1;
+        self.sum += log;
+        self.squares += log * log;
+        let n = f64::from(self.count);
+        let mean = self.sum / n;
+        let error = if self.count < 3 {
+            one / n.sqrt()
+        } else {
+            ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt().max(0.02)
+        };
+        (mean, error)
+    }
+}
