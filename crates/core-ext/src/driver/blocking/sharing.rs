@@ -29,9 +29,9 @@ const WORTH: f64 = 1.15;
 /// How long the winner is used before the other way is tried again: at first, and at most.
 const BACK_OFF: Duration = Duration::from_secs(1);
 const MOST_BACK_OFF: Duration = Duration::from_secs(32);
-/// A change of the time per call by this factor asks for a new trial.
+/// A change of the time per call by this factor, twice in a row, asks for a new trial.
 const CHANGED: f64 = 2.0;
-/// But not sooner than this after the last one.
+/// What comes in so short a time after a trial is not looked at.
 const REST: Duration = Duration::from_millis(50);
 
 const ONE_CALL: u64 = 1 << IN_FLIGHT_BITS;
@@ -117,6 +117,8 @@ struct Trial {
     /// Microseconds per call in the way that has won, as it was then.
     base: f64,
     decided: Option<Instant>,
+    /// The last span was unlike it.
+    changed: bool,
     back_off: Duration,
 }
 
@@ -141,6 +143,11 @@ impl Span {
 impl Trial {
     /// Takes in how many calls are in flight at this moment, when so many have begun. Says whether to share from here on.
     fn sample(&mut self, now: Instant, begun: u64, in_flight: usize) -> bool {
+        let rested = self.decided.map_or(Duration::MAX, |at| now.saturating_duration_since(at));
+        if self.stage == Stage::Decided && rested < REST {
+            // The calls of the way that has lost are still on their way.
+            return self.share;
+        }
         let Some((since, _)) = self.span.began else {
             self.span = Span { began: Some((now, begun)), samples: 0, in_flight: 0 };
             return self.share;
@@ -158,9 +165,10 @@ impl Trial {
                 }
             }
             Stage::Decided if enough => {
-                let rested = self.decided.map_or(Duration::MAX, |at| now.saturating_duration_since(at));
                 let changed = time > CHANGED * self.base || CHANGED * time < self.base;
-                if changed && rested >= REST {
+                let before = std::mem::replace(&mut self.changed, changed);
+                if changed && before {
+                    self.changed = false;
                     self.back_off = BACK_OFF;
                     self.switch(Stage::Second, time);
                 } else if rested >= self.back_off {
