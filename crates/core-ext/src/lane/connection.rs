@@ -378,6 +378,22 @@ impl<T> Connection<T> {
         earliest
     }
 
+    /// Entries whose deadline has passed, and that the driver has not taken, get another one. Whether there are any.
+    pub(super) fn put_off_unsent(&mut self, now: Millis, until: Millis) -> bool {
+        if now < self.earliest || self.out.is_empty() {
+            return false;
+        }
+        let mut any = false;
+        let first = self.entries.partition_point(|e| e.start < self.taken_total());
+        for entry in self.entries.range_mut(first..).filter(|entry| entry.call.deadline <= now) {
+            entry.call.deadline = until;
+            any = true;
+        }
+        let deadlines = self.entries.iter().filter(|e| e.call.token.is_some()).map(|e| e.call.deadline);
+        self.earliest = deadlines.min().unwrap_or(Millis::NEVER);
+        any
+    }
+
     /// Ends the wait for an entry, as [`expire`](Self::expire) does. `None`: it is not here.
     pub(super) fn cancel(&mut self, ticket: Ticket, now: Millis, counters: &mut NodeCounters) -> Option<T> {
         let index = self.entries.binary_search_by_key(&ticket, |e| e.call.ticket).ok()?;

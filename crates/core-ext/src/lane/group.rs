@@ -52,6 +52,8 @@ pub(super) struct Group<T> {
     /// How many connections requests were spread over of late.
     in_use: usize,
     pub(super) counters: NodeCounters,
+    /// Answers when requests in line were last given more time.
+    answers_before: u64,
     pub(super) meter: Meter,
 }
 
@@ -88,6 +90,7 @@ impl<T> Group<T> {
             },
             in_use: 0,
             counters: NodeCounters::default(),
+            answers_before: 0,
             meter,
         }
     }
@@ -407,6 +410,20 @@ impl<T> Group<T> {
             counters.queued -= 1;
             sink.failed(token, &Failure::new(FailureKind::Expired, false));
         }))
+    }
+
+    /// Requests whose deadline has passed while they could not leave, because their driver did not run, get another one.
+    /// Those in line only where that may have held them up: the node answers, others are about to leave, or a connection is
+    /// being opened. With a node that is silent they end, however often the driver is late.
+    pub(super) fn put_off_unsent(&mut self, now: Millis, until: Millis) {
+        let mut moves = self.opening > 0 || self.counters.answers != self.answers_before;
+        for conn in self.conns.iter_mut().flatten() {
+            moves |= conn.put_off_unsent(now, until);
+        }
+        if moves {
+            self.answers_before = self.counters.answers;
+            self.line.put_off(now, until);
+        }
     }
 
     /// The caller of this entry has given up: what the driver has taken becomes an orphan, all else is never sent.

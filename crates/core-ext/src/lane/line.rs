@@ -113,6 +113,19 @@ impl<T> Line<T> {
         self.earliest
     }
 
+    /// Requests whose deadline has passed get another one.
+    pub(super) fn put_off(&mut self, now: Millis, until: Millis) {
+        if now < self.earliest {
+            return;
+        }
+        for waiting in self.queue.iter_mut().filter(|waiting| waiting.call.deadline <= now) {
+            waiting.call.deadline = until;
+            self.ascending = false;
+        }
+        let deadlines = self.queue.iter().filter(|w| w.call.token.is_some()).map(|w| w.call.deadline);
+        self.earliest = deadlines.min().unwrap_or(Millis::NEVER);
+    }
+
     /// Takes everything out.
     pub(super) fn drain(&mut self, mut to: impl FnMut(T)) {
         for waiting in self.queue.drain(..) {

@@ -415,6 +415,27 @@ impl<T> Lane<T> {
         }
     }
 
+    /// The driver did not run when it was due, and is `late` by so many milliseconds: requests that it has not taken, and
+    /// whose deadline has passed meanwhile, have that time more. What has been taken does not: the server had all the
+    /// time that it was given. Call it before [`expire`](Self::expire), and read the sockets before that.
+    pub fn put_off_unsent(&mut self, now: Millis, late: u64) {
+        if now < self.earliest {
+            return;
+        }
+        for lane in &mut self.nodes {
+            for group in &mut lane.groups {
+                group.put_off_unsent(now, now.plus(late));
+            }
+        }
+    }
+
+    /// The same for what the driver is about to take from one connection.
+    pub fn put_off_output(&mut self, conn: ConnId, now: Millis, late: u64) {
+        if let Some(connection) = self.live(conn) {
+            connection.put_off_unsent(now, now.plus(late));
+        }
+    }
+
     /// Closes connections that are blocked by an old orphan, and those idle for long beyond the minimum; asks for
     /// those missing to the minimum.
     pub fn trim(&mut self, now: Millis) {

@@ -170,14 +170,15 @@ impl Lane {
     /// Something was put on the lane: it is written with all else of this turn, or at once if nothing else is under way.
     fn submitted(slf: &Bound<'_, Self>, local: &Local, at_once: bool) -> PyResult<()> {
         if local.now.get().is_some() || local.flush_is_due.get() {
-            // The turn, or the flush that is due, takes it along.
-            return Ok(());
+            // The turn, or the flush that is due, takes it along, unless others have waited for that too long already.
+            return if local.is_overdue() { Self::catch_up(slf, local) } else { Ok(()) };
         }
         if at_once && local.ready.borrow().is_empty() {
             return Self::flush(slf);
         }
         // What is over before it was sent is let go of in that turn, too.
         local.flush_is_due.set(true);
+        local.unsent_since.set(local.submitted_at.get());
         slf.get().soon(slf, intern!(slf.py(), "_flush"))
     }
 
@@ -203,7 +204,7 @@ impl Lane {
 
     /// Puts one request on the lane. If it does not take it: why, or `None` when there is no way over the lane now.
     fn send(local: &Local, entry: &mut Entry, token: Token) -> Option<(Token, Option<RawFailure>)> {
-        let now = local.now();
+        let now = local.moment();
         let (policy, call) = (entry.call.policy.base(), entry.call.raw());
         let (Some(attempt), Some(mut driver)) = (entry.core.raw.begin(policy, call, now), local.driver()) else {
             return Some((token, None));

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aerolane::client::RawFailure;
 use aerolane::driver::host::{HostDriver, HostHandle};
@@ -18,6 +18,9 @@ use super::work::{Entry, Part, Token, Work};
 const SPARE_BUFFERS: usize = 1024;
 const SPARE_CAPACITY: usize = 4 * 1024;
 
+/// A request that has waited so long to be written leaves with the next submission: the turn of the loop takes long.
+const OVERDUE: Duration = Duration::from_micros(200);
+
 /// What is touched on the loop's thread only.
 pub(super) struct Local {
     /// `None` on a lane without a client, and after the end.
@@ -30,6 +33,10 @@ pub(super) struct Local {
     /// The clock, as of the beginning of the turn under way.
     pub(super) now: Cell<Option<Instant>>,
     pub(super) flush_is_due: Cell<bool>,
+    /// The clock as of the latest submission.
+    pub(super) submitted_at: Cell<Option<Instant>>,
+    /// Since when the oldest request waits to be written.
+    pub(super) unsent_since: Cell<Option<Instant>>,
     /// Requests that have no outcome yet.
     pub(super) outstanding: Cell<usize>,
     pub(super) timer: RefCell<Option<(Py<PyAny>, Millis)>>,
@@ -89,6 +96,8 @@ impl Local {
             failed: RefCell::default(),
             now: Cell::new(None),
             flush_is_due: Cell::new(false),
+            submitted_at: Cell::new(None),
+            unsent_since: Cell::new(None),
             outstanding: Cell::new(0),
             timer: RefCell::default(),
             spare: RefCell::default(),
@@ -195,5 +204,27 @@ impl Local {
 
     pub(super) fn now(&self) -> Instant {
         self.now.get().unwrap_or_else(Instant::now)
+    }
+
+    /// The clock, read anew: the tasks that a turn wakes may work for long.
+    pub(super) fn moment(&self) -> Instant {
+        let now = Instant::now();
+        if self.now.get().is_some() {
+            self.now.set(Some(now));
+        }
+        self.submitted_at.set(Some(now));
+        now
+    }
+
+    /// A request is on the lane. Whether one has waited for too long to be written.
+    pub(super) fn is_overdue(&self) -> bool {
+        match (self.unsent_since.get(), self.submitted_at.get()) {
+            (Some(since), Some(now)) => now.saturating_duration_since(since) > OVERDUE,
+            (None, now) => {
+                self.unsent_since.set(now);
+                false
+            }
+            (Some(_), None) => false,
+        }
     }
 }

@@ -55,14 +55,32 @@ impl Lane {
         guarded::call_method(event_loop, intern!(slf.py(), "call_soon"), (slf.getattr(name)?,), None).map(drop)
     }
 
+    /// Reads and writes in the middle of a turn that takes long. Whom the answers concern is woken in a turn of its own.
+    pub(super) fn catch_up(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
+        local.unsent_since.set(None);
+        if let Some(mut driver) = local.driver() {
+            let at = driver.set_time(local.now());
+            driver.catch_up(at, &mut Collect { py, local });
+        }
+        Self::written(slf, local)
+    }
+
     /// Writes all that waits, and follows what the driver wants the loop to watch.
     pub(super) fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let local = slf.get().local()?;
         local.flush_is_due.set(false);
+        local.unsent_since.set(None);
         if let Some(mut driver) = local.driver() {
             driver.flush(&mut Collect { py, local });
         }
+        Self::written(slf, local)
+    }
+
+    /// Takes in what a write has shown.
+    fn written(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
         if !local.failed.borrow().is_empty() {
             Self::settle(slf, local);
             slf.get().soon(slf, intern!(py, "_more"))?;
@@ -310,7 +328,15 @@ impl Lane {
 
     /// The end of a turn of the loop in which tasks have submitted.
     fn _flush(slf: &Bound<'_, Self>) -> PyResult<()> {
-        if slf.get().local()?.ready.borrow().is_empty() { Self::flush(slf) } else { Self::turn(slf, |_, _, _| {}) }
+        let local = slf.get().local()?;
+        if !local.ready.borrow().is_empty() {
+            return Self::turn(slf, |driver, now, sink| driver.resume(now, sink));
+        }
+        if let Some(mut driver) = local.driver() {
+            let now = driver.set_time(Instant::now());
+            driver.resume(now, &mut Collect { py: slf.py(), local });
+        }
+        Self::flush(slf)
     }
 
     /// More are to be woken than one turn may.

@@ -37,6 +37,10 @@ use crate::topology::NodeId;
 
 /// Reads of one socket in a row before the loop gets its turn again.
 const READS_PER_TURN: usize = 4;
+/// The same before anything expires: as much as a socket holds.
+const READS_OF_ALL: usize = 128;
+/// A loop that calls so many milliseconds late has not run.
+const LATE: u64 = 10;
 const READ_BUFFER: usize = 64 * 1024;
 /// How often idle and blocked connections are looked for, in milliseconds.
 const TRIM_EVERY: u64 = 1000;
@@ -216,12 +220,12 @@ impl<T> HostDriver<T> {
 
     /// The socket can be read: hands in all that came.
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
-        self.now = now;
+        self.resume_with(now, &mut Both::new(sink, &self.desk));
         self.close_removed();
         // Before answers make room: what a future has taken back must not be sent any more.
         self.fetch();
         let Some(index) = self.sockets.with_fd(fd) else { return };
-        if !self.read(index, &mut Both::new(sink, &self.desk)) {
+        if !self.read(index, READS_PER_TURN, &mut Both::new(sink, &self.desk)) {
             return;
         }
         let socket = self.sockets.get_mut(index);
@@ -239,16 +243,31 @@ impl<T> HostDriver<T> {
         }
     }
 
-    /// Takes in what happened elsewhere, expires what is due, looks after low-water marks, and trims.
+    /// In the middle of a turn of the loop that takes long: reads what has come, and writes what waits. The server goes on
+    /// working, and is not held up by answers that nobody takes.
+    pub fn catch_up(&mut self, now: Millis, sink: &mut impl Sink<T>) {
+        let sink = &mut Both::new(sink, &self.desk);
+        self.resume_with(now, sink);
+        self.close_removed();
+        self.fetch();
+        self.read_all(READS_PER_TURN, sink);
+        self.write_all(sink);
+    }
+
+    /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         let sink = &mut Both::new(sink, &self.desk);
-        self.now = now;
+        self.resume_with(now, sink);
         self.close_removed();
         self.fetch();
         if self.seat.port.take_news() {
             self.hear(sink);
         }
-        self.lane.expire(now, sink);
+        if self.lane.next_deadline().is_some_and(|due| due <= now) {
+            // What has been answered is delivered, however late the loop comes to it.
+            self.read_all(READS_OF_ALL, sink);
+            self.lane.expire(now, sink);
+        }
         if now >= self.patience {
             self.look_after_marks(sink);
         }
@@ -262,6 +281,22 @@ impl<T> HostDriver<T> {
         self.write_all(sink);
         if now >= self.publish_at {
             self.publish();
+        }
+    }
+
+    /// The loop runs at this moment: to be called before [`flush`](Self::flush) where nothing else was in the same turn. If that
+    /// is late, it has not run, and requests could not leave: once the answers that have come are taken in, those that are
+    /// due and have not been sent have that time more.
+    pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
+        self.resume_with(now, &mut Both::new(sink, &self.desk));
+    }
+
+    fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) {
+        let late = self.next_tick().map_or(0, |due| now.since(due));
+        self.now = now;
+        if late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now) {
+            self.read_all(READS_OF_ALL, sink);
+            self.lane.put_off_unsent(now, late);
         }
     }
 
@@ -328,7 +363,7 @@ impl<T> HostDriver<T> {
                     let index = self.sockets.insert(socket);
                     if is_tls {
                         // Bytes that came with the handshake are in the session, and not in the socket.
-                        self.read(index, sink);
+                        self.read(index, READS_PER_TURN, sink);
                     }
                 }
                 Err(error) => self.lane.open_failed(node, class, &error, sink),
@@ -480,12 +515,12 @@ impl<T> HostDriver<T> {
         }
     }
 
-    /// Reads what is there, and hands it in. False: the connection has ended.
-    fn read(&mut self, index: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
+    /// Reads what is there, at most so often in a row, and hands it in. False: the connection has ended.
+    fn read(&mut self, index: usize, reads: usize, sink: &mut impl Sink<Holder<T>>) -> bool {
         let (lane, metrics, now) = (&mut self.lane, &self.metrics, self.now);
         let socket = self.sockets.get_mut(index);
         let mut lost = None;
-        for _ in 0..READS_PER_TURN {
+        for _ in 0..reads {
             let hand_in = |bytes: &[u8]| {
                 socket.progress = true;
                 let received = lane.received_at(socket.id, bytes, (now, metrics.moment()), sink);
@@ -547,10 +582,15 @@ impl<T> HostDriver<T> {
     /// Reads where answers are to come. A loop may tell only once of a socket with an error (libuv does, and watches it no
     /// more); where answers lay in front of the error, that call has read them and not met it.
     fn look_for_ends(&mut self, sink: &mut impl Sink<Holder<T>>) {
+        self.read_all(READS_PER_TURN, sink);
+    }
+
+    /// Reads wherever answers are to come, each socket at most so often.
+    fn read_all(&mut self, reads: usize, sink: &mut impl Sink<Holder<T>>) {
         // From behind: an end moves the last socket to its place.
         for index in (0..self.sockets.len()).rev() {
             if self.lane.entries_on(self.sockets.get_mut(index).id) > 0 {
-                self.read(index, sink);
+                self.read(index, reads, sink);
             }
         }
     }
@@ -565,7 +605,7 @@ impl<T> HostDriver<T> {
                 continue;
             }
             if !std::mem::take(&mut socket.progress) {
-                if !self.read(index, sink) {
+                if !self.read(index, READS_PER_TURN, sink) {
                     continue;
                 }
                 let socket = self.sockets.get_mut(index);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::socket::Socket;
-use super::{KEEP_CAPACITY, SharedLane, State};
+use super::{KEEP_CAPACITY, LATE, SharedLane, State};
 use crate::driver::mark::{self, Mark};
 use crate::lane::{ConnId, FailureKind};
 
@@ -112,6 +112,7 @@ impl Connection {
             if wrote || self.blocked {
                 state.lane.unwritten(self.id, 0);
                 self.set_blocked(&mut state, false);
+                self.set_writing(&mut state, false);
             }
             if !state.lane.has_output(self.id) {
                 let to_await = state.lane.answers_to_await(self.id);
@@ -124,7 +125,15 @@ impl Connection {
                 return Ok(());
             }
             self.put_off = PutOff::No;
-            state.lane.take_output(self.id, &mut self.out);
+            let now = state.latest;
+            if state.lane.next_deadline().is_some_and(|due| due <= now) {
+                // The task did not run for long: what it is to write now must not count as late already.
+                state.lane.put_off_output(self.id, now, LATE);
+            }
+            state.unsent_since = None;
+            if state.lane.take_output(self.id, &mut self.out) {
+                self.set_writing(&mut state, true);
+            }
         }
     }
 
@@ -191,6 +200,13 @@ impl Connection {
             if let Some(driven) = state.connections.iter_mut().find(|d| d.id == self.id) {
                 driven.blocked = blocked;
             }
+        }
+    }
+
+    /// Notes whether bytes are being written without the lock.
+    fn set_writing(&self, state: &mut State, writing: bool) {
+        if let Some(driven) = state.connections.iter_mut().find(|d| d.id == self.id) {
+            driven.writing = writing;
         }
     }
 

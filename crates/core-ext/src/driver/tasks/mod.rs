@@ -40,6 +40,11 @@ use opening::Opening;
 const KEEP_CAPACITY: usize = 64 * 1024;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
+/// A request that has waited so long (nanoseconds) to be written leaves with the next submission: the connection's task does not
+/// run.
+const OVERDUE: u64 = 200_000;
+/// A ticker that runs so many milliseconds late shows that the runtime's tasks do not run.
+const LATE: u64 = 10;
 
 thread_local! {
     static DIRECT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -80,8 +85,10 @@ struct State {
     /// The latest reading of the clock, by whoever had one. While connections are open the ticker sees to it that it is
     /// no older than about a second.
     latest: Millis,
-    /// When the ticker wakes up next; [`Millis::NEVER`] while there is none.
+    /// When the ticker wakes up next; `None` while there is none.
     ticker_wakes: Option<Millis>,
+    /// Since when, in nanoseconds, the oldest request waits to be written.
+    unsent_since: Option<u64>,
     /// Flushes wait until the last woken caller has taken its outcome.
     put_off: bool,
     /// How often in a row a tick ended such a wait: some callers do not run, though woken.
@@ -128,8 +135,25 @@ impl State {
     /// written without the lock.
     fn write_directly(&mut self) -> Option<BatchWrite> {
         let id = self.lane.flush_request()?;
+        self.write_to(id)
+    }
+
+    /// Requests have waited for long: their connections' tasks do not run. Writes them.
+    fn write_overdue(&mut self) {
+        self.unsent_since = None;
+        let ids: Vec<ConnId> = self.connections.iter().map(|driven| driven.id).collect();
+        for id in ids {
+            // Batches are written at once, by who submits them.
+            if id.class() != Class::Batch && self.lane.has_output(id) {
+                let batch = self.write_to(id);
+                debug_assert!(batch.is_none(), "no batch here");
+            }
+        }
+    }
+
+    fn write_to(&mut self, id: ConnId) -> Option<BatchWrite> {
         let driven = self.connections.iter_mut().find(|d| d.id == id)?;
-        if driven.direct && !driven.blocked {
+        if driven.direct && !driven.blocked && !driven.writing {
             let stream = &driven.tcp;
             if id.class() == Class::Batch {
                 let mut bytes = DIRECT.take();
@@ -176,6 +200,8 @@ struct Driven {
     direct: bool,
     /// The task holds bytes that the socket did not take: nobody else may write.
     blocked: bool,
+    /// The task is writing what it took, without the lock: nobody else may write.
+    writing: bool,
     close: bool,
 }
 
@@ -201,6 +227,7 @@ impl SharedLane {
                 connections: Vec::new(),
                 latest: Millis(0),
                 ticker_wakes: None,
+                unsent_since: None,
                 put_off: false,
                 cut_short: 0,
                 at_once: 0,
@@ -333,13 +360,23 @@ impl SharedLane {
         if state.ticker_wakes.is_some_and(|wakes| deadline < wakes) {
             self.ticker.notify_one();
         }
-        if state.lane.next_deadline().is_some_and(|due| due <= now) {
-            // A node that has left the cluster: without connections there may be no ticker to say so.
+        if state.ticker_wakes.is_none() && state.lane.next_deadline().is_some_and(|due| due <= now) {
+            // A node that has left the cluster: without connections there may be no ticker to say so. Where there is one, it
+            // sees to it that answers are read before anything expires.
             let State { lane, slots, .. } = &mut *state;
             lane.expire(now, slots);
         }
+        let waits_since = *state.unsent_since.get_or_insert(nanos);
         // A batch has its connection for itself: nothing else would leave in the same write.
-        let batch = if state.lane.in_flight() == 1 || class == Class::Batch { state.write_directly() } else { None };
+        let batch = if state.lane.in_flight() == 1 || class == Class::Batch {
+            state.unsent_since = None;
+            state.write_directly()
+        } else {
+            None
+        };
+        if nanos.saturating_sub(waits_since) > OVERDUE && state.unsent_since.is_some() {
+            state.write_overdue();
+        }
         self.settle(state);
         if let Some(batch) = batch {
             self.write_batch(batch);

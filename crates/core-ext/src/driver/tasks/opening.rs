@@ -44,7 +44,7 @@ impl Opening {
             return;
         }
         let id = state.lane.opened(self.node, self.class, now);
-        state.connections.push(Driven { id, waker: None, tcp, direct, blocked: false, close: false });
+        state.connections.push(Driven { id, waker: None, tcp, direct, blocked: false, writing: false, close: false });
         let connection = Connection::new(Arc::clone(&self.lane), id, io);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::SharedLane;
+use super::{LATE, SharedLane};
 use crate::clock;
 
 /// How often idle and blocked connections are looked for.
@@ -13,6 +13,7 @@ const TRIM_EVERY: Duration = Duration::from_secs(1);
 pub(super) async fn tick(lane: Arc<SharedLane>) {
     let mut trimmed = clock::now();
     loop {
+        let delay = read_first(&lane).await;
         let now = clock::now();
         let millis = lane.millis(now);
         let wake = {
@@ -22,6 +23,9 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             if state.closed || (state.connections.is_empty() && !state.lane.is_busy()) {
                 state.ticker_wakes = None;
                 return;
+            }
+            if delay >= LATE {
+                state.lane.put_off_unsent(millis, delay);
             }
             state.lane.expire(millis, &mut state.slots);
             if now.duration_since(trimmed) >= TRIM_EVERY {
@@ -41,4 +45,26 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             () = lane.ticker.notified() => {}
         }
     }
+}
+
+/// Where something is due, lets the tasks of the connections read first: what has been answered is delivered, however late the
+/// runtime comes to it. Says by how many milliseconds the ticker is late.
+async fn read_first(lane: &SharedLane) -> u64 {
+    let delay = {
+        let state = lane.state.lock();
+        let now = lane.millis(clock::now());
+        if state.lane.next_deadline().is_none_or(|due| now < due) {
+            return 0;
+        }
+        for driven in &state.connections {
+            if let Some(waker) = &driven.waker {
+                waker.wake_by_ref();
+            }
+        }
+        state.ticker_wakes.map_or(0, |due| now.since(due))
+    };
+    // The runtime looks after its sockets before it comes back here, and then after the tasks that were woken before.
+    tokio::task::yield_now().await;
+    tokio::task::yield_now().await;
+    delay
 }
