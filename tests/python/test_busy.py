@@ -1,5 +1,6 @@
-"""A program that works for long between its calls, or whose event loop stands still: what it takes its time for is not held
-against the server. No call fails that the server answered in time.
+"""A program that works for long between its calls, or whose event loop stands still.
+
+What it takes its time for is not held against the server: no call fails that the server answered in time.
 """
 
 import asyncio

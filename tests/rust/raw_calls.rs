@@ -12,7 +12,9 @@ use aerolane::command::{decode, encode};
 use aerolane::lane::{Failure, FailureKind};
 use aerolane::metrics::CommandType;
 use aerolane::policy::BasePolicy;
-use aerolane::{Bins, ClientConfig, Error, ErrorKind, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin};
+use aerolane::{
+    Bins, ClientConfig, ClientPolicy, Error, ErrorKind, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin,
+};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Patient, Target, policy};
 
@@ -107,6 +109,27 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
     // Without retries it ends there, and a write is in doubt.
     let error = client.finish(&within(60_000, 0), call(&key, true), &attempt, lost(), Instant::now()).unwrap();
     assert!(error.in_doubt() && matches!(error.kind(), ErrorKind::Connection), "{error:?}");
+}
+
+/// One failure is one error to the node's breaker, although the call is taken up elsewhere.
+#[test]
+fn a_failed_attempt_counts_once() {
+    let target = Target::embedded(1);
+    let strict = ClientPolicy { max_error_rate: 2, error_rate_window: 1000, ..policy() };
+    let client = RawClient::connect_blocking(&ClientConfig::from(strict), target.seeds()).unwrap();
+    let key = target.key(1);
+    put(&client, &key, 7).unwrap();
+    let (policy, raw) = (within(60_000, 2), call(&key, false));
+    let attempt = client.begin(&policy, raw, Instant::now()).unwrap();
+    let lost = || RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
+    assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
+    let request = reading(&key);
+    let again = client.resume(&policy, raw, &request, Some((attempt, lost())));
+    assert_eq!(value(&aerolane::connect::block_on(again).unwrap()), Value::Int(7));
+    let attempt = client.begin(&policy, raw, Instant::now()).expect("the breaker is closed");
+    // The second one opens it.
+    assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
+    assert!(client.begin(&policy, raw, Instant::now()).is_none());
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub(crate) struct Attempts<'a> {
     lost_in_a_row: u32,
     pauses: Option<RetryPauses>,
     failures: Vec<Error>,
+    /// The failure that is taken in has counted against its node already.
+    repeated: bool,
 }
 
 /// One attempt: which node, and until when.
@@ -102,6 +104,7 @@ impl<'a> Attempts<'a> {
             lost_in_a_row: 0,
             pauses: None,
             failures: Vec::new(),
+            repeated: false,
         }
     }
 
@@ -243,6 +246,17 @@ impl<'a> Attempts<'a> {
         policy::server_timeout_ms(self.policy)
     }
 
+    /// Whether the failure that is taken in next has counted against its node already.
+    pub(crate) fn set_repeated(&mut self, repeated: bool) {
+        self.repeated = repeated;
+    }
+
+    fn count_against(&self, node: &NodeInfo) {
+        if !self.repeated {
+            node.breaker().record_error();
+        }
+    }
+
     /// Counts the call if it has failed for good.
     fn counted(&self, node: &NodeInfo, next: Next) -> Next {
         if matches!(next, Next::GiveUp(_)) && self.cluster.metrics().is_measuring() {
@@ -266,7 +280,7 @@ impl<'a> Attempts<'a> {
         };
         match code {
             code if Breaker::counts(code) => {
-                node.breaker().record_error();
+                self.count_against(node);
                 self.advance(false);
                 self.failed(error, now)
             }
@@ -300,7 +314,7 @@ impl<'a> Attempts<'a> {
         // The end of the client, or of a runtime, is nothing that a node has done.
         let ours = matches!(failure.kind, FailureKind::Closed);
         if !ours && (!expired || failure.sent) {
-            node.breaker().record_error();
+            self.count_against(node);
         }
         if expired && self.deadline.is_some_and(|deadline| now >= deadline) {
             let error = self.timed_out(failure.phase(), now).with_node(Arc::clone(node.label()));

@@ -382,8 +382,8 @@ impl RawClient {
         }
     }
 
-    /// Carries out a call on the control plane's runtime, from its start or from behind its first attempt. The answer
-    /// is the body of a message.
+    /// Carries out a call on the control plane's runtime, from its start or from behind its first attempt, of which
+    /// [`finish`](Self::finish) said that it is to be tried again. The answer is the body of a message.
     pub async fn resume(
         &self,
         policy: &BasePolicy,
@@ -421,7 +421,11 @@ impl RawClient {
             None => Attempts::new(cluster, policy, call.what(), now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
-                match attempts.failed_with(known(cluster, attempt.node), failure, now) {
+                // `finish` has counted it.
+                attempts.set_repeated(true);
+                let next = attempts.failed_with(known(cluster, attempt.node), failure, now);
+                attempts.set_repeated(false);
+                match next {
                     Next::GiveUp(error) => return Err(error),
                     Next::Retry(pause) if pause.is_zero() => {}
                     Next::Retry(pause) => {

@@ -83,6 +83,16 @@ pub(super) struct Connection<T> {
     pub(super) close_asked: bool,
 }
 
+impl<T> Call<T> {
+    /// It has as much time as it had when it was submitted.
+    pub(super) fn begin_anew(&mut self, now: Millis) {
+        let micros = (now.0 as u32).wrapping_mul(1000);
+        let since = u64::from(micros.wrapping_sub(self.submitted) / 1000);
+        self.deadline = self.deadline.plus(since);
+        self.submitted = micros;
+    }
+}
+
 /// The load of a connection that takes no request now.
 pub(super) const NO_ROOM: u16 = u16::MAX;
 
@@ -378,15 +388,15 @@ impl<T> Connection<T> {
         earliest
     }
 
-    /// Entries whose deadline has passed, and that the driver has not taken, get another one. Whether there are any.
-    pub(super) fn put_off_unsent(&mut self, now: Millis, until: Millis) -> bool {
+    /// Entries whose deadline has passed, and that the driver has not taken, have all their time anew. Whether there are any.
+    pub(super) fn put_off_unsent(&mut self, now: Millis) -> bool {
         if now < self.earliest || self.out.is_empty() {
             return false;
         }
         let mut any = false;
         let first = self.entries.partition_point(|e| e.start < self.taken_total());
         for entry in self.entries.range_mut(first..).filter(|entry| entry.call.deadline <= now) {
-            entry.call.deadline = until;
+            entry.call.begin_anew(now);
             any = true;
         }
         let deadlines = self.entries.iter().filter(|e| e.call.token.is_some()).map(|e| e.call.deadline);

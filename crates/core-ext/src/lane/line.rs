@@ -113,13 +113,13 @@ impl<T> Line<T> {
         self.earliest
     }
 
-    /// Requests whose deadline has passed get another one.
-    pub(super) fn put_off(&mut self, now: Millis, until: Millis) {
+    /// Requests whose deadline has passed have all their time anew.
+    pub(super) fn put_off(&mut self, now: Millis) {
         if now < self.earliest {
             return;
         }
         for waiting in self.queue.iter_mut().filter(|waiting| waiting.call.deadline <= now) {
-            waiting.call.deadline = until;
+            waiting.call.begin_anew(now);
             self.ascending = false;
         }
         let deadlines = self.queue.iter().filter(|w| w.call.token.is_some()).map(|w| w.call.deadline);

@@ -415,24 +415,24 @@ impl<T> Lane<T> {
         }
     }
 
-    /// The driver did not run when it was due, and is `late` by so many milliseconds: requests that it has not taken, and
-    /// whose deadline has passed meanwhile, have that time more. What has been taken does not: the server had all the
-    /// time that it was given. Call it before [`expire`](Self::expire), and read the sockets before that.
-    pub fn put_off_unsent(&mut self, now: Millis, late: u64) {
+    /// The driver did not run when it was due: requests that it has not taken, and whose deadline has passed meanwhile, have
+    /// their time anew. What has been taken does not: the server had all the time that it was given. Call it before
+    /// [`expire`](Self::expire), and read the sockets before that.
+    pub fn put_off_unsent(&mut self, now: Millis) {
         if now < self.earliest {
             return;
         }
         for lane in &mut self.nodes {
             for group in &mut lane.groups {
-                group.put_off_unsent(now, now.plus(late));
+                group.put_off_unsent(now);
             }
         }
     }
 
     /// The same for what the driver is about to take from one connection.
-    pub fn put_off_output(&mut self, conn: ConnId, now: Millis, late: u64) {
+    pub fn put_off_output(&mut self, conn: ConnId, now: Millis) {
         if let Some(connection) = self.live(conn) {
-            connection.put_off_unsent(now, now.plus(late));
+            connection.put_off_unsent(now);
         }
     }
 

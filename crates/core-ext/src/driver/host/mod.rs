@@ -286,7 +286,7 @@ impl<T> HostDriver<T> {
 
     /// The loop runs at this moment: to be called before [`flush`](Self::flush) where nothing else was in the same turn. If that
     /// is late, it has not run, and requests could not leave: once the answers that have come are taken in, those that are
-    /// due and have not been sent have that time more.
+    /// due and have not been sent have their time anew.
     pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         self.resume_with(now, &mut Both::new(sink, &self.desk));
     }
@@ -296,7 +296,7 @@ impl<T> HostDriver<T> {
         self.now = now;
         if late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now) {
             self.read_all(READS_OF_ALL, sink);
-            self.lane.put_off_unsent(now, late);
+            self.lane.put_off_unsent(now);
         }
     }
 

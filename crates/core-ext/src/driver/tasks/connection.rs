@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::socket::Socket;
-use super::{KEEP_CAPACITY, LATE, SharedLane, State};
+use super::{KEEP_CAPACITY, SharedLane, State};
+use crate::clock;
 use crate::driver::mark::{self, Mark};
 use crate::lane::{ConnId, FailureKind};
 
@@ -72,8 +73,12 @@ impl Connection {
         }
     }
 
-    /// Reads and hands in all that is there. True: something came.
-    fn read(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
+    /// Reads and hands in all that is there. True: something came. `now`: also if the runtime does not know of it.
+    fn read(&mut self, cx: &mut Context<'_>, now: bool) -> io::Result<bool> {
+        if now {
+            let mut buffer = vec![0; READ_BUFFER].into_boxed_slice();
+            while self.io.read_now(&mut buffer, |bytes| self.lane.received(self.id, bytes))? {}
+        }
         for turn in 0..READS_PER_TURN {
             let mut buffer = READ.take();
             if buffer.is_empty() {
@@ -125,11 +130,9 @@ impl Connection {
                 return Ok(());
             }
             self.put_off = PutOff::No;
-            let now = state.latest;
-            if state.lane.next_deadline().is_some_and(|due| due <= now) {
-                // The task did not run for long: what it is to write now must not count as late already.
-                state.lane.put_off_output(self.id, now, LATE);
-            }
+            let now = lane.millis(clock::now());
+            state.latest = state.latest.max(now);
+            state.put_off_output(self.id, now);
             state.unsent_since = None;
             if state.lane.take_output(self.id, &mut self.out) {
                 self.set_writing(&mut state, true);
@@ -210,8 +213,8 @@ impl Connection {
         }
     }
 
-    /// Leaves a waker with the lane; true: the lane wants the connection closed.
-    fn check_in(&self, cx: &mut Context<'_>) -> bool {
+    /// Leaves a waker with the lane. `None`: the lane wants the connection closed; else whether to read at once.
+    fn check_in(&self, cx: &mut Context<'_>) -> Option<bool> {
         let mut state = self.lane.state.lock();
         let closed = state.closed;
         match state.connections.iter_mut().find(|d| d.id == self.id) {
@@ -219,9 +222,10 @@ impl Connection {
                 if !driven.waker.as_ref().is_some_and(|w| w.will_wake(cx.waker())) {
                     driven.waker = Some(cx.waker().clone());
                 }
-                driven.close || closed
+                let read_now = std::mem::take(&mut driven.read_now);
+                (!driven.close && !closed).then_some(read_now)
             }
-            None => true,
+            None => None,
         }
     }
 }
@@ -231,12 +235,12 @@ impl Future for Connection {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        if this.check_in(cx) {
+        let Some(read_now) = this.check_in(cx) else {
             this.end = Some(FailureKind::Closed);
             return Poll::Ready(());
-        }
+        };
         // Reads come first and go on while a write waits: the server must never block on us.
-        let turn = this.read(cx).and_then(|came| {
+        let turn = this.read(cx, read_now).and_then(|came| {
             this.progress |= came;
             let ticked = this.tick(cx);
             this.write(cx, came, ticked)?;

@@ -45,6 +45,9 @@ const NANOS_PER_MILLI: u64 = 1_000_000;
 const OVERDUE: u64 = 200_000;
 /// A ticker that runs so many milliseconds late shows that the runtime's tasks do not run.
 const LATE: u64 = 10;
+/// Where they do not, a request that has no more than so many milliseconds left when it is written has its time anew: nobody may
+/// look for its answer before.
+const LEAST_LEFT: u64 = 50;
 
 thread_local! {
     static DIRECT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -87,6 +90,8 @@ struct State {
     latest: Millis,
     /// When the ticker wakes up next; `None` while there is none.
     ticker_wakes: Option<Millis>,
+    /// The ticker was late the last time: the runtime's tasks do not run when they are due.
+    behind: bool,
     /// Since when, in nanoseconds, the oldest request waits to be written.
     unsent_since: Option<u64>,
     /// Flushes wait until the last woken caller has taken its outcome.
@@ -145,9 +150,18 @@ impl State {
         for id in ids {
             // Batches are written at once, by who submits them.
             if id.class() != Class::Batch && self.lane.has_output(id) {
+                self.put_off_output(id, self.latest);
                 let batch = self.write_to(id);
                 debug_assert!(batch.is_none(), "no batch here");
             }
+        }
+    }
+
+    /// What is to be written to a connection now must not count as late already, because its task did not run for long.
+    fn put_off_output(&mut self, id: ConnId, now: Millis) {
+        let until = if self.behind { now.plus(LEAST_LEFT) } else { now };
+        if self.lane.next_deadline().is_some_and(|due| due <= until) {
+            self.lane.put_off_output(id, until);
         }
     }
 
@@ -202,6 +216,8 @@ struct Driven {
     blocked: bool,
     /// The task is writing what it took, without the lock: nobody else may write.
     writing: bool,
+    /// The task is to read whatever is there, also where the runtime has not looked.
+    read_now: bool,
     close: bool,
 }
 
@@ -227,6 +243,7 @@ impl SharedLane {
                 connections: Vec::new(),
                 latest: Millis(0),
                 ticker_wakes: None,
+                behind: false,
                 unsent_since: None,
                 put_off: false,
                 cut_short: 0,

@@ -44,7 +44,16 @@ impl Opening {
             return;
         }
         let id = state.lane.opened(self.node, self.class, now);
-        state.connections.push(Driven { id, waker: None, tcp, direct, blocked: false, writing: false, close: false });
+        state.connections.push(Driven {
+            id,
+            waker: None,
+            tcp,
+            direct,
+            blocked: false,
+            writing: false,
+            read_now: false,
+            close: false,
+        });
         let connection = Connection::new(Arc::clone(&self.lane), id, io);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);

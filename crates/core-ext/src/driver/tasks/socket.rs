@@ -72,6 +72,22 @@ impl Socket {
         }
     }
 
+    /// Reads once if something is there, also where the runtime has not looked for long. False: nothing is there.
+    ///
+    /// # Errors
+    /// As [`poll_read`](Self::poll_read).
+    pub(super) fn read_now(
+        &mut self,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        match self.layer.read(&mut &*SockRef::from(&*self.tcp), buffer, &mut take) {
+            Ok(_) => Ok(true),
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
     /// Writes `bytes` from `written` on and moves `written` on, also before an error. Ready once all is on the socket,
     /// over TLS with everything that waited there.
     pub(super) fn poll_write(

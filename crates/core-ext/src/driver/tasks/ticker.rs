@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{LATE, SharedLane};
 use crate::clock;
+use crate::lane::Millis;
 
 /// How often idle and blocked connections are looked for.
 const TRIM_EVERY: Duration = Duration::from_secs(1);
@@ -13,9 +14,10 @@ const TRIM_EVERY: Duration = Duration::from_secs(1);
 pub(super) async fn tick(lane: Arc<SharedLane>) {
     let mut trimmed = clock::now();
     loop {
-        let delay = read_first(&lane).await;
         let now = clock::now();
         let millis = lane.millis(now);
+        // What has become due meanwhile is another tick's: its answers may have come after those reads.
+        let delay = read_first(&lane, millis).await;
         let wake = {
             let mut guard = lane.state.lock();
             let state = &mut *guard;
@@ -24,8 +26,9 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
                 state.ticker_wakes = None;
                 return;
             }
-            if delay >= LATE {
-                state.lane.put_off_unsent(millis, delay);
+            state.behind = delay >= LATE;
+            if state.behind {
+                state.lane.put_off_unsent(millis);
             }
             state.lane.expire(millis, &mut state.slots);
             if now.duration_since(trimmed) >= TRIM_EVERY {
@@ -49,22 +52,28 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
 
 /// Where something is due, lets the tasks of the connections read first: what has been answered is delivered, however late the
 /// runtime comes to it. Says by how many milliseconds the ticker is late.
-async fn read_first(lane: &SharedLane) -> u64 {
+async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
+    /// Tasks that have not run after so many turns of the runtime stand behind one that blocks its thread.
+    const TURNS: usize = 16;
     let delay = {
-        let state = lane.state.lock();
-        let now = lane.millis(clock::now());
+        let mut state = lane.state.lock();
+        let delay = state.ticker_wakes.filter(|due| due.0 > 0).map_or(0, |due| now.since(due));
         if state.lane.next_deadline().is_none_or(|due| now < due) {
-            return 0;
+            return delay;
         }
-        for driven in &state.connections {
+        for driven in &mut state.connections {
+            driven.read_now = true;
             if let Some(waker) = &driven.waker {
                 waker.wake_by_ref();
             }
         }
-        state.ticker_wakes.map_or(0, |due| now.since(due))
+        delay
     };
-    // The runtime looks after its sockets before it comes back here, and then after the tasks that were woken before.
-    tokio::task::yield_now().await;
-    tokio::task::yield_now().await;
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+        if !lane.state.lock().connections.iter().any(|driven| driven.read_now) {
+            break;
+        }
+    }
     delay
 }
