@@ -115,7 +115,7 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
 #[test]
 fn a_failed_attempt_counts_once() {
     let target = Target::embedded(1);
-    let strict = ClientPolicy { max_error_rate: 2, error_rate_window: 1000, ..policy() };
+    let strict = ClientPolicy { max_error_rate: 1, error_rate_window: 1000, ..policy() };
     let client = RawClient::connect_blocking(&ClientConfig::from(strict), target.seeds()).unwrap();
     let key = target.key(1);
     put(&client, &key, 7).unwrap();

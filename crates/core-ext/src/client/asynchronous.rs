@@ -50,7 +50,7 @@ impl Shared {
                 lanes.follow(topology);
             }
         });
-        let hosts = Hosts::new(lanes.sizing().clone());
+        let hosts = Hosts::new(lanes.sizing().clone(), lanes.idle_timeout());
         Arc::new(Self { cluster, lanes, pools, queries, hosts, _following: following })
     }
 

@@ -75,6 +75,11 @@ impl Lanes {
         }
     }
 
+    /// [`LaneSizing::idle_after`].
+    pub(crate) fn idle_timeout(&self) -> u32 {
+        self.config.policy.idle_timeout
+    }
+
     /// The sizes of all lanes together.
     pub(crate) fn sizing(&self) -> &PoolSizing {
         &self.sizing
@@ -167,7 +172,7 @@ impl Lanes {
     fn share_among(&self, all: &[Arc<RuntimeLanes>], more: usize) -> LaneSizing {
         let total = own_lanes(all).count() + more;
         let share = NonZeroU32::new(total as u32).unwrap_or(NonZeroU32::MIN);
-        let sizing = LaneSizing::from(&self.sizing.per_lane(share));
+        let sizing = LaneSizing::from(&self.sizing.per_lane(share)).idle_after(self.config.policy.idle_timeout);
         for lane in own_lanes(all) {
             lane.resize(sizing);
         }

@@ -118,6 +118,13 @@ const IDLE_MS: u64 = 55_000;
 /// How long a place may be lost to an answer that does not come.
 const ORPHAN_MS: u64 = 1_000;
 
+impl LaneSizing {
+    /// With [`ClientPolicy::idle_timeout`](crate::policy::ClientPolicy::idle_timeout), in milliseconds; 0: what is usual.
+    pub(crate) fn idle_after(self, idle_timeout: u32) -> Self {
+        if idle_timeout == 0 { self } else { Self { idle_ms: u64::from(idle_timeout), ..self } }
+    }
+}
+
 /// [`LaneSizing::fair_share`] where callers are on several threads: so many requests are enough to justify what another
 /// connection costs the client (decision 0002).
 const FAIR_SHARE: u16 = 64;

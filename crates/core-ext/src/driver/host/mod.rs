@@ -292,7 +292,7 @@ impl<T> HostDriver<T> {
     }
 
     fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) {
-        let late = self.next_tick().map_or(0, |due| now.since(due));
+        let late = now.since(self.due());
         self.now = now;
         if late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now) {
             self.read_all(READS_OF_ALL, sink);
@@ -311,10 +311,15 @@ impl<T> HostDriver<T> {
         if self.seat.port.has_news() {
             return Some(self.now);
         }
+        let next = self.due();
+        (next != Millis::NEVER).then_some(next)
+    }
+
+    /// When there is something to look after by the clock.
+    fn due(&self) -> Millis {
         let trim = if self.sockets.is_empty() { Millis::NEVER } else { self.trim_at };
         let deadline = self.lane.next_deadline().unwrap_or(Millis::NEVER);
-        let next = trim.min(deadline).min(self.patience).min(self.publish_at);
-        (next != Millis::NEVER).then_some(next)
+        trim.min(deadline).min(self.patience).min(self.publish_at)
     }
 
     /// Fails everything, now and from now on, and closes the sockets.

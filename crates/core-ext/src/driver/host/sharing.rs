@@ -22,6 +22,7 @@ pub(super) type Opened = (u16, Class, Result<BlockingStream, Error>);
 /// The host drivers of one client.
 pub(crate) struct Hosts {
     sizing: PoolSizing,
+    idle_timeout: u32,
     members: Mutex<Members>,
 }
 
@@ -48,13 +49,14 @@ pub(super) struct Port {
 pub(super) struct Seat {
     pub(super) port: Arc<Port>,
     sizing: PoolSizing,
+    idle_timeout: u32,
     hosts: Weak<Hosts>,
 }
 
 impl Hosts {
-    /// `sizing` is for all drivers together.
-    pub(crate) fn new(sizing: PoolSizing) -> Arc<Self> {
-        Arc::new(Self { sizing, members: Mutex::default() })
+    /// `sizing` is for all drivers together; for `idle_timeout` see [`LaneSizing::idle_after`].
+    pub(crate) fn new(sizing: PoolSizing, idle_timeout: u32) -> Arc<Self> {
+        Arc::new(Self { sizing, idle_timeout, members: Mutex::default() })
     }
 
     pub(super) fn join(self: &Arc<Self>, wake: impl Fn() + Send + Sync + 'static) -> Seat {
@@ -66,7 +68,7 @@ impl Hosts {
             wake: Box::new(wake),
         });
         self.change(|members| members.ports.push(Arc::clone(&port)), Some(&port));
-        Seat { port, sizing: self.sizing.clone(), hosts: Arc::downgrade(self) }
+        Seat { port, sizing: self.sizing.clone(), idle_timeout: self.idle_timeout, hosts: Arc::downgrade(self) }
     }
 
     /// The counts of a node, over all drivers. Not older than [`PUBLISH_EVERY`](super::PUBLISH_EVERY) while a
@@ -104,7 +106,8 @@ impl Seat {
     /// The driver's present share of the pool.
     pub(super) fn share(&self) -> LaneSizing {
         let sharers = NonZeroU32::new(self.port.sharers.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN);
-        LaneSizing { fair_share: FAIR_SHARE, ..LaneSizing::from(&self.sizing.per_lane(sharers)) }
+        let sizing = LaneSizing::from(&self.sizing.per_lane(sharers)).idle_after(self.idle_timeout);
+        LaneSizing { fair_share: FAIR_SHARE, ..sizing }
     }
 }
 
