@@ -63,21 +63,3 @@ async fn a_slow_node_gets_more_connections_and_its_service_time_is_shown() {
     assert!(stats.to_string().lines().next().unwrap().contains("in use   service"), "{stats}");
     client.close().await.unwrap();
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn idle_connections_are_closed_after_the_time_of_the_policy() {
-    let target = Target::embedded(1);
-    let policy = ClientPolicy { idle_timeout: 1000, ..policy() };
-    let client = Client::new(&policy, target.seeds()).await.unwrap();
-    client.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).await.unwrap();
-    let slow = Conditions::new().service_time(ServiceKind::Read, "2ms".parse().unwrap());
-    target.faults().set_conditions(None, &slow).unwrap();
-    read_until(&client, &target, |total| total.open > 6).await;
-    // What is usual, 55 s, would be too late.
-    let begun = Instant::now();
-    while client.stats().total.open > 3 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{}", client.stats());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    client.close().await.unwrap();
-}
