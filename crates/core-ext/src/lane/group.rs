@@ -138,11 +138,14 @@ impl<T> Group<T> {
 
     /// How many connections are to carry so many requests.
     fn width(&self, requests: usize, limits: Limits) -> usize {
+        if requests == 0 {
+            return limits.min;
+        }
         let width = self.sizing.width(start(requests, limits)).min(requests);
         // Who is not to wait finds room as long as there is any, and where few requests may share a connection (one over
         // TLS), their number says how many are needed.
         let room = if limits.wait && limits.depth > FIRST_DEPTH { 1 } else { requests.div_ceil(limits.depth) };
-        width.max(room).max(limits.min).max(1)
+        width.max(room).max(limits.min)
     }
 
     /// How many slots at the front hold so many connections that take requests.

@@ -27,6 +27,16 @@ fn warming_opens_the_minimum() {
 }
 
 #[test]
+fn without_a_minimum_nothing_is_opened_ahead_of_use() {
+    let mut rig = Rig::new(LaneSizing { min: 0, ..sizing() });
+    rig.lane.warm(0);
+    rig.trim();
+    assert!(!rig.lane.wants_open());
+    rig.submit(0);
+    assert_eq!(rig.open_all().len(), 1);
+}
+
+#[test]
 fn opened_are_as_many_as_the_line_needs() {
     let mut rig = Rig::new(LaneSizing { max: 100, ..sizing() });
     for key in 0..4 {
