@@ -11,12 +11,13 @@ use aerolane_embedded::conditions::{Conditions, ServiceKind};
 use common::{Patient, Target, policy};
 
 const READERS: usize = 32;
+const CONNECTIONS: usize = 8;
 const SERVICE_TIME: Duration = Duration::from_millis(2);
 
-/// Reads with many tasks until the sum of all nodes is as expected.
-async fn read_until(client: &Client, target: &Target, expected: impl Fn(&ConnectionStats) -> bool) {
+/// Reads with so many tasks until the sum of all nodes is as expected.
+async fn read_until(client: &Client, target: &Target, readers: usize, expected: impl Fn(&ConnectionStats) -> bool) {
     let done = Arc::new(AtomicBool::new(false));
-    let readers: Vec<_> = (0..READERS)
+    let readers: Vec<_> = (0..readers)
         .map(|_| {
             let (client, key, done) = (client.clone(), target.key(1), Arc::clone(&done));
             tokio::spawn(async move {
@@ -41,8 +42,7 @@ async fn read_until(client: &Client, target: &Target, expected: impl Fn(&Connect
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_node_gets_more_connections_and_its_service_time_is_shown() {
     let target = Target::embedded(1);
-    // Fewer connections than readers: where each request has its own, nothing shows how long one occupies it.
-    let policy = ClientPolicy { max_conns_per_node: 8, ..policy() };
+    let policy = ClientPolicy { max_conns_per_node: CONNECTIONS, ..policy() };
     let client = Client::new(&policy, target.seeds()).await.unwrap();
     client.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).await.unwrap();
     let before = client.stats().total;
@@ -52,14 +52,38 @@ async fn a_slow_node_gets_more_connections_and_its_service_time_is_shown() {
     target.faults().set_conditions(None, &slow).unwrap();
     // Gaps between answers are at least as long as the service, less what a pause of the machine moves together.
     let is_slow = |time: Option<Duration>| time.is_some_and(|time| time >= SERVICE_TIME.mul_f64(0.95));
-    read_until(&client, &target, |total| {
-        total.in_use > 3 && total.in_use <= total.open && is_slow(total.service_time) && is_slow(total.round_trip)
+    // More readers than connections: where each request has its own, nothing shows how long one occupies it.
+    read_until(&client, &target, READERS, |total| {
+        total.in_use > 3 && total.in_use <= total.open && is_slow(total.service_time)
     })
     .await;
+    // What was not measured is not shown: the first answers alone, if any were, are those of the fast node.
+    let shared = client.stats().total;
+    assert_ne!(shared.round_trip, Some(Duration::from_micros(100)), "{}", client.stats());
+    // And fewer: where requests wait for each other, nothing shows how long one alone takes.
+    read_until(&client, &target, CONNECTIONS / 2, |total| is_slow(total.round_trip)).await;
 
     let stats = client.stats();
     let node = stats.nodes[0].connections;
     assert_eq!((node.in_use, node.service_time), (stats.total.in_use, stats.total.service_time), "{stats}");
     assert!(stats.to_string().lines().next().unwrap().contains("in use   service"), "{stats}");
+    client.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn idle_connections_are_closed_after_the_time_of_the_policy() {
+    let target = Target::embedded(1);
+    let policy = ClientPolicy { idle_timeout: 1000, ..policy() };
+    let client = Client::new(&policy, target.seeds()).await.unwrap();
+    client.put(&WritePolicy::patient(), &target.key(1), &[as_bin!("n", 1)]).await.unwrap();
+    let slow = Conditions::new().service_time(ServiceKind::Read, "2ms".parse().unwrap());
+    target.faults().set_conditions(None, &slow).unwrap();
+    read_until(&client, &target, READERS, |total| total.open > 6).await;
+    // What is usual, 55 s, would be too late.
+    let begun = Instant::now();
+    while client.stats().total.open > 3 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{}", client.stats());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     client.close().await.unwrap();
 }

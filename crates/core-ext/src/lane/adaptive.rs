@@ -17,6 +17,8 @@ const PLAIN_GAP: f64 = 150.0;
 /// usual time between reads.
 const PAUSE: u64 = 1_000_000;
 
+/// The round trip that is assumed until one is measured, in nanoseconds.
+const USUAL_ROUND_TRIP: u64 = 100_000;
 /// Most requests on a connection before anything is known of the server.
 pub(super) const FIRST_DEPTH: usize = 16;
 /// At least so many are put on a connection: the next is to be there when one is done.
@@ -147,8 +149,8 @@ pub(super) struct Adaptive {
     silence: u64,
     /// Mean nanoseconds between two reads.
     interval: f64,
-    /// How long a request alone takes, in nanoseconds.
-    round_trip: u64,
+    /// How long a request alone takes, in nanoseconds; none while each has waited for others.
+    round_trip: Option<u64>,
     /// The shortest mean gap since the search began, in microseconds: what a request takes while none waits for a processor.
     service: f64,
     /// Nanoseconds between two answers of a busy connection, of late; 0 while none came.
@@ -187,7 +189,7 @@ impl Adaptive {
             last_read: 0,
             silence: 0,
             interval: 0.0,
-            round_trip: 100_000,
+            round_trip: None,
             service: 0.0,
             gap: 0.0,
             depth: FIRST_DEPTH,
@@ -263,6 +265,10 @@ impl Adaptive {
         self.measure(now, Phase::Reference);
     }
 
+    fn round_trip(&self) -> u64 {
+        self.round_trip.unwrap_or(USUAL_ROUND_TRIP)
+    }
+
     /// Notes the silence before a read. Says, if it was a pause of the client, how many answers lie ready: what came
     /// meanwhile comes all at once, and shows nothing of the server.
     fn pause(&mut self, reading: &Reading) -> Option<u64> {
@@ -288,7 +294,7 @@ impl Adaptive {
         let gap = gap as f64 / answers;
         let weight = if self.gap == 0.0 { 1.0 } else { (answers / 32.0).min(0.5) };
         self.gap += weight * (gap - self.gap);
-        let depth = (COMMITTED + 2.0 * self.round_trip as f64) / self.gap.max(1.0);
+        let depth = (COMMITTED + 2.0 * self.round_trip() as f64) / self.gap.max(1.0);
         self.depth = depth.clamp(LEAST_DEPTH, 1024.0) as usize;
     }
 
@@ -406,7 +412,7 @@ impl Adaptive {
 
     fn note_service(&mut self) {
         if self.epoch.alones > 0 {
-            self.round_trip = self.epoch.alone / u64::from(self.epoch.alones);
+            self.round_trip = Some(self.epoch.alone / u64::from(self.epoch.alones));
         }
         let gap = self.epoch.gap();
         if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service) {
@@ -656,7 +662,7 @@ impl Sizing for Adaptive {
         self.note_gap(reading);
         if let Phase::Settling { next, answers, since } = self.phase {
             let opened = reading.usable >= self.width.min(reading.requests);
-            let settled = self.answers >= answers && now >= since + self.round_trip && opened;
+            let settled = self.answers >= answers && now >= since + self.round_trip() && opened;
             let late = now > since + LONGEST_SETTLING;
             if late && next == After::Trial && self.width < self.from {
                 // What is still in flight on the other connections would pass for what these few do.
@@ -682,9 +688,9 @@ impl Sizing for Adaptive {
     }
 
     fn measured(&self) -> Measured {
-        // While each request has its connection for itself there is no gap: what the last one showed stays.
-        let round_trip = if self.answers == 0 { 0.0 } else { self.round_trip as f64 / 1e3 };
-        Measured { service: self.gap / 1e3, round_trip }
+        // While each request has its connection for itself there is no gap, and while each waits for others none is alone:
+        // what was measured last stays.
+        Measured { service: self.gap / 1e3, round_trip: self.round_trip.unwrap_or_default() as f64 / 1e3 }
     }
 }
 
