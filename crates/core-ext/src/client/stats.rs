@@ -66,8 +66,8 @@ pub struct ConnectionStats {
     pub queued: u64,
     /// Requests in flight whose caller has given up.
     pub orphans: u64,
-    /// Connections over which requests are spread. At most `open`: the others are spare, and are closed after 55 s without
-    /// use. 0 before the first answer.
+    /// Connections over which requests are spread. At most `open`: the others are spare, and are closed after
+    /// `ClientPolicy::idle_timeout` without use (55 s where that is 0). 0 before the first answer.
     pub in_use: u64,
     /// How long the server works on one single-record request, during which the connection answers no other: the mean time
     /// between two answers of a connection on which several requests are in flight. `None` until that was measured.

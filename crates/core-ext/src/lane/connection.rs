@@ -85,7 +85,7 @@ pub(super) struct Connection<T> {
 
 impl<T> Call<T> {
     /// It has as much time as it had when it was submitted.
-    pub(super) fn begin_anew(&mut self, now: Millis) {
+    pub(super) fn renew(&mut self, now: Millis) {
         let micros = (now.0 as u32).wrapping_mul(1000);
         let since = u64::from(micros.wrapping_sub(self.submitted) / 1000);
         self.deadline = self.deadline.plus(since);
@@ -389,14 +389,14 @@ impl<T> Connection<T> {
     }
 
     /// Entries whose deadline has passed, and that the driver has not taken, have all their time anew. Whether there are any.
-    pub(super) fn put_off_unsent(&mut self, now: Millis) -> bool {
+    pub(super) fn renew_unsent(&mut self, now: Millis) -> bool {
         if now < self.earliest || self.out.is_empty() {
             return false;
         }
         let mut any = false;
         let first = self.entries.partition_point(|e| e.start < self.taken_total());
         for entry in self.entries.range_mut(first..).filter(|entry| entry.call.deadline <= now) {
-            entry.call.begin_anew(now);
+            entry.call.renew(now);
             any = true;
         }
         let deadlines = self.entries.iter().filter(|e| e.call.token.is_some()).map(|e| e.call.deadline);

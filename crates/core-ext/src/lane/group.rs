@@ -418,14 +418,14 @@ impl<T> Group<T> {
     /// Requests whose deadline has passed while they could not leave, because their driver did not run, have their time anew.
     /// Those in line only where that may have held them up: the node answers, others are about to leave, or a connection is
     /// being opened. With a node that is silent they end, however often the driver is late.
-    pub(super) fn put_off_unsent(&mut self, now: Millis) {
+    pub(super) fn renew_unsent(&mut self, now: Millis) {
         let mut moves = self.opening > 0 || self.counters.answers != self.answers_before;
         for conn in self.conns.iter_mut().flatten() {
-            moves |= conn.put_off_unsent(now);
+            moves |= conn.renew_unsent(now);
         }
         if moves {
             self.answers_before = self.counters.answers;
-            self.line.put_off(now);
+            self.line.renew(now);
         }
     }
 

@@ -114,12 +114,12 @@ impl<T> Line<T> {
     }
 
     /// Requests whose deadline has passed have all their time anew.
-    pub(super) fn put_off(&mut self, now: Millis) {
+    pub(super) fn renew(&mut self, now: Millis) {
         if now < self.earliest {
             return;
         }
         for waiting in self.queue.iter_mut().filter(|waiting| waiting.call.deadline <= now) {
-            waiting.call.begin_anew(now);
+            waiting.call.renew(now);
             self.ascending = false;
         }
         let deadlines = self.queue.iter().filter(|w| w.call.token.is_some()).map(|w| w.call.deadline);

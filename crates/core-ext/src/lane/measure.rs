@@ -51,11 +51,6 @@ impl Epoch {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
     }
 
-    /// What an answer cost the client.
-    pub(super) fn cost(&self) -> f64 {
-        1.0 + READ_COST * f64::from(self.reads) / self.answers.max(1) as f64
-    }
-
     pub(super) fn sums(&self, now: u64) -> Sums {
         let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
         let answers = self.answers.max(1) as f64;
@@ -68,7 +63,7 @@ impl Epoch {
             gap: self.gap(),
             alone,
             requests: load / elapsed,
-            cost: self.cost(),
+            cost: 1.0 + READ_COST * f64::from(self.reads) / answers,
         }
     }
 }

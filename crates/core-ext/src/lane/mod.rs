@@ -418,21 +418,21 @@ impl<T> Lane<T> {
     /// The driver did not run when it was due: requests that it has not taken, and whose deadline has passed meanwhile, have
     /// their time anew. What has been taken does not: the server had all the time that it was given. Call it before
     /// [`expire`](Self::expire), and read the sockets before that.
-    pub fn put_off_unsent(&mut self, now: Millis) {
+    pub fn renew_unsent(&mut self, now: Millis) {
         if now < self.earliest {
             return;
         }
         for lane in &mut self.nodes {
             for group in &mut lane.groups {
-                group.put_off_unsent(now);
+                group.renew_unsent(now);
             }
         }
     }
 
     /// The same for what the driver is about to take from one connection.
-    pub fn put_off_output(&mut self, conn: ConnId, now: Millis) {
+    pub fn renew_output(&mut self, conn: ConnId, now: Millis) {
         if let Some(connection) = self.live(conn) {
-            connection.put_off_unsent(now);
+            connection.renew_unsent(now);
         }
     }
 

@@ -171,7 +171,7 @@ impl Lane {
     fn submitted(slf: &Bound<'_, Self>, local: &Local, at_once: bool) -> PyResult<()> {
         if local.now.get().is_some() || local.flush_is_due.get() {
             // The turn, or the flush that is due, takes it along, unless others have waited for that too long already.
-            return if local.is_overdue() { Self::catch_up(slf, local) } else { Ok(()) };
+            return if local.wait_for_write() { Self::catch_up(slf, local) } else { Ok(()) };
         }
         if at_once && local.ready.borrow().is_empty() {
             return Self::flush(slf);

@@ -216,8 +216,8 @@ impl Local {
         now
     }
 
-    /// A request is on the lane. Whether one has waited for too long to be written.
-    pub(super) fn is_overdue(&self) -> bool {
+    /// The request submitted last waits to be written. Whether the first of those that do has waited for too long.
+    pub(super) fn wait_for_write(&self) -> bool {
         match (self.unsent_since.get(), self.submitted_at.get()) {
             (Some(since), Some(now)) => now.saturating_duration_since(since) > OVERDUE,
             (None, now) => {

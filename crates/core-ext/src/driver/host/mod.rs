@@ -257,15 +257,17 @@ impl<T> HostDriver<T> {
     /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         let sink = &mut Both::new(sink, &self.desk);
-        self.resume_with(now, sink);
+        let all_read = self.resume_with(now, sink);
         self.close_removed();
         self.fetch();
         if self.seat.port.take_news() {
             self.hear(sink);
         }
         if self.lane.next_deadline().is_some_and(|due| due <= now) {
-            // What has been answered is delivered, however late the loop comes to it.
-            self.read_all(READS_OF_ALL, sink);
+            if !all_read {
+                // What has been answered is delivered, however late the loop comes to it.
+                self.read_all(READS_OF_ALL, sink);
+            }
             self.lane.expire(now, sink);
         }
         if now >= self.patience {
@@ -291,13 +293,16 @@ impl<T> HostDriver<T> {
         self.resume_with(now, &mut Both::new(sink, &self.desk));
     }
 
-    fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) {
+    /// True: all sockets have been read.
+    fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) -> bool {
         let late = now.since(self.due());
         self.now = now;
-        if late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now) {
+        let behind = late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now);
+        if behind {
             self.read_all(READS_OF_ALL, sink);
-            self.lane.put_off_unsent(now);
+            self.lane.renew_unsent(now);
         }
+        behind
     }
 
     /// The next change to what the loop watches, in order.

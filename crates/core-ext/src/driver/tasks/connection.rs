@@ -5,6 +5,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use super::socket::Socket;
@@ -20,6 +21,17 @@ const READS_PER_TURN: usize = 8;
 
 thread_local! {
     static READ: RefCell<Box<[u8]>> = RefCell::default();
+}
+
+/// Lends the thread's buffer. What is handed in with it wakes callers, who may come back here: they find none, and take another.
+fn with_buffer<R>(read: impl FnOnce(&mut [u8]) -> R) -> R {
+    let mut buffer = READ.take();
+    if buffer.is_empty() {
+        buffer = vec![0; READ_BUFFER].into_boxed_slice();
+    }
+    let result = read(&mut buffer);
+    READ.set(buffer);
+    result
 }
 
 /// Whether a flush was put off: callers that were woken and have not run yet are likely to submit, and what they want is to
@@ -40,8 +52,8 @@ pub(super) struct Connection {
     io: Socket,
     out: Vec<u8>,
     written: usize,
-    /// The socket did not take all of `out`.
-    blocked: bool,
+    /// See [`Driven::held`](super::Driven::held).
+    held: Arc<AtomicBool>,
     put_off: PutOff,
     mark: Mark,
     /// Ticks while something is in flight under a raised mark, or a flush is put off: a tick in which nothing came takes
@@ -55,7 +67,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket) -> Self {
+    pub(super) fn new(lane: Arc<SharedLane>, id: ConnId, io: Socket, held: Arc<AtomicBool>) -> Self {
         let mark = if io.is_tls() { Mark::off() } else { Mark::new() };
         Self {
             lane,
@@ -63,7 +75,7 @@ impl Connection {
             io,
             out: Vec::new(),
             written: 0,
-            blocked: false,
+            held,
             put_off: PutOff::No,
             mark,
             patience: Box::pin(tokio::time::sleep(mark::PATIENCE)),
@@ -75,18 +87,11 @@ impl Connection {
 
     /// Reads and hands in all that is there. True: something came. `now`: also if the runtime does not know of it.
     fn read(&mut self, cx: &mut Context<'_>, now: bool) -> io::Result<bool> {
-        if now {
-            let mut buffer = vec![0; READ_BUFFER].into_boxed_slice();
-            while self.io.read_now(&mut buffer, |bytes| self.lane.received(self.id, bytes))? {}
-        }
+        let Self { io, lane, id, .. } = self;
+        let mut take = |bytes: &[u8]| lane.received(*id, bytes);
+        while now && with_buffer(|buffer| io.read_now(buffer, &mut take))? {}
         for turn in 0..READS_PER_TURN {
-            let mut buffer = READ.take();
-            if buffer.is_empty() {
-                buffer = vec![0; READ_BUFFER].into_boxed_slice();
-            }
-            let polled = self.io.poll_read(cx, &mut buffer, |bytes| self.lane.received(self.id, bytes));
-            READ.set(buffer);
-            match polled {
+            match with_buffer(|buffer| io.poll_read(cx, buffer, &mut take)) {
                 Poll::Pending => return Ok(turn > 0),
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Err(error),
@@ -105,7 +110,7 @@ impl Connection {
                 Poll::Pending => {
                     let mut state = lane.state.lock();
                     state.lane.unwritten(self.id, self.unsent());
-                    self.set_blocked(&mut state, true);
+                    self.held.store(true, Ordering::Relaxed);
                     return Ok(());
                 }
             }
@@ -114,10 +119,9 @@ impl Connection {
             self.out.shrink_to(KEEP_CAPACITY);
             self.written = 0;
             let mut state = lane.state.lock();
-            if wrote || self.blocked {
+            if self.held.load(Ordering::Relaxed) {
                 state.lane.unwritten(self.id, 0);
-                self.set_blocked(&mut state, false);
-                self.set_writing(&mut state, false);
+                self.held.store(false, Ordering::Relaxed);
             }
             if !state.lane.has_output(self.id) {
                 let to_await = state.lane.answers_to_await(self.id);
@@ -132,10 +136,10 @@ impl Connection {
             self.put_off = PutOff::No;
             let now = lane.millis(clock::now());
             state.latest = state.latest.max(now);
-            state.put_off_output(self.id, now);
+            state.renew_output(self.id, now);
             state.unsent_since = None;
             if state.lane.take_output(self.id, &mut self.out) {
-                self.set_writing(&mut state, true);
+                self.held.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -194,23 +198,6 @@ impl Connection {
 
     fn set_mark(&mut self, to_await: usize, may_raise: bool) {
         self.mark.set_for(to_await, may_raise, &**self.io.tcp());
-    }
-
-    /// Notes a change of whether bytes wait for the socket.
-    fn set_blocked(&mut self, state: &mut State, blocked: bool) {
-        if self.blocked != blocked {
-            self.blocked = blocked;
-            if let Some(driven) = state.connections.iter_mut().find(|d| d.id == self.id) {
-                driven.blocked = blocked;
-            }
-        }
-    }
-
-    /// Notes whether bytes are being written without the lock.
-    fn set_writing(&self, state: &mut State, writing: bool) {
-        if let Some(driven) = state.connections.iter_mut().find(|d| d.id == self.id) {
-            driven.writing = writing;
-        }
     }
 
     /// Leaves a waker with the lane. `None`: the lane wants the connection closed; else whether to read at once.

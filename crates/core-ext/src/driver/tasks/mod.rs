@@ -18,6 +18,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::time::Instant;
 
@@ -143,14 +144,18 @@ impl State {
         self.write_to(id)
     }
 
-    /// Requests have waited for long: their connections' tasks do not run. Writes them.
-    fn write_overdue(&mut self) {
+    /// Writes all that waits, if that has waited for long: the connections' tasks do not run. `nanos`: the present moment.
+    fn write_if_overdue(&mut self, nanos: u64) {
+        let since = *self.unsent_since.get_or_insert(nanos);
+        if nanos.saturating_sub(since) <= OVERDUE {
+            return;
+        }
         self.unsent_since = None;
         let ids: Vec<ConnId> = self.connections.iter().map(|driven| driven.id).collect();
         for id in ids {
             // Batches are written at once, by who submits them.
             if id.class() != Class::Batch && self.lane.has_output(id) {
-                self.put_off_output(id, self.latest);
+                self.renew_output(id, self.latest);
                 let batch = self.write_to(id);
                 debug_assert!(batch.is_none(), "no batch here");
             }
@@ -158,16 +163,16 @@ impl State {
     }
 
     /// What is to be written to a connection now must not count as late already, because its task did not run for long.
-    fn put_off_output(&mut self, id: ConnId, now: Millis) {
+    fn renew_output(&mut self, id: ConnId, now: Millis) {
         let until = if self.behind { now.plus(LEAST_LEFT) } else { now };
         if self.lane.next_deadline().is_some_and(|due| due <= until) {
-            self.lane.put_off_output(id, until);
+            self.lane.renew_output(id, until);
         }
     }
 
     fn write_to(&mut self, id: ConnId) -> Option<BatchWrite> {
         let driven = self.connections.iter_mut().find(|d| d.id == id)?;
-        if driven.direct && !driven.blocked && !driven.writing {
+        if driven.direct && !driven.held.load(Ordering::Relaxed) {
             let stream = &driven.tcp;
             if id.class() == Class::Batch {
                 let mut bytes = DIRECT.take();
@@ -212,10 +217,9 @@ struct Driven {
     tcp: Arc<tokio::net::TcpStream>,
     /// Requests may be written there at once when nothing else is in flight. Not over TLS, where the session is the task's.
     direct: bool,
-    /// The task holds bytes that the socket did not take: nobody else may write.
-    blocked: bool,
-    /// The task is writing what it took, without the lock: nobody else may write.
-    writing: bool,
+    /// The task holds bytes that it is writing, without the lock, or that the socket has not taken: nobody else may write.
+    /// Changes under the lane's lock.
+    held: Arc<AtomicBool>,
     /// The task is to read whatever is there, also where the runtime has not looked.
     read_now: bool,
     close: bool,
@@ -383,17 +387,13 @@ impl SharedLane {
             let State { lane, slots, .. } = &mut *state;
             lane.expire(now, slots);
         }
-        let waits_since = *state.unsent_since.get_or_insert(nanos);
         // A batch has its connection for itself: nothing else would leave in the same write.
         let batch = if state.lane.in_flight() == 1 || class == Class::Batch {
-            state.unsent_since = None;
             state.write_directly()
         } else {
+            state.write_if_overdue(nanos);
             None
         };
-        if nanos.saturating_sub(waits_since) > OVERDUE && state.unsent_since.is_some() {
-            state.write_overdue();
-        }
         self.settle(state);
         if let Some(batch) = batch {
             self.write_batch(batch);

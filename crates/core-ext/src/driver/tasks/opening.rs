@@ -35,7 +35,7 @@ impl Opening {
     fn attach(&self, stream: Stream) {
         let now = self.lane.millis(clock::now());
         let io = Socket::from(stream);
-        let (tcp, direct) = (Arc::clone(io.tcp()), !io.is_tls());
+        let (tcp, direct, held) = (Arc::clone(io.tcp()), !io.is_tls(), Arc::default());
         let mut state = self.lane.state.lock();
         if state.closed {
             drop(state);
@@ -49,12 +49,11 @@ impl Opening {
             waker: None,
             tcp,
             direct,
-            blocked: false,
-            writing: false,
+            held: Arc::clone(&held),
             read_now: false,
             close: false,
         });
-        let connection = Connection::new(Arc::clone(&self.lane), id, io);
+        let connection = Connection::new(Arc::clone(&self.lane), id, io, held);
         self.lane.settle(state);
         self.lane.runtime.spawn(connection);
     }

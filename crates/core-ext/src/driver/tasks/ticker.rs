@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{LATE, SharedLane};
+use super::{LATE, SharedLane, State};
 use crate::clock;
 use crate::lane::Millis;
 
@@ -28,7 +28,7 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             }
             state.behind = delay >= LATE;
             if state.behind {
-                state.lane.put_off_unsent(millis);
+                state.lane.renew_unsent(millis);
             }
             state.lane.expire(millis, &mut state.slots);
             if now.duration_since(trimmed) >= TRIM_EVERY {
@@ -61,7 +61,8 @@ async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
         if state.lane.next_deadline().is_none_or(|due| now < due) {
             return delay;
         }
-        for driven in &mut state.connections {
+        let State { lane, connections, .. } = &mut *state;
+        for driven in connections.iter_mut().filter(|driven| lane.entries_on(driven.id) > 0) {
             driven.read_now = true;
             if let Some(waker) = &driven.waker {
                 waker.wake_by_ref();
