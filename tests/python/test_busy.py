@@ -4,11 +4,14 @@ What it takes its time for is not held against the server: no call fails that th
 """
 
 import asyncio
+import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aerolane import Key, native
+from aerolane import Key, TimeoutError, native
 
 # Less than the program takes for one turn of its loop.
 TIMEOUT = 400
@@ -77,3 +80,57 @@ async def test_requests_leave_while_the_loop_is_busy(own_client, client, set_nam
     await own_client.put(Key("test", set_name, "first"), {"n": 1}, policy=WRITE)
     # The last one finds one that waits, and takes it along.
     await asyncio.gather(write(keys[0], 0), write(keys[1], 0), write(keys[2], 0.001), look())
+
+
+async def test_an_error_says_that_the_loop_was_busy(new_cluster, connect, set_name, caplog):
+    """The node is silent, and the program busy: the error says both, and so do the statistics and the log."""
+    cluster = new_cluster(nodes=1)
+    client, key = connect(cluster.seeds), Key("test", set_name, 1)
+    await client.put(key, {"n": 1})
+    assert client.stats()["loop_busy"] == {"count": 0, "total": 0, "longest": 0}
+    policy = native.ReadPolicy(total_timeout=TIMEOUT, socket_timeout=TIMEOUT, max_retries=0)
+    with cluster.inject("stall", on="read") as faults:
+        for _ in range(2):
+            struck = faults.struck
+            read = asyncio.ensure_future(client.get(key, policy=policy))
+            while faults.struck == struck:
+                await asyncio.sleep(0)
+            time.sleep(TIMEOUT / 1000 + 0.3)
+            with pytest.raises(TimeoutError) as caught:
+                await read
+            assert 0.2 < caught.value.loop_busy < caught.value.elapsed
+            assert "the event loop was busy for" in str(caught.value)
+    busy = client.stats()["loop_busy"]
+    assert busy["count"] >= 2
+    assert busy["total"] > busy["longest"] > 0.2
+    warnings = [record.getMessage() for record in caplog.records if record.name == "aerolane"]
+    assert len(warnings) == 1, "once a minute"
+    assert "kept its event loop busy for" in warnings[0]
+
+
+def test_threads_that_wait_for_the_interpreter(own_client, set_name):
+    """Others keep the GIL (without it, all processors) for longer than a call may take: an answer that came counts."""
+    done = threading.Event()
+
+    def calls(number):
+        key = Key("test", set_name, number)
+        for turn in range(3):
+            own_client.put_blocking(key, {"n": turn}, policy=WRITE)
+            assert own_client.get_blocking(key, policy=READ).bins == {"n": turn}
+
+    def keep_busy():
+        while not done.is_set():
+            work(0.01)
+
+    interval = sys.getswitchinterval()
+    with ThreadPoolExecutor(18) as pool:
+        busy = [pool.submit(keep_busy) for _ in range(2)]
+        sys.setswitchinterval(0.05)
+        try:
+            for call in [pool.submit(calls, number) for number in range(16)]:
+                call.result()
+        finally:
+            done.set()
+            sys.setswitchinterval(interval)
+        for thread in busy:
+            thread.result()

@@ -67,7 +67,7 @@ pub use client::{
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use key::key;
-pub use metrics::{ClusterMetrics, NodeMetricsSnapshot};
+pub use metrics::{ClusterMetrics, LoopBusy, NodeMetricsSnapshot};
 pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,

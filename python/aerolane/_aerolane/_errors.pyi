@@ -203,6 +203,7 @@ class _Fields(TypedDict, total=False):
     hint: str | None
     phase: str | None
     elapsed: float | None
+    loop_busy: float | None
 
 class AerospikeError(Exception):
     result_code: ResultCode | None
@@ -217,6 +218,7 @@ class AerospikeError(Exception):
     hint: str | None
     phase: str | None
     elapsed: float | None
+    loop_busy: float | None
     def __init__(
         self,
         message: str = "",
@@ -233,6 +235,7 @@ class AerospikeError(Exception):
         hint: str | None = None,
         phase: str | None = None,
         elapsed: float | None = None,
+        loop_busy: float | None = None,
     ) -> None: ...
     @property
     def attempts(self) -> int: ...

@@ -70,6 +70,8 @@ pub(crate) struct Attempts<'a> {
     lost_in_a_row: u32,
     pauses: Option<RetryPauses>,
     failures: Vec<Error>,
+    /// See [`Error::loop_busy`].
+    loop_busy: Duration,
     /// The failure that is taken in has counted against its node already.
     repeated: bool,
 }
@@ -104,6 +106,7 @@ impl<'a> Attempts<'a> {
             lost_in_a_row: 0,
             pauses: None,
             failures: Vec::new(),
+            loop_busy: Duration::ZERO,
             repeated: false,
         }
     }
@@ -307,6 +310,7 @@ impl<'a> Attempts<'a> {
             return Next::GiveUp(self.finish(error, now));
         }
         let expired = matches!(failure.kind, FailureKind::Expired);
+        self.loop_busy += Duration::from_millis(failure.loop_busy.into());
         if failure.sent {
             self.sent += 1;
             self.unsent_in_a_row = 0;
@@ -428,6 +432,7 @@ impl<'a> Attempts<'a> {
             .with_attempts(self.made)
             .with_elapsed(now.duration_since(self.started))
             .with_sub_errors(std::mem::take(&mut self.failures))
+            .with_loop_busy(self.loop_busy)
             .set_in_doubt(self.writes, self.sent)
     }
 }

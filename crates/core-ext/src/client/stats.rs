@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::asynchronous::Shared;
 use crate::lane::NodeCounters;
+use crate::metrics::LoopBusy;
 use crate::topology::NodeId;
 
 /// A snapshot of a client's connections, of all its clones and front doors: `client.stats()`.
@@ -22,6 +23,8 @@ pub struct ClientStats {
     pub nodes: Vec<NodeStats>,
     /// All nodes together.
     pub total: ConnectionStats,
+    /// How often the program did not let its event loop run while requests were under way.
+    pub loop_busy: LoopBusy,
     /// The version of the topology: grows when nodes or partitions move.
     pub topology_version: u64,
 }
@@ -202,7 +205,8 @@ impl Shared {
                 }
             })
             .collect();
-        ClientStats { nodes, total, topology_version: topology.version() }
+        let loop_busy = self.cluster.metrics().busy_loops.counts();
+        ClientStats { nodes, total, loop_busy, topology_version: topology.version() }
     }
 }
 
@@ -232,7 +236,12 @@ impl fmt::Display for ClientStats {
         for node in &self.nodes {
             line(f, &node.label(), width, &node.connections)?;
         }
-        line(f, "total", width, &self.total)
+        line(f, "total", width, &self.total)?;
+        let LoopBusy { count, total, longest } = self.loop_busy;
+        if count > 0 {
+            writeln!(f, "event loop busy: {count} times, {total:.1?} in all, {longest:.1?} at most")?;
+        }
+        Ok(())
     }
 }
 
@@ -319,7 +328,12 @@ mod tests {
         total.add(&connections);
         assert_eq!((total.requests, total.open, total.retries), (2468, 6, 14));
         assert_eq!((total.in_use, total.round_trip), (4, None));
-        let stats = ClientStats { nodes: vec![node("A1", true), node("B2", false)], total, topology_version: 1 };
+        let stats = ClientStats {
+            nodes: vec![node("A1", true), node("B2", false)],
+            total,
+            loop_busy: LoopBusy::default(),
+            topology_version: 1,
+        };
         let text = stats.to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4);

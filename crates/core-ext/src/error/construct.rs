@@ -19,6 +19,7 @@ impl Error {
             phase: Phase::Queued,
             attempts: None,
             elapsed: None,
+            loop_busy: Duration::ZERO,
             message,
             node: None,
             sub_errors: Vec::new(),

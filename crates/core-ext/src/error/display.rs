@@ -140,6 +140,9 @@ impl fmt::Display for Error {
             f.write_str(", In Doubt: true")?;
         }
         write!(f, ": {}", self.text())?;
+        if let Some(busy) = self.loop_busy() {
+            write!(f, "; the event loop was busy for {busy:.1?} meanwhile")?;
+        }
         if let Some(hint) = self.hint() {
             write!(f, " ({hint})")?;
         }

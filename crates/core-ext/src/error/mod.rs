@@ -33,6 +33,7 @@ struct Inner {
     phase: Phase,
     attempts: Option<u32>,
     elapsed: Option<Duration>,
+    loop_busy: Duration,
     message: Option<Cow<'static, str>>,
     node: Option<Arc<str>>,
     sub_errors: Vec<Error>,
@@ -145,6 +146,13 @@ impl Error {
         self.0.elapsed
     }
 
+    /// For how long of the time of the attempts that expired the program kept its event loop (or the threads of its async
+    /// runtime) busy, so that no answer could be read. `None` if it did not.
+    #[must_use]
+    pub fn loop_busy(&self) -> Option<Duration> {
+        (!self.0.loop_busy.is_zero()).then_some(self.0.loop_busy)
+    }
+
     /// Whether a write may have been applied although it failed: it was sent, and no definite answer came.
     /// Also true when a cause is in doubt.
     #[must_use]
@@ -210,6 +218,11 @@ impl Error {
     #[must_use]
     pub fn with_elapsed(mut self, elapsed: Duration) -> Self {
         self.0.elapsed = Some(elapsed);
+        self
+    }
+
+    pub(crate) fn with_loop_busy(mut self, busy: Duration) -> Self {
+        self.0.loop_busy = busy;
         self
     }
 

@@ -7,7 +7,7 @@ use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_fr
 use aerolane_wire::{WireError, WireResult};
 
 use super::sizing::Reading;
-use super::types::{Class, Failure, FailureKind, Millis, NodeCounters, Sink, Ticket};
+use super::types::{Class, Failure, FailureKind, Lateness, Millis, NodeCounters, Sink, Ticket};
 use crate::command::compress::{inflate, is_compressed_request, is_refusal};
 use crate::metrics::{Answered, Meter, Stamp, is_compressed, result_code};
 
@@ -84,12 +84,16 @@ pub(super) struct Connection<T> {
 }
 
 impl<T> Call<T> {
+    /// How many milliseconds ago it was submitted, rounded up; wraps after 71 minutes.
+    pub(super) fn age(&self, now: Millis) -> u64 {
+        // Milliseconds are whole ones: it may have been submitted later in the present one.
+        u64::from((now.0 as u32).wrapping_add(1).wrapping_mul(1000).wrapping_sub(self.submitted) / 1000)
+    }
+
     /// It has as much time as it had when it was submitted.
     pub(super) fn renew(&mut self, now: Millis) {
-        let micros = (now.0 as u32).wrapping_mul(1000);
-        let since = u64::from(micros.wrapping_sub(self.submitted) / 1000);
-        self.deadline = self.deadline.plus(since);
-        self.submitted = micros;
+        self.deadline = self.deadline.plus(self.age(now));
+        self.submitted = (now.0 as u32).wrapping_mul(1000);
     }
 }
 
@@ -352,7 +356,13 @@ impl<T> Connection<T> {
 
     /// Ends the wait for entries past their deadline; says the earliest deadline left. What the driver has taken
     /// becomes an orphan, as it may be executed; what it has not is taken back and never sent.
-    pub(super) fn expire(&mut self, now: Millis, counters: &mut NodeCounters, sink: &mut impl Sink<T>) -> Millis {
+    pub(super) fn expire(
+        &mut self,
+        now: Millis,
+        late: Lateness,
+        counters: &mut NodeCounters,
+        sink: &mut impl Sink<T>,
+    ) -> Millis {
         if now < self.earliest {
             return self.earliest;
         }
@@ -379,7 +389,8 @@ impl<T> Connection<T> {
                 taken_back = true;
             }
             let begun = index == 0 && begun;
-            sink.failed(token, &Failure { kind: FailureKind::Expired, sent, begun });
+            let loop_busy = late.within(entry.call.age(now), now);
+            sink.failed(token, &Failure { kind: FailureKind::Expired, sent, begun, loop_busy });
         }
         if taken_back {
             self.take_back(counters);
@@ -463,7 +474,7 @@ impl<T> Connection<T> {
         for (index, entry) in self.entries.drain(..).enumerate() {
             if let Some(token) = entry.call.token {
                 let (sent, begun) = (entry.start < sent_total, index == 0 && begun);
-                sink.failed(token, &Failure { kind: kind.clone(), sent, begun });
+                sink.failed(token, &Failure::new(kind.clone(), sent).begun(begun));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::connection::{Account, Call, Connection, NO_ROOM};
 use super::kind::Kinds;
 use super::line::Line;
 use super::sizing::{Bounds, Fixed, Reading, Sizing};
-use super::types::{Class, Failure, FailureKind, Full, Millis, NodeCounters, Sink, Ticket};
+use super::types::{Class, Failure, FailureKind, Full, Lateness, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::Meter;
 
 /// The limits of a group.
@@ -52,8 +52,9 @@ pub(super) struct Group<T> {
     /// How many connections requests were spread over of late.
     in_use: usize,
     pub(super) counters: NodeCounters,
-    /// Answers when requests in line were last given more time.
+    /// Answers when the driver was late the last time, and when it was so with more of them than the time before.
     answers_before: u64,
+    moved: Millis,
     pub(super) meter: Meter,
 }
 
@@ -91,6 +92,7 @@ impl<T> Group<T> {
             in_use: 0,
             counters: NodeCounters::default(),
             answers_before: 0,
+            moved: Millis(0),
             meter,
         }
     }
@@ -399,25 +401,26 @@ impl<T> Group<T> {
     }
 
     /// Ends the wait for entries and requests in line whose deadline has passed; says the earliest deadline left.
-    pub(super) fn expire(&mut self, now: Millis, sink: &mut impl Sink<T>) -> Millis {
+    pub(super) fn expire(&mut self, now: Millis, late: Lateness, sink: &mut impl Sink<T>) -> Millis {
         let mut earliest = Millis::NEVER;
         for (conn, load) in self.conns.iter_mut().zip(&mut self.loads) {
             if let Some(conn) = conn {
-                earliest = earliest.min(conn.expire(now, &mut self.counters, sink));
+                earliest = earliest.min(conn.expire(now, late, &mut self.counters, sink));
                 *load = conn.load();
             }
         }
         let counters = &mut self.counters;
-        earliest.min(self.line.expire(now, |token| {
+        earliest.min(self.line.expire(now, |token, age| {
             counters.timeouts += 1;
             counters.queued -= 1;
-            sink.failed(token, &Failure::new(FailureKind::Expired, false));
+            let loop_busy = late.within(age, now);
+            sink.failed(token, &Failure { loop_busy, ..Failure::new(FailureKind::Expired, false) });
         }))
     }
 
     /// Requests whose deadline has passed while they could not leave, because their driver did not run, have their time anew.
-    /// Those in line only where that may have held them up: the node answers, others are about to leave, or a connection is
-    /// being opened. With a node that is silent they end, however often the driver is late.
+    /// Those in line only where that may have held them up: since they were submitted the node has answered, others were about
+    /// to leave, or a connection was being opened. With a node that is silent they end, however often the driver is late.
     pub(super) fn renew_unsent(&mut self, now: Millis) {
         let mut moves = self.opening > 0 || self.counters.answers != self.answers_before;
         for conn in self.conns.iter_mut().flatten() {
@@ -425,8 +428,9 @@ impl<T> Group<T> {
         }
         if moves {
             self.answers_before = self.counters.answers;
-            self.line.renew(now);
+            self.moved = now;
         }
+        self.line.renew(now, self.moved);
     }
 
     /// The caller of this entry has given up: what the driver has taken becomes an orphan, all else is never sent.

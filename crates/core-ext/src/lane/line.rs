@@ -82,8 +82,8 @@ impl<T> Line<T> {
         Some(token)
     }
 
-    /// Takes out the requests whose deadline has passed; says when to look again.
-    pub(super) fn expire(&mut self, now: Millis, mut expired: impl FnMut(T)) -> Millis {
+    /// Takes out the requests whose deadline has passed, with their age in milliseconds; says when to look again.
+    pub(super) fn expire(&mut self, now: Millis, mut expired: impl FnMut(T, u64)) -> Millis {
         if now < self.earliest {
             return self.earliest;
         }
@@ -92,7 +92,8 @@ impl<T> Line<T> {
                 if first.call.deadline > now {
                     break;
                 }
-                self.pop(|_, call| call.token.into_iter().for_each(&mut expired));
+                let age = first.call.age(now);
+                self.pop(|_, call| call.token.into_iter().for_each(|token| expired(token, age)));
             }
             self.earliest = self.queue.front().map_or(Millis::NEVER, |w| w.call.deadline);
             return self.earliest;
@@ -105,7 +106,7 @@ impl<T> Line<T> {
                 }
             } else if let Some(token) = waiting.call.token.take() {
                 self.dead += 1;
-                expired(token);
+                expired(token, waiting.call.age(now));
             }
         }
         self.earliest = earliest.max(now.plus((self.queue.len() / SWEPT_PER_MILLI) as u64));
@@ -113,14 +114,16 @@ impl<T> Line<T> {
         self.earliest
     }
 
-    /// Requests whose deadline has passed have all their time anew.
-    pub(super) fn renew(&mut self, now: Millis) {
+    /// Requests whose deadline has passed have all their time anew, if they were submitted before this moment.
+    pub(super) fn renew(&mut self, now: Millis, before: Millis) {
         if now < self.earliest {
             return;
         }
         for waiting in self.queue.iter_mut().filter(|waiting| waiting.call.deadline <= now) {
-            waiting.call.renew(now);
-            self.ascending = false;
+            if waiting.call.age(now) >= now.since(before) {
+                waiting.call.renew(now);
+                self.ascending = false;
+            }
         }
         let deadlines = self.queue.iter().filter(|w| w.call.token.is_some()).map(|w| w.call.deadline);
         self.earliest = deadlines.min().unwrap_or(Millis::NEVER);

@@ -180,13 +180,21 @@ pub struct Failure {
     pub sent: bool,
     /// Whether a part of the answer had come.
     pub begun: bool,
+    /// For how many milliseconds of its time its driver did not run: the program kept the event loop busy.
+    pub loop_busy: u32,
 }
 
 impl Failure {
     /// A failure before any of the answer has come.
     #[must_use]
     pub const fn new(kind: FailureKind, sent: bool) -> Self {
-        Self { kind, sent, begun: false }
+        Self { kind, sent, begun: false, loop_busy: 0 }
+    }
+
+    /// With whether a part of the answer had come.
+    #[must_use]
+    pub fn begun(self, begun: bool) -> Self {
+        Self { begun, ..self }
     }
 
     /// How far the request had come.
@@ -197,6 +205,26 @@ impl Failure {
             (true, false) => Phase::Sent,
             (true, true) => Phase::Receiving,
         }
+    }
+}
+
+/// When the driver came late the last time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lateness {
+    /// When it came, on the lane's clock.
+    came: Millis,
+    /// By how many milliseconds.
+    by: u64,
+}
+
+impl Lateness {
+    pub(super) const fn new(came: Millis, by: u64) -> Self {
+        Self { came, by }
+    }
+
+    /// How many of the last `age` milliseconds (rounded up) it takes.
+    pub(super) fn within(self, age: u64, now: Millis) -> u32 {
+        self.by.min(age.saturating_sub(now.since(self.came) + 1)) as u32
     }
 }
 

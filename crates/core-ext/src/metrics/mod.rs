@@ -27,6 +27,7 @@
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
 //! the clock is read once for all answers of a burst.
 
+mod busy;
 mod histogram;
 mod measured;
 mod opening;
@@ -49,6 +50,8 @@ pub use aerospike_core::metrics::{
 };
 use parking_lot::Mutex;
 
+pub use busy::LoopBusy;
+pub(crate) use busy::{BusyLoops, warning as busy_warning};
 pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};
@@ -79,6 +82,7 @@ pub(crate) struct Metrics {
     /// Those that several tasks fill, one at a time: by node and period.
     shared: Mutex<Vec<(u16, u32, Arc<Recorder>)>>,
     pub(crate) openings: Openings,
+    pub(crate) busy_loops: BusyLoops,
     /// Calls that failed because they were tried too often, or took too long as a whole.
     pub(crate) exceeded_max_retries: AtomicU64,
     pub(crate) exceeded_total_timeout: AtomicU64,
@@ -120,6 +124,7 @@ impl Metrics {
             recorders: Mutex::default(),
             shared: Mutex::default(),
             openings: Openings::default(),
+            busy_loops: BusyLoops::default(),
             exceeded_max_retries: AtomicU64::new(0),
             exceeded_total_timeout: AtomicU64::new(0),
             epoch: Instant::now(),

@@ -120,8 +120,8 @@ twins! { Client {
             NodeRef::named(py, &self.core, name).map(Node)
         }
 
-        /// Returns counts of connections and requests as a dict: `nodes` (a list with a dict for each node), `total`
-        /// and `topology_version`.
+        /// Returns counts of connections and requests as a dict: `nodes` (a list with a dict for each node), `total`,
+        /// `loop_busy` and `topology_version`.
         ///
         /// Gauges: connections `open`, `idle`, `busy`, `opening`; requests `in_flight`, `queued`, `orphans` (in flight,
         /// but the caller has given up); and, for calls from asyncio, how the client adapts to the speed of a node:
@@ -134,6 +134,9 @@ twins! { Client {
         ///
         /// Both times of `total` are means, weighted by `in_use`. The other counts only grow. Blocking calls are not
         /// part of `in_use` and the times. What event loops count is up to 0.1 s old.
+        ///
+        /// `loop_busy` tells how often the program kept an event loop busy for 0.1 s and more while requests were under way
+        /// (`count`), and for how many seconds (`total`, `longest`).
         fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
             let stats = self.core.raw.asynchronous().stats();
             stats::to_dict(py, &stats)

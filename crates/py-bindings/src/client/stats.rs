@@ -6,7 +6,7 @@ use aerolane::{ClientStats, ConnectionStats};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// `{"nodes": [..], "total": {..}, "topology_version": n}`.
+/// `{"nodes": [..], "total": {..}, "loop_busy": {..}, "topology_version": n}`.
 pub(super) fn to_dict<'py>(py: Python<'py>, stats: &ClientStats) -> PyResult<Bound<'py, PyDict>> {
     let nodes = PyList::empty(py);
     for node in &stats.nodes {
@@ -21,6 +21,11 @@ pub(super) fn to_dict<'py>(py: Python<'py>, stats: &ClientStats) -> PyResult<Bou
     let dict = PyDict::new(py);
     dict.set_item("nodes", nodes)?;
     dict.set_item("total", counts(py, &stats.total)?)?;
+    let busy = PyDict::new(py);
+    busy.set_item("count", stats.loop_busy.count)?;
+    busy.set_item("total", stats.loop_busy.total.as_secs_f64())?;
+    busy.set_item("longest", stats.loop_busy.longest.as_secs_f64())?;
+    dict.set_item("loop_busy", busy)?;
     dict.set_item("topology_version", stats.topology_version)?;
     Ok(dict)
 }

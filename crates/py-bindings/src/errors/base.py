@@ -59,7 +59,8 @@ class AerospikeError(Exception):
 
     Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
     last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
-    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `sub_code` and
+    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `loop_busy` (seconds of
+    them during which the program kept its event loop busy, so that no answer could be read), `sub_code` and
     `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (errors of earlier attempts),
     `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
     """
@@ -80,6 +81,7 @@ class AerospikeError(Exception):
         hint=None,
         phase=None,
         elapsed=None,
+        loop_busy=None,
     ):
         super().__init__(message)
         self.result_code = None if result_code is None else ResultCode(result_code)  # noqa: F821 (made by _result_codes)
@@ -94,6 +96,7 @@ class AerospikeError(Exception):
         self.hint = hint
         self.phase = phase
         self.elapsed = elapsed
+        self.loop_busy = loop_busy
 
     @property
     def attempts(self):

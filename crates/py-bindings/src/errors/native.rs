@@ -35,6 +35,7 @@ impl NativeError {
         fields.set_item("hint", error.hint())?;
         fields.set_item("phase", error.phase().to_string())?;
         fields.set_item("elapsed", error.elapsed().map(|elapsed| elapsed.as_secs_f64()))?;
+        fields.set_item("loop_busy", error.loop_busy().map(|busy| busy.as_secs_f64()))?;
         fields.set_item("client", matches!(error.kind(), ErrorKind::Timeout))?;
         let answered = matches!(
             error.kind(),
@@ -113,6 +114,9 @@ fn text(error: &Error) -> String {
     text.push(']');
     if error.in_doubt() {
         text.push_str("; in doubt: the write may have been applied");
+    }
+    if let Some(busy) = error.loop_busy() {
+        let _ = write!(text, "; the event loop was busy for {busy:.1?} meanwhile");
     }
     if let Some(hint) = error.hint() {
         let _ = write!(text, "; {hint}");

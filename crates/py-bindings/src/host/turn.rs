@@ -220,11 +220,23 @@ impl Lane {
         Ok(())
     }
 
+    fn tick(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let mut warning = None;
+        let turned = Self::turn(slf, |driver, now, sink| {
+            driver.tick(now, sink);
+            warning = driver.take_warning();
+        });
+        match warning {
+            Some(warning) => turned.and(log(slf.py(), &warning)),
+            None => turned,
+        }
+    }
+
     /// Another thread has something for the lane: a new connection, a result, the end of the client.
     fn woken(slf: &Bound<'_, Self>) -> PyResult<()> {
         let local = slf.get().local()?;
         slf.get().inbox.drain();
-        let turned = Self::turn(slf, |driver, now, sink| driver.tick(now, sink));
+        let turned = Self::tick(slf);
         if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
             Self::end(slf, local)?;
         }
@@ -347,10 +359,16 @@ impl Lane {
     /// The timer.
     fn _tick(slf: &Bound<'_, Self>) -> PyResult<()> {
         slf.get().local()?.timer.replace(None);
-        Self::turn(slf, |driver, now, sink| driver.tick(now, sink))
+        Self::tick(slf)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)
     }
+}
+
+/// A warning in the program's log.
+fn log(py: Python<'_>, warning: &str) -> PyResult<()> {
+    let logger = py.import(intern!(py, "logging"))?.call_method1(intern!(py, "getLogger"), ("aerolane",))?;
+    logger.call_method1(intern!(py, "warning"), ("%s", warning)).map(drop)
 }

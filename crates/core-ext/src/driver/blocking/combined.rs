@@ -221,7 +221,7 @@ impl Joined<'_> {
                 let (sent, begun) = state.abandon(slot);
                 state.appoint();
                 combiner.release(state, pool);
-                return Err(Failure { kind: FailureKind::Expired, sent, begun });
+                return Err(Failure::new(FailureKind::Expired, sent).begun(begun));
             }
             let at = reading.take().unwrap_or_else(|| {
                 exact = true;
@@ -248,7 +248,7 @@ impl Joined<'_> {
                     };
                     state.appoint();
                     combiner.release(state, pool);
-                    return Err(Failure { kind: FailureKind::Interrupted, sent, begun });
+                    return Err(Failure::new(FailureKind::Interrupted, sent).begun(begun));
                 }
             } else if state.led {
                 state.slots[slot as usize].asleep = true;
@@ -516,7 +516,7 @@ impl State {
             let Some(slot) = entry.slot else { continue };
             let place = &mut self.slots[slot as usize];
             let (sent, begun) = (position < taken, position == 0 && begun);
-            place.outcome = Outcome::Failed(Failure { kind: kind.clone(), sent, begun });
+            place.outcome = Outcome::Failed(Failure::new(kind.clone(), sent).begun(begun));
             self.call(slot);
         }
     }

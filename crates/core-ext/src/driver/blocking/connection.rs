@@ -99,7 +99,7 @@ impl Broken {
             Self::Lost(kind) => FailureKind::ConnectionLost(kind),
             Self::Garbage(error) => FailureKind::Garbage(error),
         };
-        Failure { kind, sent, begun }
+        Failure::new(kind, sent).begun(begun)
     }
 }
 

@@ -489,7 +489,7 @@ impl Sent<'_> {
         drop(self.lease);
         log::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
         let kind = FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0));
-        Failure { kind, sent: true, begun: true }
+        Failure::new(kind, true).begun(true)
     }
 }
 

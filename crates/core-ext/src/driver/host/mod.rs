@@ -17,7 +17,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) use exchange::HostExchange;
 pub use exchange::HostHandle;
@@ -28,11 +28,12 @@ use sockets::{Socket, Sockets};
 use stream::HostStream;
 
 use crate::Error;
+use crate::clock;
 use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
-use crate::metrics::{Metrics, Stamp};
+use crate::metrics::{self, Metrics, Stamp};
 use crate::topology::NodeId;
 
 /// Reads of one socket in a row before the loop gets its turn again.
@@ -85,6 +86,8 @@ pub struct HostDriver<T> {
     trim_at: Millis,
     /// When raised marks are looked after; [`Millis::NEVER`] while there is none with anything in flight.
     patience: Millis,
+    /// The log is to say that the loop was busy for so long.
+    warning: Option<Duration>,
     /// When the counts are published; [`Millis::NEVER`] while they have not changed.
     publish_at: Millis,
 }
@@ -125,6 +128,7 @@ impl<T> HostDriver<T> {
             now: Millis(0),
             trim_at: Millis(0),
             patience: Millis::NEVER,
+            warning: None,
             publish_at: Millis::NEVER,
         };
         // Ahead of use. What has changed since is met in the first tick.
@@ -257,6 +261,7 @@ impl<T> HostDriver<T> {
     /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         let sink = &mut Both::new(sink, &self.desk);
+        self.note_lateness(now);
         let all_read = self.resume_with(now, sink);
         self.close_removed();
         self.fetch();
@@ -291,6 +296,24 @@ impl<T> HostDriver<T> {
     /// due and have not been sent have their time anew.
     pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         self.resume_with(now, &mut Both::new(sink, &self.desk));
+    }
+
+    /// The loop comes to a tick: whether the program has kept it from that.
+    fn note_lateness(&mut self, now: Millis) {
+        let late = now.since(self.due());
+        if late < LATE || !self.lane.is_busy() {
+            return;
+        }
+        self.lane.came_late(now, late);
+        let late = Duration::from_millis(late);
+        if self.metrics.busy_loops.note(late, clock::now()) {
+            self.warning = Some(late);
+        }
+    }
+
+    /// What the log is to say, at most once a minute: for how long the program has kept the loop busy.
+    pub fn take_warning(&mut self) -> Option<String> {
+        self.warning.take().map(metrics::busy_warning)
     }
 
     /// True: all sockets have been read.

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -32,7 +32,7 @@ use crate::Error;
 use crate::clock;
 use crate::connect::Stream;
 use crate::lane::{Class, ConnId, Failure, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Ticket};
-use crate::metrics::{Metrics, Stamp};
+use crate::metrics::{self, Metrics, Stamp};
 
 pub(crate) use exchange::Exchange;
 use opening::Opening;
@@ -307,6 +307,13 @@ impl SharedLane {
             stamp: Stamp::NONE,
             encode: Some(encode),
             entry: None,
+        }
+    }
+
+    /// The ticker comes so much too late: the program has kept the runtime's threads busy.
+    fn note_busy(&self, late: Duration, now: Instant) {
+        if self.metrics.as_ref().is_some_and(|metrics| metrics.busy_loops.note(late, now)) {
+            log::warn!("{}", metrics::busy_warning(late));
         }
     }
 

@@ -29,6 +29,10 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             state.behind = delay >= LATE;
             if state.behind {
                 state.lane.renew_unsent(millis);
+                if state.lane.is_busy() {
+                    state.lane.came_late(millis, delay);
+                    lane.note_busy(Duration::from_millis(delay), now);
+                }
             }
             state.lane.expire(millis, &mut state.slots);
             if now.duration_since(trimmed) >= TRIM_EVERY {

@@ -71,7 +71,7 @@ proptest! {
                 Step::Pass(millis) => {
                     now = now.plus(millis);
                     let mut expired = Vec::new();
-                    let due = line.expire(now, |token| expired.push(token));
+                    let due = line.expire(now, |token, _| expired.push(token));
                     let dead: Vec<u64> = model.iter().filter(|w| w.1 <= now.0).map(|w| w.0).collect();
                     model.retain(|w| w.1 > now.0);
                     prop_assert_eq!(expired, dead);
@@ -101,7 +101,7 @@ fn those_that_gave_up_behind_one_that_waits_on_take_no_memory() {
         if ticket % 2 == 0 {
             assert_eq!(line.cancel(Ticket(ticket)), Some(ticket));
         } else {
-            line.expire(Millis(ticket), |_| ());
+            line.expire(Millis(ticket), |_, _| ());
         }
         assert_eq!(line.len(), 1);
         assert!(line.held() < 100_000, "{} bytes", line.held());
@@ -131,7 +131,7 @@ fn long_lines_with_mixed_deadlines_are_swept_less_often() {
     }
     let (mut now, mut sweeps, mut expired) = (Millis(0), 0, 0);
     while expired < 100_000 {
-        let due = line.expire(now, |_| expired += 1);
+        let due = line.expire(now, |_, _| expired += 1);
         assert!(due <= now.plus(13).max(Millis(1)) || due == Millis::NEVER, "{due:?} at {now:?}");
         now = due;
         sweeps += 1;
