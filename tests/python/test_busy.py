@@ -62,6 +62,23 @@ async def test_a_loop_that_stands_still(own_client, set_name, turns):
     assert await asyncio.gather(*writes) == [None] * len(keys)
 
 
+async def test_answers_beyond_what_sockets_hold_while_the_loop_stands_still(own_client, client, set_name):
+    """They are read, and held up no thread of the server: it works for others meanwhile."""
+    keys = [Key("test", set_name, number) for number in range(8)]
+    other = Key("test", set_name, "other")
+    for key in [*keys, other]:
+        await own_client.put(key, {"b": b"x" * (100_000 if key is not other else 1)})
+    reads = [asyncio.ensure_future(own_client.get(keys[n % len(keys)], policy=READ)) for n in range(400)]
+    # They are sent.
+    while not own_client.stats()["total"]["in_flight"]:
+        await asyncio.sleep(0)
+    until = time.monotonic() + TIMEOUT / 1000 + 1
+    while time.monotonic() < until:
+        client.get_blocking(other, policy=READ)
+    for record in await asyncio.gather(*reads):
+        assert len(record.bins["b"]) == 100_000
+
+
 async def test_requests_leave_while_the_loop_is_busy(own_client, client, set_name):
     """A write is seen by others although the turn of the loop that made it is not over."""
     keys = [Key("test", set_name, number) for number in range(3)]

@@ -60,7 +60,7 @@ pub struct Lane<T> {
     next_serial: u32,
     /// No deadline is earlier than this.
     earliest: Millis,
-    late: Lateness,
+    lateness: Lateness,
     /// Connections with output that the driver has not heard of.
     to_flush: Vec<ConnId>,
     to_open: Vec<(u16, Class)>,
@@ -110,7 +110,7 @@ impl<T> Lane<T> {
             next_ticket: 0,
             next_serial: 0,
             earliest: Millis::NEVER,
-            late: Lateness::default(),
+            lateness: Lateness::default(),
             to_flush: Vec::new(),
             to_open: Vec::new(),
             to_close: Vec::new(),
@@ -400,7 +400,7 @@ impl<T> Lane<T> {
             return;
         }
         self.earliest = Millis::NEVER;
-        let late = self.late;
+        let lateness = self.lateness;
         for node in 0..self.nodes.len() {
             for class in Class::ALL {
                 let lane = &mut self.nodes[node];
@@ -409,7 +409,7 @@ impl<T> Lane<T> {
                 if lane.gone {
                     group.fail_waiting(self.closed.as_ref().unwrap_or(&FailureKind::NodeGone), sink);
                 }
-                self.earliest = self.earliest.min(group.expire(now, late, sink));
+                self.earliest = self.earliest.min(group.expire(now, lateness, sink));
                 self.in_flight -= (in_flight - group.counters.in_flight) as usize;
                 if group.counters.timeouts != timeouts {
                     self.advance(node as u16, class, now);
@@ -421,7 +421,7 @@ impl<T> Lane<T> {
 
     /// The driver comes so many milliseconds too late: what expires from here on says so.
     pub fn came_late(&mut self, now: Millis, by: u64) {
-        self.late = Lateness::new(now, by);
+        self.lateness = Lateness::new(now, by);
     }
 
     /// The driver did not run when it was due: requests that it has not taken, and whose deadline has passed meanwhile, have

@@ -8,6 +8,7 @@
 //! A driver is made by [`RawClient::host_driver`](crate::client::RawClient::host_driver).
 
 mod exchange;
+mod relief;
 mod sharing;
 mod sockets;
 mod stream;
@@ -220,6 +221,7 @@ impl<T> HostDriver<T> {
         self.close_removed();
         self.fetch();
         self.write_all(sink);
+        self.note_turn();
     }
 
     /// The socket can be read: hands in all that came.
@@ -289,6 +291,7 @@ impl<T> HostDriver<T> {
         if now >= self.publish_at {
             self.publish();
         }
+        self.note_turn();
     }
 
     /// The loop runs at this moment: to be called before [`flush`](Self::flush) where nothing else was in the same turn. If that
@@ -320,6 +323,9 @@ impl<T> HostDriver<T> {
     fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) -> bool {
         let late = now.since(self.due());
         self.now = now;
+        if self.seat.port.watched.take_relieved() {
+            self.read_early(sink);
+        }
         let behind = late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now);
         if behind {
             self.read_all(READS_OF_ALL, sink);
@@ -393,6 +399,7 @@ impl<T> HostDriver<T> {
                     let socket = Socket::new(id, stream);
                     self.changes.push_back(WatchChange::Add(socket.fd()));
                     let is_tls = socket.stream.is_tls();
+                    self.seat.port.watched.add(socket.stream.socket());
                     let index = self.sockets.insert(socket);
                     if is_tls {
                         // Bytes that came with the handshake are in the session, and not in the socket.
@@ -510,6 +517,15 @@ impl<T> HostDriver<T> {
         }
     }
 
+    /// The loop turns; while requests are in flight the control thread sees to it that it does.
+    fn note_turn(&self) {
+        if self.seat.port.watched.turn(self.lane.in_flight() > 0)
+            && let Some(cluster) = self.cluster.upgrade()
+        {
+            cluster.runtime().spawn(relief::look_after(Arc::downgrade(&self.seat.port)));
+        }
+    }
+
     fn publish_soon(&mut self) {
         if self.publish_at == Millis::NEVER {
             self.publish_at = self.now.plus(PUBLISH_EVERY);
@@ -616,6 +632,18 @@ impl<T> HostDriver<T> {
     /// more); where answers lay in front of the error, that call has read them and not met it.
     fn look_for_ends(&mut self, sink: &mut impl Sink<Holder<T>>) {
         self.read_all(READS_PER_TURN, sink);
+    }
+
+    /// Reads what was read ahead, all of it: the loop is not told of it again.
+    fn read_early(&mut self, sink: &mut impl Sink<Holder<T>>) {
+        // From behind: an end moves the last socket to its place.
+        for index in (0..self.sockets.len()).rev() {
+            while self.sockets.get(index).is_some_and(|socket| socket.stream.socket().has_early()) {
+                if !self.read(index, READS_OF_ALL, sink) {
+                    break;
+                }
+            }
+        }
     }
 
     /// Reads wherever answers are to come, each socket at most so often.

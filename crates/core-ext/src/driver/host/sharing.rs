@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
+use super::relief::Watched;
 use crate::config::PoolSizing;
 use crate::connect::BlockingStream;
 use crate::error::Error;
@@ -42,6 +43,7 @@ pub(super) struct Port {
     sharers: AtomicU32,
     /// What the driver published last, by node.
     counters: Mutex<Vec<NodeCounters>>,
+    pub(super) watched: Watched,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -65,6 +67,7 @@ impl Hosts {
             news: AtomicBool::new(true),
             sharers: AtomicU32::new(1),
             counters: Mutex::default(),
+            watched: Watched::default(),
             wake: Box::new(wake),
         });
         self.change(|members| members.ports.push(Arc::clone(&port)), Some(&port));

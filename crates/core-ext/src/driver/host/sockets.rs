@@ -69,6 +69,10 @@ impl Sockets {
         self.all.get(index).is_some_and(|socket| socket.id == id).then_some(index)
     }
 
+    pub(super) fn get(&self, index: usize) -> Option<&Socket> {
+        self.all.get(index)
+    }
+
     pub(super) fn get_mut(&mut self, index: usize) -> &mut Socket {
         &mut self.all[index]
     }

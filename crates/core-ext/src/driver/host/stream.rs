@@ -1,22 +1,23 @@
 //! An open connection whose socket the loop watches.
 
 use std::io;
-use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
 
+use super::relief::SharedSocket;
 use crate::connect::BlockingStream;
 use crate::driver::layer::Layer;
 
 /// An open connection, plain or over TLS. Its socket does not block.
 pub(super) struct HostStream {
-    tcp: TcpStream,
+    socket: Arc<SharedSocket>,
     layer: Layer,
 }
 
 impl From<BlockingStream> for HostStream {
     fn from(stream: BlockingStream) -> Self {
         let (tcp, layer) = Layer::of_blocking(stream);
-        Self { tcp, layer }
+        Self { socket: Arc::new(tcp.into()), layer }
     }
 }
 
@@ -32,21 +33,29 @@ impl HostStream {
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<bool> {
         let (size, mut taken) = (buffer.len(), false);
-        let read = self.layer.read(&mut self.tcp, buffer, |bytes| {
-            taken = true;
-            take(bytes)
+        let Self { socket, layer } = self;
+        let (read, ahead) = socket.read_with(|source| {
+            layer.read(source, buffer, |bytes| {
+                taken = true;
+                take(bytes)
+            })
         });
         match read {
-            Ok(n) => Ok(n == size || !taken),
+            Ok(n) => Ok(n == size || !taken || ahead),
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(true),
             Err(e) => Err(e),
         }
     }
 
+    /// The socket, for who reads it while the loop is busy.
+    pub(super) fn socket(&self) -> &Arc<SharedSocket> {
+        &self.socket
+    }
+
     /// See [`Layer::write`].
     pub(super) fn write(&mut self, bytes: &[u8], written: &mut usize) -> io::Result<()> {
-        self.layer.write(&mut self.tcp, bytes, written)
+        self.layer.write(&mut &self.socket.tcp, bytes, written)
     }
 
     /// See [`Layer::unsent`].
@@ -67,6 +76,6 @@ impl HostStream {
 
 impl AsRawFd for HostStream {
     fn as_raw_fd(&self) -> RawFd {
-        self.tcp.as_raw_fd()
+        self.socket.tcp.as_raw_fd()
     }
 }

@@ -136,3 +136,27 @@ fn a_runtime_that_is_not_turned_concerns_only_its_own_lane() {
     let outcome = turned.block_on(call(Arc::clone(&lanes[0]), Ask::id(1)));
     assert_eq!(failure(outcome), ("Closed".into(), false));
 }
+
+/// A task writes without the lane's lock. What a caller wrote meanwhile would stand in the middle of its request.
+#[test]
+fn callers_do_not_write_to_a_connection_whose_task_is_writing() {
+    let server = Server::start();
+    let runtime = current_thread();
+    let lane = server.lane(sizing(), &runtime);
+    runtime.block_on(async {
+        assert_eq!(call(Arc::clone(&lane), Ask::id(0)).await.unwrap(), 0);
+        for held in [true, false] {
+            let id = {
+                let state = lane.state.lock();
+                state.connections[0].held.store(held, Ordering::Relaxed);
+                state.connections[0].id
+            };
+            let mut next = std::pin::pin!(call(Arc::clone(&lane), Ask::id(1)));
+            let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(next.as_mut().poll(cx))).await;
+            assert!(polled.is_pending());
+            // The task has not run yet.
+            assert_eq!(lane.state.lock().lane.has_output(id), held);
+            assert_eq!(next.await.unwrap(), 1);
+        }
+    });
+}
