@@ -102,6 +102,8 @@ struct Slot {
     outcome: Outcome,
     /// Its caller sleeps, and nobody has called it yet.
     asleep: bool,
+    /// Its caller runs foreign code, a signal handler for example, which may wait for any other caller: it cannot lead.
+    away: bool,
     answer: Vec<u8>,
 }
 
@@ -141,7 +143,7 @@ impl Combiner {
         state.used = true;
         state.note(now);
         let slot = state.free.pop().unwrap_or_else(|| {
-            state.slots.push(Slot { outcome: Outcome::Pending, asleep: false, answer: Vec::new() });
+            state.slots.push(Slot { outcome: Outcome::Pending, asleep: false, away: false, answer: Vec::new() });
             (state.slots.len() - 1) as u32
         });
         state.slots[slot as usize].outcome = Outcome::Pending;
@@ -234,11 +236,14 @@ impl Joined<'_> {
             } else if interrupt.is_asked()
                 && (at.saturating_duration_since(asked) >= SLICE || std::mem::take(&mut state.signalled))
             {
-                // Foreign code runs without the lock.
+                // Foreign code runs without the lock, and somebody else leads meanwhile.
+                state.slots[slot as usize].away = true;
+                state.appoint();
                 combiner.release(state, pool);
                 let interrupted = interrupt.came();
                 asked = clock::now();
                 state = combiner.state.lock();
+                state.slots[slot as usize].away = false;
                 if interrupted {
                     // Also when the answer has come by now: the caller has been told to end, and has no use for it.
                     let (sent, begun) = match state.take(slot, answer) {
@@ -459,12 +464,13 @@ impl State {
         (false, false)
     }
 
-    /// Somebody is to lead, if there is anything to do.
+    /// Somebody is to lead, if there is anything to do. Who is away leads once it is back, if nobody else does.
     fn appoint(&mut self) {
         if self.led || self.connection.is_none() {
             return;
         }
-        if let Some(slot) = self.entries.iter().find_map(|e| e.slot) {
+        let mut waiting = self.entries.iter().filter_map(|e| e.slot);
+        if let Some(slot) = waiting.find(|slot| !self.slots[*slot as usize].away) {
             self.call(slot);
         }
     }

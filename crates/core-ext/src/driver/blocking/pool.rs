@@ -82,6 +82,8 @@ struct Resting {
 struct Waiter {
     grant: Mutex<Option<Grant>>,
     given: Condvar,
+    /// It runs foreign code, which may wait for those behind it: they go first. Changed with the line locked.
+    away: AtomicBool,
 }
 
 /// What a caller may use.
@@ -234,9 +236,12 @@ impl Pool {
                         if deadline.is_some_and(|deadline| until >= deadline) {
                             break;
                         }
-                        // Foreign code runs without the lock.
+                        // Foreign code runs without the lock, and without a grant that others may need meanwhile.
                         drop(grant);
-                        interrupted = interrupt.came();
+                        if self.step_aside(waiter) {
+                            interrupted = interrupt.came();
+                            self.step_back(waiter);
+                        }
                         grant = waiter.grant.lock();
                         if interrupted {
                             break;
@@ -254,13 +259,29 @@ impl Pool {
         (waiter.grant.lock().take(), interrupted)
     }
 
+    /// Keeps the caller's place in line, but lets those behind it go first; not if it has a grant.
+    fn step_aside(&self, waiter: &Waiter) -> bool {
+        let _line = self.line.lock();
+        let aside = waiter.grant.lock().is_none();
+        waiter.away.store(aside, Ordering::Relaxed);
+        aside
+    }
+
+    fn step_back(&self, waiter: &Waiter) {
+        let line = self.line.lock();
+        waiter.away.store(false, Ordering::Relaxed);
+        drop(line);
+        // What was given back while nobody else stood in line is still there.
+        self.serve();
+    }
+
     /// Gives what is free to those in line.
     fn serve(&self) {
         if self.waiting.load(Ordering::SeqCst) == 0 {
             return;
         }
         let mut line = self.line.lock();
-        while !line.is_empty() {
+        while let Some(next) = line.iter().position(|waiter| !waiter.away.load(Ordering::Relaxed)) {
             let grant = if self.is_closed() {
                 Grant::Closed
             } else if let Some(connection) = self.steal(0, |_| true) {
@@ -270,7 +291,7 @@ impl Pool {
             } else {
                 break;
             };
-            if let Some(waiter) = line.pop_front() {
+            if let Some(waiter) = line.remove(next) {
                 *waiter.grant.lock() = Some(grant);
                 waiter.given.notify_one();
             }

@@ -393,3 +393,145 @@ fn a_reset_fails_all_that_was_sent_on_a_shared_connection_and_work_goes_on() {
     assert!((0..100).any(|_| call(&pools, 1, 0).is_ok_and(|answer| answer == 1)));
     assert_eq!(pools.counters(NodeId::from_index(0)).in_flight, 0);
 }
+
+/// The number of requests on the shared connection that is used first.
+fn on_shared(pools: &Pools) -> usize {
+    pools.pools_of(NodeId::from_index(0)).unwrap().combiners[0].counts().1
+}
+
+/// A call on the shared connection that is used first. It gets one if it has none.
+fn shared_call(pools: &Pools, byte: u8, interrupt: Interrupt<'_>) -> Result<u8, Failure> {
+    let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
+    let request = [2, 3, 0, 0, 0, 0, 0, 1, byte];
+    let now = Instant::now();
+    let job = Job { request: &request, now, deadline: None, reads: true, stamp: Stamp::NONE, interrupt };
+    match combiners[0].join(pool, &request, (now, Stamp::NONE)) {
+        Some(joined) => joined.finish(pool, job, &mut Vec::new(), |body| body[22]),
+        None => {
+            let sent = pools.send(&node(), Class::Single, job).unwrap();
+            sent.receive_for(Some(&combiners[0]), interrupt, |body| body[22])
+        }
+    }
+}
+
+/// Waits for a minute at most.
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let limit = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < limit, "{what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn who_leads_and_runs_a_signal_handler_keeps_nobody_from_an_answer() {
+    let server = Server::start();
+    let pools = server.pools(sizing(64));
+    assert_eq!(shared_call(&pools, 1, Interrupt::default()).unwrap(), 1);
+    let (answered, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let asked = AtomicUsize::new(0);
+    // Joins the threads that it shares the connection with, as a signal handler may.
+    let joins_the_others = || {
+        // They have a slice's time to go to sleep.
+        if on_shared(&pools) == 4 && asked.fetch_add(1, Ordering::SeqCst) == 1 {
+            server.answers.released.store(true, Ordering::SeqCst);
+            let limit = Instant::now() + Duration::from_secs(20);
+            while answered.load(Ordering::SeqCst) < 3 && Instant::now() < limit {
+                thread::sleep(Duration::from_millis(1));
+            }
+            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+        }
+        false
+    };
+    thread::scope(|scope| {
+        for byte in 2..5 {
+            let (pools, answered) = (&pools, &answered);
+            scope.spawn(move || {
+                wait_until("the leader is there", || on_shared(pools) > 0);
+                assert_eq!(shared_call(pools, byte, Interrupt::default()).unwrap(), byte);
+                answered.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        assert_eq!(shared_call(&pools, HELD, Interrupt::by(&joins_the_others)).unwrap(), HELD);
+    });
+    assert_eq!(others.into_inner(), 3, "answers while the handler ran");
+    assert_eq!(server.accepted(), 1);
+}
+
+#[test]
+fn who_runs_a_signal_handler_is_not_appointed() {
+    let server = Server::start();
+    let pools = server.pools(sizing(64));
+    assert_eq!(shared_call(&pools, 1, Interrupt::default()).unwrap(), 1);
+    let (answered, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let asked = AtomicUsize::new(0);
+    let joins_the_others = || {
+        if on_shared(&pools) == 3 && asked.fetch_add(1, Ordering::SeqCst) == 1 {
+            server.answers.released.store(true, Ordering::SeqCst);
+            let limit = Instant::now() + Duration::from_secs(20);
+            while answered.load(Ordering::SeqCst) < 2 && Instant::now() < limit {
+                thread::sleep(Duration::from_millis(1));
+            }
+            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+        }
+        false
+    };
+    thread::scope(|scope| {
+        let call = |byte, before| {
+            wait_until("it is its turn", || on_shared(&pools) == before);
+            assert_eq!(shared_call(&pools, byte, Interrupt::default()).unwrap(), byte);
+            answered.fetch_add(1, Ordering::SeqCst);
+        };
+        // The first leads until its answer is there; the last is answered after the one that runs the handler.
+        scope.spawn(move || call(HELD, 0));
+        scope.spawn(move || call(200, 2));
+        wait_until("the leader is there", || on_shared(&pools) == 1);
+        assert_eq!(shared_call(&pools, 100, Interrupt::by(&joins_the_others)).unwrap(), 100);
+    });
+    assert_eq!(others.into_inner(), 2, "answers while the handler ran");
+    assert_eq!(server.accepted(), 1);
+}
+
+#[test]
+fn who_stands_in_line_and_runs_a_signal_handler_holds_up_nobody() {
+    let server = Server::start();
+    let pools = server.pools(sizing(1));
+    let waiting = || pools.counters(NodeId::from_index(0)).queued;
+    let in_flight = || pools.counters(NodeId::from_index(0)).in_flight;
+    let (answered, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let joins_the_others = || {
+        if waiting() == 2 {
+            server.answers.released.store(true, Ordering::SeqCst);
+            let limit = Instant::now() + Duration::from_secs(20);
+            while answered.load(Ordering::SeqCst) < 2 && Instant::now() < limit {
+                thread::sleep(Duration::from_millis(1));
+            }
+            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+        }
+        false
+    };
+    thread::scope(|scope| {
+        let call = |byte| {
+            assert_eq!(call(&pools, byte, 0).unwrap(), byte);
+            answered.fetch_add(1, Ordering::SeqCst);
+        };
+        scope.spawn(move || call(HELD));
+        wait_until("the only connection is in use", || in_flight() == 1 && waiting() == 0);
+        scope.spawn(move || {
+            wait_until("somebody stands in line", || waiting() == 1);
+            call(2);
+        });
+        let request = [2, 3, 0, 0, 0, 0, 0, 1, 3];
+        let job = Job {
+            request: &request,
+            now: Instant::now(),
+            deadline: None,
+            reads: true,
+            stamp: Stamp::NONE,
+            interrupt: Interrupt::by(&joins_the_others),
+        };
+        assert_eq!(pools.exchange(&node(), job, |body| body[22]).unwrap(), 3);
+    });
+    assert_eq!(others.into_inner(), 2, "answers while the handler ran");
+    assert_eq!(server.accepted(), 1);
+}
