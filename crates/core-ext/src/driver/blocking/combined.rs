@@ -9,11 +9,17 @@
 //! a leader who finds fewer requests than there usually are lets them run first, so that their next requests leave
 //! in its write.
 //!
+//! While somebody leads, others write in two cases. Where a round trip takes long, requests that come during the leader's
+//! read would wait unsent for up to its whole length: whoever brings one sends all that has gathered. And a leader never waits
+//! until the server takes its bytes without reading what the server sends: the server may be waiting for that.
+//!
 //! A combiner works on a connection of the pool that a caller left to it. Calls that find no room (or no connection, or
 //! have much to send) go on a connection of their own.
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,8 +28,10 @@ use aerolane_wire::proto::FrameType;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::connection::{Broken, Connection, Tally};
-use super::interrupt::{Interrupt, SLICE};
+use super::interrupt::SLICE;
 use super::pool::{Lease, Pool};
+use super::ready;
+use super::round_trip::RoundTrip;
 use super::sleepers::{Places, Sleepers};
 use super::{Job, LOOK_AFTER};
 use crate::clock;
@@ -68,13 +76,22 @@ struct State {
     /// How many rounds have begun since.
     rounds_since: u32,
     led: bool,
+    /// Its leader has written what there was, and reads: others may write.
+    reading: bool,
+    /// One of the others writes. The leader does not, then.
+    writing: bool,
+    /// That of the connection, wherever that is.
+    socket: Option<Arc<TcpStream>>,
     /// A connection is here or with the leader, and takes requests.
     open: bool,
-    /// Requests that no leader has taken yet.
+    /// Bytes that nobody has taken to write them yet: at first `rest` bytes of a request that was written in part, then
+    /// whole requests.
     out: Vec<u8>,
-    /// All requests without an answer, in order; the first `taken` have been handed to a leader.
+    rest: usize,
+    /// All requests without an answer, in order; the first `taken` have been taken to be written, or a part of them.
     entries: VecDeque<Entry>,
     taken: usize,
+    round_trip: RoundTrip,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Who is to be woken once the lock is released.
@@ -112,6 +129,27 @@ enum Outcome {
     Pending,
     Answered,
     Failed(Failure),
+}
+
+/// What was taken to be written.
+#[derive(Debug, Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// How many requests begin in it.
+    begun: usize,
+}
+
+/// What became of a leader's writing.
+struct Written {
+    /// Written, but not accounted for: that waits until the lock is taken anyway.
+    last: Batch,
+    result: Result<(), Broken>,
+    /// The socket takes no more for now.
+    blocked: bool,
+    /// Something was written, or tried to be.
+    any: bool,
+    /// How many answers to wait for half of.
+    expected: usize,
 }
 
 /// A request that a combiner has taken.
@@ -168,6 +206,7 @@ impl Combiner {
         debug_assert!(state.entries.is_empty(), "without a connection nothing is taken");
         let mut connection = lease.keep();
         state.tally.add(&std::mem::take(&mut connection.tally));
+        state.socket = Some(Arc::clone(connection.socket()));
         state.connection = Some(connection);
         state.open = true;
         state.used = true;
@@ -182,7 +221,7 @@ impl Combiner {
             return;
         }
         state.open = false;
-        let connection = if state.entries.is_empty() && !state.led { state.connection.take() } else { None };
+        let connection = if state.entries.is_empty() && !state.led { state.let_go() } else { None };
         drop(state);
         if let Some(mut connection) = connection {
             connection.lower_mark();
@@ -255,6 +294,10 @@ impl Joined<'_> {
                     combiner.release(state, pool);
                     return Err(Failure::new(FailureKind::Interrupted, sent).begun(begun));
                 }
+            } else if state.may_write() {
+                let waited;
+                (state, waited) = combiner.write_late(state);
+                reading = Some(at).filter(|_| !waited);
             } else if state.led {
                 state.slots[slot as usize].asleep = true;
                 let seen = combiner.sleepers.seen();
@@ -305,21 +348,18 @@ impl Combiner {
         state.usual = ((3 * state.usual + state.entries.len()) / 4).max(state.entries.len());
         state.note(now);
         state.rounds_since += 1;
-        let request = std::mem::take(&mut state.out);
-        let newly_taken = state.entries.len() - state.taken;
-        state.taken = state.entries.len();
-        let in_flight = state.taken;
-        drop(state);
-
-        let (mut result, mut came) = (Ok(()), false);
-        if !request.is_empty() {
-            result = connection.write_all(&request, now, deadline, Interrupt::default());
-        }
+        let written = self.write_gathered(state, &mut connection);
+        let (mut result, mut came) = (written.result, false);
         if result.is_ok() {
-            let raised = connection.set_mark(in_flight, newly_taken > 0);
-            let longest = if raised { PATIENCE } else { ROUND };
-            let left = deadline.map_or(longest, |deadline| deadline.saturating_duration_since(now).min(longest));
-            match connection.read_once(left.max(Duration::from_micros(1))) {
+            let left = |longest| deadline.map_or(longest, |d| d.saturating_duration_since(now).min(longest));
+            let read = if written.blocked {
+                connection.read_or_write(left(ROUND))
+            } else {
+                let raised = connection.set_mark(written.expected, written.any);
+                let longest = left(if raised { PATIENCE } else { ROUND });
+                connection.read_once(longest.max(Duration::from_micros(1)))
+            };
+            match read {
                 Ok(some) => {
                     came = some;
                     connection.meter.look_at_clock();
@@ -334,14 +374,10 @@ impl Combiner {
 
         let mut state = self.state.lock();
         state.led = false;
+        state.reading = false;
         state.signalled = std::mem::take(&mut connection.signalled);
-        let mut request = request;
-        if state.out.is_empty() {
-            // The allocation goes back.
-            request.clear();
-            state.out = request;
-        }
-        connection.tally.requests += newly_taken as u64;
+        let all = written.last.bytes.len();
+        state.put_back(written.last, all);
         if result.is_ok() && came {
             result = state.hand_out(&mut connection);
         }
@@ -363,6 +399,81 @@ impl Combiner {
         (state, came)
     }
 
+    /// A leader's part of the writing, without the lock. Where a round trip takes long, requests that come meanwhile leave,
+    /// too, and others may write once it is done.
+    fn write_gathered<'a>(&'a self, mut state: MutexGuard<'a, State>, connection: &mut Connection) -> Written {
+        let mut written =
+            Written { last: Batch::default(), result: Ok(()), blocked: false, any: false, expected: state.taken };
+        let ahead = state.taken;
+        loop {
+            let long = state.round_trip.is_long();
+            if state.writing || state.out.is_empty() {
+                // Who writes goes on with what has gathered.
+                state.reading = state.writing || long;
+                return written;
+            }
+            if !written.any {
+                state.round_trip.sending(ahead);
+            }
+            let batch = state.take_batch();
+            // What was sent a while ago comes a while before what is sent now.
+            written.expected = if long && ahead > 0 { ahead } else { state.taken };
+            written.any = true;
+            drop(state);
+            let result = connection.write_now(&batch.bytes);
+            let whole = matches!(result, Ok(n) if n == batch.bytes.len());
+            if whole && !long {
+                written.last = batch;
+                return written;
+            }
+            state = self.state.lock();
+            match result {
+                Ok(n) => state.put_back(batch, n),
+                Err(broken) => written.result = Err(broken),
+            }
+            if !whole {
+                written.blocked = written.result.is_ok();
+                return written;
+            }
+        }
+    }
+
+    /// Writes what has gathered while somebody else reads. Says whether it had to wait for the socket; not for long, because
+    /// it may have to lead next.
+    fn write_late<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+        let Some(socket) = state.socket.clone() else { return (state, false) };
+        state.writing = true;
+        let batch = state.take_batch();
+        drop(state);
+        let mut result = ready::write_now(&socket, &batch.bytes);
+        let mut waited = false;
+        if let Ok(n) = result
+            && n < batch.bytes.len()
+        {
+            waited = true;
+            // An error is met again by whoever writes next.
+            let _ = ready::wait(&socket, false, PATIENCE);
+            result = ready::write_now(&socket, &batch.bytes[n..]).map(|more| n + more);
+        }
+        let mut state = self.state.lock();
+        if !state.socket.as_ref().is_some_and(|now| Arc::ptr_eq(now, &socket)) {
+            // The connection was given up meanwhile, and all who waited for it know.
+            return (state, waited);
+        }
+        state.writing = false;
+        match result {
+            Ok(n) => {
+                state.tally.bytes_sent += n as u64;
+                state.put_back(batch, n);
+            }
+            Err(_) => {
+                // Whoever reads sees the end of it. It fails when the peer has closed it.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+        (state, waited)
+    }
+
     /// Wakes whom there is to wake, without the lock.
     fn wake_ready<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let ready = std::mem::take(&mut state.ready);
@@ -379,7 +490,7 @@ impl Combiner {
             state.entries.clear();
             state.taken = 0;
             state.out.clear();
-            state.connection.take()
+            state.let_go()
         } else {
             None
         };
@@ -400,6 +511,57 @@ impl State {
     /// Has no connection, not even one that is being given up.
     fn is_without(&self) -> bool {
         !self.led && self.connection.is_none()
+    }
+
+    /// Gives up the connection.
+    fn let_go(&mut self) -> Option<Box<Connection>> {
+        self.socket = None;
+        self.writing = false;
+        self.rest = 0;
+        self.round_trip.restart();
+        self.connection.take()
+    }
+
+    /// There is something to write, and nobody else who will do so soon.
+    fn may_write(&self) -> bool {
+        self.reading && !self.writing && !self.out.is_empty()
+    }
+
+    /// Takes what has gathered, to write it without the lock.
+    fn take_batch(&mut self) -> Batch {
+        let begun = self.entries.len() - self.taken;
+        self.taken = self.entries.len();
+        self.rest = 0;
+        self.tally.requests += begun as u64;
+        Batch { bytes: std::mem::take(&mut self.out), begun }
+    }
+
+    /// So many bytes of it have been written; the others are to be written first.
+    fn put_back(&mut self, batch: Batch, written: usize) {
+        let Batch { mut bytes, begun } = batch;
+        let mut unsent = bytes.len() - written;
+        if unsent == 0 {
+            if self.out.is_empty() && bytes.capacity() > self.out.capacity() {
+                // The allocation goes back.
+                bytes.clear();
+                self.out = bytes;
+            }
+            return;
+        }
+        bytes.drain(..written);
+        bytes.append(&mut self.out);
+        self.out = bytes;
+        // Requests of which nothing was written have not been sent.
+        for _ in 0..begun {
+            let Some(entry) = self.taken.checked_sub(1).and_then(|last| self.entries.get(last)) else { break };
+            if entry.len > unsent {
+                break;
+            }
+            unsent -= entry.len;
+            self.taken -= 1;
+            self.tally.requests -= 1;
+        }
+        self.rest = unsent;
     }
 
     fn note(&mut self, reading: Instant) {
@@ -458,7 +620,7 @@ impl State {
             let partial = self.connection.as_ref().is_some_and(|connection| !connection.is_drained());
             return (true, position == 0 && partial);
         }
-        let start: usize = self.entries.range(self.taken..position).map(|e| e.len).sum();
+        let start = self.rest + self.entries.range(self.taken..position).map(|e| e.len).sum::<usize>();
         self.out.drain(start..start + self.entries[position].len);
         self.entries.remove(position);
         (false, false)
@@ -485,8 +647,10 @@ impl State {
     /// Gives each whole frame that has come to the first of the requests.
     fn hand_out(&mut self, connection: &mut Connection) -> Result<(), Broken> {
         let mut meter = std::mem::take(&mut connection.meter);
+        let before = self.taken;
         let handed_out = self.hand_out_frames(connection, &mut meter);
         connection.meter = meter;
+        self.round_trip.received(before - self.taken);
         handed_out
     }
 
@@ -516,6 +680,7 @@ impl State {
     /// The connection is broken. `begun`: a part of the first answer has come.
     fn fail_all(&mut self, kind: &FailureKind, begun: bool) {
         self.open = false;
+        self.let_go();
         let taken = std::mem::take(&mut self.taken);
         self.out.clear();
         for (position, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {

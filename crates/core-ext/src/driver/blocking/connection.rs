@@ -13,6 +13,7 @@ use aerolane_wire::WireError;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
 
 use super::interrupt::Interrupt;
+use super::ready;
 use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::layer::Layer;
@@ -150,8 +151,7 @@ impl Connection {
         self.write_all(request, now, deadline, interrupt)
     }
 
-    /// Writes requests.
-    pub(super) fn write_all(
+    fn write_all(
         &mut self,
         request: &[u8],
         now: Instant,
@@ -176,6 +176,26 @@ impl Connection {
             at = clock::now();
         }
         self.flush(at, deadline, interrupt)
+    }
+
+    /// Writes as much as the socket takes at once, and says how much that was. For pipelined requests.
+    pub(super) fn write_now(&mut self, requests: &[u8]) -> Result<usize, Broken> {
+        let written = ready::write_now(&self.socket, requests).map_err(|error| Broken::Lost(error.kind()))?;
+        self.tally.bytes_sent += written as u64;
+        Ok(written)
+    }
+
+    /// Waits until more can be written, for at most `timeout`, but reads what comes before that: the server may take no more
+    /// until somebody does. Says whether anything came.
+    #[cold]
+    pub(super) fn read_or_write(&mut self, timeout: Duration) -> Result<bool, Broken> {
+        // With a mark the kernel would say nothing of a few bytes.
+        self.lower_mark();
+        match ready::wait(&self.socket, true, timeout) {
+            Ok(true) => self.read_once(timeout.max(Duration::from_micros(1))),
+            Ok(false) => Ok(false),
+            Err(error) => self.passed(&error),
+        }
     }
 
     /// The body of the next frame of the answer, and whether it came compressed. Bytes behind it stay for the next call.
@@ -229,11 +249,14 @@ impl Connection {
                 self.tally.bytes_received += n as u64;
                 Ok(true)
             }
-            Err(error) => {
-                self.signalled |= error.kind() == io::ErrorKind::Interrupted;
-                pass_if_temporary(&error, Interrupt::default()).map(|()| false)
-            }
+            Err(error) => self.passed(&error),
         }
+    }
+
+    /// Nothing came.
+    fn passed(&mut self, error: &io::Error) -> Result<bool, Broken> {
+        self.signalled |= error.kind() == io::ErrorKind::Interrupted;
+        pass_if_temporary(error, Interrupt::default()).map(|()| false)
     }
 
     /// The next frame that has come whole.

@@ -9,6 +9,8 @@ mod combined;
 mod connection;
 mod interrupt;
 mod pool;
+mod ready;
+mod round_trip;
 mod sharing;
 mod sleepers;
 #[cfg(test)]

@@ -90,7 +90,8 @@ struct Connect(SocketAddr);
 
 impl BlockingOpener for Connect {
     fn open(&self, _node: &NodeInfo, _timeout: Option<Duration>) -> Result<BlockingStream, Error> {
-        TcpStream::connect(self.0).map(BlockingStream::Plain).map_err(|e| Error::connection_io("connect", e))
+        let connected = TcpStream::connect(self.0).and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+        connected.map(BlockingStream::Plain).map_err(|e| Error::connection_io("connect", e))
     }
 
     fn lost(&self, _node: NodeId) {}
@@ -534,4 +535,113 @@ fn who_stands_in_line_and_runs_a_signal_handler_holds_up_nobody() {
     });
     assert_eq!(others.into_inner(), 2, "answers while the handler ran");
     assert_eq!(server.accepted(), 1);
+}
+
+#[test]
+fn requests_leave_while_the_leader_reads_where_a_round_trip_takes_long() {
+    let server = Server::start();
+    let pools = server.pools(sizing(64));
+    for _ in 0..5 {
+        assert_eq!(shared_call(&pools, 5, Interrupt::default()).unwrap(), 5);
+    }
+    let stream = server.streams.lock().unwrap()[0].try_clone().unwrap();
+    // A busy machine may hold some of them up. The leader looks around every 50 ms, without this.
+    let soonest = (0..20).map(|round| {
+        server.answers.released.store(false, Ordering::SeqCst);
+        thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(shared_call(&pools, HELD, Interrupt::default()).unwrap(), HELD));
+            wait_until("the leader's request is there", || server.answers.held.lock().unwrap().len() > round);
+            scope.spawn(|| assert_eq!(shared_call(&pools, 1, Interrupt::default()).unwrap(), 1));
+            wait_until("another one has joined", || on_shared(&pools) == 2);
+            let begun = Instant::now();
+            stream.peek(&mut [0; 9]).unwrap();
+            let took = begun.elapsed();
+            server.answers.released.store(true, Ordering::SeqCst);
+            took
+        })
+    });
+    let soonest = soonest.min().unwrap();
+    assert!(soonest < Duration::from_millis(20), "{soonest:?}");
+    assert_eq!(server.accepted(), 1);
+}
+
+/// The kernel doubles it.
+const NARROW: usize = 32 * 1024;
+
+/// Opens connections with small buffers.
+struct Narrow(SocketAddr);
+
+impl BlockingOpener for Narrow {
+    fn open(&self, node: &NodeInfo, timeout: Option<Duration>) -> Result<BlockingStream, Error> {
+        let stream = Connect(self.0).open(node, timeout)?;
+        if let BlockingStream::Plain(tcp) = &stream {
+            socket2::SockRef::from(tcp).set_send_buffer_size(NARROW).unwrap();
+            socket2::SockRef::from(tcp).set_recv_buffer_size(2 * NARROW).unwrap();
+        }
+        Ok(stream)
+    }
+
+    fn lost(&self, _node: NodeId) {}
+}
+
+#[test]
+fn a_leader_reads_while_the_server_takes_no_more() {
+    const REQUEST: usize = 8 * 1024;
+    // More than both ends' buffers hold.
+    const ANSWER: usize = 4 * 1024 * 1024;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // What is accepted has the same.
+    socket2::SockRef::from(&listener).set_recv_buffer_size(NARROW).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                // Takes in a request only when the last answer has been sent, as servers do.
+                let mut stream = stream;
+                let mut request = vec![0; REQUEST];
+                while stream.read_exact(&mut request).is_ok() {
+                    let size = if request[8] == 1 { ANSWER } else { 32 };
+                    let mut answer = vec![2, 3, 0, 0];
+                    answer.extend((size as u32 - 8).to_be_bytes());
+                    answer.resize(size, request[8]);
+                    if stream.write_all(&answer).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    let pools = Pools::new(Box::new(Narrow(address)), sizing(64));
+    let shared_call = |byte: u8| {
+        let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
+        let mut request = vec![2, 3, 0, 0];
+        request.extend((REQUEST as u32 - 8).to_be_bytes());
+        request.resize(REQUEST, byte);
+        let (now, interrupt) = (Instant::now(), Interrupt::default());
+        let deadline = Some(now + Duration::from_secs(20));
+        let job = Job { request: &request, now, deadline, reads: false, stamp: Stamp::NONE, interrupt };
+        match combiners[0].join(pool, &request, (now, Stamp::NONE)) {
+            Some(joined) => joined.finish(pool, job, &mut Vec::new(), |body| body[22]),
+            None => {
+                let sent = pools.send(&node(), Class::Single, job).unwrap();
+                sent.receive_for(Some(&combiners[0]), interrupt, |body| body[22])
+            }
+        }
+    };
+    assert_eq!(shared_call(0).unwrap(), 0);
+    let (start, call) = (Barrier::new(32), &shared_call);
+    thread::scope(|scope| {
+        for thread in 0..32 {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                for round in 0..16 {
+                    let byte = u8::from((thread + round) % 16 == 0);
+                    assert_eq!(call(byte).unwrap(), byte);
+                }
+            });
+        }
+    });
+    let counters = pools.counters(NodeId::from_index(0));
+    assert_eq!((counters.open, counters.requests, counters.answers), (1, 513, 513), "{counters:?}");
 }
