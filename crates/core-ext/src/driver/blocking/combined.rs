@@ -148,7 +148,8 @@ struct Written {
     blocked: bool,
     /// Something was written, or tried to be.
     any: bool,
-    /// How many answers to wait for half of.
+    /// How many answers to wait for half of. One where a round trip takes long: of requests that left at several times, the
+    /// first answers come long before half of all.
     expected: usize,
 }
 
@@ -402,11 +403,10 @@ impl Combiner {
     /// A leader's part of the writing, without the lock. Where a round trip takes long, requests that come meanwhile leave,
     /// too, and others may write once it is done.
     fn write_gathered<'a>(&'a self, mut state: MutexGuard<'a, State>, connection: &mut Connection) -> Written {
-        let mut written =
-            Written { last: Batch::default(), result: Ok(()), blocked: false, any: false, expected: state.taken };
-        let ahead = state.taken;
+        let (long, ahead) = (state.round_trip.is_long(), state.taken);
+        let expected = if long { 1 } else { ahead };
+        let mut written = Written { last: Batch::default(), result: Ok(()), blocked: false, any: false, expected };
         loop {
-            let long = state.round_trip.is_long();
             if state.writing || state.out.is_empty() {
                 // Who writes goes on with what has gathered.
                 state.reading = state.writing || long;
@@ -416,9 +416,10 @@ impl Combiner {
                 state.round_trip.sending(ahead);
             }
             let batch = state.take_batch();
-            // What was sent a while ago comes a while before what is sent now.
-            written.expected = if long && ahead > 0 { ahead } else { state.taken };
             written.any = true;
+            if !long {
+                written.expected = state.taken;
+            }
             drop(state);
             let result = connection.write_now(&batch.bytes);
             let whole = matches!(result, Ok(n) if n == batch.bytes.len());

@@ -6,7 +6,7 @@ use crate::clock;
 
 /// A round trip of this length counts as long: requests that come while somebody reads then leave at once. Where it is
 /// shorter, sending them costs more than waiting for the next round.
-const LONG: Duration = Duration::from_micros(300);
+const LONG: Duration = Duration::from_micros(250);
 /// One round in so many is measured, with two readings of the clock.
 const EVERY: u32 = 16;
 
@@ -58,11 +58,7 @@ impl RoundTrip {
     fn measured(&mut self, time: Duration) {
         let estimate = self.estimate.unwrap_or(time);
         // Four steps up make one down.
-        self.estimate = Some(if time < estimate {
-            estimate - (estimate - time).min(estimate / 8)
-        } else {
-            estimate + (time - estimate).min(estimate / 32)
-        });
+        self.estimate = Some(time.clamp(estimate / 8 * 7, estimate + estimate / 32));
     }
 }
 

@@ -400,19 +400,21 @@ fn on_shared(pools: &Pools) -> usize {
     pools.pools_of(NodeId::from_index(0)).unwrap().combiners[0].counts().1
 }
 
-/// A call on the shared connection that is used first. It gets one if it has none.
+/// A call on the shared connection that is used first.
 fn shared_call(pools: &Pools, byte: u8, interrupt: Interrupt<'_>) -> Result<u8, Failure> {
-    let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
     let request = [2, 3, 0, 0, 0, 0, 0, 1, byte];
     let now = Instant::now();
-    let job = Job { request: &request, now, deadline: None, reads: true, stamp: Stamp::NONE, interrupt };
-    match combiners[0].join(pool, &request, (now, Stamp::NONE)) {
-        Some(joined) => joined.finish(pool, job, &mut Vec::new(), |body| body[22]),
-        None => {
-            let sent = pools.send(&node(), Class::Single, job).unwrap();
-            sent.receive_for(Some(&combiners[0]), interrupt, |body| body[22])
-        }
+    shared(pools, Job { request: &request, now, deadline: None, reads: true, stamp: Stamp::NONE, interrupt })
+}
+
+/// The same with any request. The combiner gets a connection if it has none.
+fn shared(pools: &Pools, job: Job<'_>) -> Result<u8, Failure> {
+    let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
+    if let Some(joined) = combiners[0].join(pool, job.request, (job.now, job.stamp)) {
+        return joined.finish(pool, job, &mut Vec::new(), |body| body[22]);
     }
+    let sent = pools.send(&node(), Class::Single, job).unwrap();
+    sent.receive_for(Some(&combiners[0]), job.interrupt, |body| body[22])
 }
 
 /// Waits for a minute at most.
@@ -613,20 +615,12 @@ fn a_leader_reads_while_the_server_takes_no_more() {
     });
     let pools = Pools::new(Box::new(Narrow(address)), sizing(64));
     let shared_call = |byte: u8| {
-        let NodePools { pools: [pool, _], combiners, .. } = pools.pools_of(NodeId::from_index(0)).unwrap();
         let mut request = vec![2, 3, 0, 0];
         request.extend((REQUEST as u32 - 8).to_be_bytes());
         request.resize(REQUEST, byte);
         let (now, interrupt) = (Instant::now(), Interrupt::default());
-        let deadline = Some(now + Duration::from_secs(20));
-        let job = Job { request: &request, now, deadline, reads: false, stamp: Stamp::NONE, interrupt };
-        match combiners[0].join(pool, &request, (now, Stamp::NONE)) {
-            Some(joined) => joined.finish(pool, job, &mut Vec::new(), |body| body[22]),
-            None => {
-                let sent = pools.send(&node(), Class::Single, job).unwrap();
-                sent.receive_for(Some(&combiners[0]), interrupt, |body| body[22])
-            }
-        }
+        let deadline = Some(now + Duration::from_secs(60));
+        shared(&pools, Job { request: &request, now, deadline, reads: false, stamp: Stamp::NONE, interrupt })
     };
     assert_eq!(shared_call(0).unwrap(), 0);
     let (start, call) = (Barrier::new(32), &shared_call);
