@@ -10,6 +10,7 @@ mod runtime;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -188,25 +189,42 @@ impl Lanes {
         sum
     }
 
-    /// Tells the lanes of nodes that have left or come back.
+    /// Tells the lanes of nodes that have left or come back. Called on the control thread only, one topology after the
+    /// other.
     pub(crate) fn follow(&self, topology: &Topology) {
-        // Held also while lanes are added: a new lane meets nodes only as of a topology that it is told changes of.
-        let _changes = self.changes.lock();
-        let mut active = self.active.lock();
-        active.resize(topology.node_slots(), true);
-        for (index, was_active) in active.iter_mut().enumerate() {
-            let is_active = topology.is_active(NodeId::from_index(index));
-            if std::mem::replace(was_active, is_active) == is_active {
-                continue;
-            }
-            for lane in own_lanes(&self.all.load()) {
-                if is_active {
-                    lane.node_back(index as u16);
-                } else {
-                    lane.node_gone(index as u16);
+        let changed = self.changed(topology);
+        if changed.is_empty() {
+            return;
+        }
+        let all = self.all.load_full();
+        for (index, is_active) in changed {
+            for lane in own_lanes(&all) {
+                // Wakes callers, who may use the client: without a lock. What one of them does wrong is not to keep the
+                // news from the other lanes.
+                let told = catch_unwind(AssertUnwindSafe(|| {
+                    if is_active { lane.node_back(index) } else { lane.node_gone(index) }
+                }));
+                if told.is_err() {
+                    log::error!("the waker of a caller panicked");
                 }
             }
         }
+    }
+
+    /// The nodes that have left or come back since the last call, and whether they are active.
+    fn changed(&self, topology: &Topology) -> Vec<(u16, bool)> {
+        // Held also while lanes are added: one that is added after this meets nodes as of this topology.
+        let _changes = self.changes.lock();
+        let mut active = self.active.lock();
+        active.resize(topology.node_slots(), true);
+        let mut changed = Vec::new();
+        for (index, was_active) in active.iter_mut().enumerate() {
+            let is_active = topology.is_active(NodeId::from_index(index));
+            if std::mem::replace(was_active, is_active) != is_active {
+                changed.push((index as u16, is_active));
+            }
+        }
+        changed
     }
 
     /// Gives up the connections of a forked child's copy.

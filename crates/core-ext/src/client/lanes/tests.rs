@@ -1,11 +1,15 @@
 use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::{Bins, ReadPolicy, WritePolicy, as_bin, as_key};
 
 use super::*;
+use crate::topology::TopologyBuilder;
 use crate::{Client, ClientPolicy, LaneRuntime, LocalClient};
 
 const THREADS: usize = 3;
@@ -40,4 +44,69 @@ fn lanes_share_no_lock() {
         assert_eq!(over.recv_timeout(Duration::from_secs(60)), Ok(true), "thread {thread}");
         drop((held, changes));
     }
+}
+
+/// A caller that looks which locks are free when it is woken, and may panic then.
+struct Caller {
+    lanes: Arc<Lanes>,
+    panics: bool,
+    woken: AtomicU32,
+    locked: AtomicU32,
+}
+
+impl Wake for Caller {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, Ordering::SeqCst);
+        if self.lanes.changes.try_lock().is_none() || self.lanes.active.try_lock().is_none() {
+            self.locked.fetch_add(1, Ordering::SeqCst);
+        }
+        assert!(!self.panics, "on purpose");
+    }
+}
+
+/// A node leaves while requests wait for connections to it: who is woken may use the client at once, and who panics
+/// keeps the news from nobody.
+#[test]
+fn callers_are_woken_outside_of_locks_when_a_node_leaves() {
+    let cluster = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    // Turns only to connect, and to tell what became of the calls: nothing else opens connections or takes changes in.
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let client = runtime().block_on(Client::new(&ClientPolicy::default(), &cluster.seeds())).unwrap();
+    let lanes = &client.shared.lanes;
+    let topology = client.shared.cluster.topology();
+    let mut without = TopologyBuilder::new(100, 1, false);
+    let host = cluster.seeds();
+    let id = without.upsert_node("gone", &host, None, vec![host.parse().unwrap()], vec![]).unwrap();
+    without.retain_active(&[]);
+    let without = without.snapshot().unwrap();
+    assert!(topology.is_active(id) && !without.is_active(id));
+
+    let (policy, key) = (ReadPolicy::default(), as_key!("test", "lanes", 1));
+    let runtimes = [runtime(), runtime()];
+    let callers = [true, false].map(|panics| {
+        let lanes = Arc::clone(lanes);
+        Arc::new(Caller { lanes, panics, woken: AtomicU32::new(0), locked: AtomicU32::new(0) })
+    });
+    let mut first = pin!(client.get(&policy, &key, Bins::All));
+    let mut second = pin!(client.get(&policy, &key, Bins::All));
+    {
+        let _context = runtimes[0].enter();
+        let waker = Waker::from(Arc::clone(&callers[0]));
+        assert!(matches!(first.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Pending));
+    }
+    {
+        let _context = runtimes[1].enter();
+        let waker = Waker::from(Arc::clone(&callers[1]));
+        assert!(matches!(second.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Pending));
+    }
+    lanes.follow(&without);
+    for caller in &callers {
+        assert_eq!(caller.woken.load(Ordering::SeqCst), 1, "panics: {}", caller.panics);
+        assert_eq!(caller.locked.load(Ordering::SeqCst), 0, "panics: {}", caller.panics);
+    }
+    // The node is back, and the lanes know.
+    lanes.follow(&topology);
+    runtimes[1].block_on(client.get(&policy, &key, Bins::All)).unwrap_err();
+    let write = WritePolicy::default();
+    runtimes[1].block_on(client.put(&write, &key, &[as_bin!("n", 1)])).unwrap();
 }
