@@ -71,13 +71,13 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        // The rest is closed on the control thread. Nothing here may wait: the last clone is dropped anywhere.
         self.close_data_paths();
-        self.cluster.close_blocking();
     }
 }
 
 /// A client for a cluster, to be used from async code on any tokio runtime. Cheap to clone; the last clone that is
-/// dropped closes everything.
+/// dropped closes everything, in the background: dropping never blocks.
 ///
 /// Types and method names are those of `aerospike_core::Client`.
 #[derive(Clone)]

@@ -165,7 +165,7 @@ impl RawClient {
 
     /// Runs a future on the control plane's runtime. Aborting the handle drops it.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> tokio::task::AbortHandle {
-        self.shared.cluster.runtime().spawn(future).abort_handle()
+        self.shared.cluster.spawn(future).abort_handle()
     }
 
     /// Carries out a call, all attempts of it, on this thread. `request` is one whole frame, encoded with
@@ -275,7 +275,7 @@ impl RawClient {
             };
             on_end(rows, result);
         };
-        self.shared.cluster.runtime().spawn(run).abort_handle()
+        self.shared.cluster.spawn(run).abort_handle()
     }
 
     /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled.

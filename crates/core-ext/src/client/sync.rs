@@ -22,7 +22,7 @@ use super::query::IdleStreams;
 use super::query::plan::{check_servers, check_statement};
 use crate::batch::{BatchOperation, BatchRecord};
 use crate::clock;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, every};
 use crate::command::encode::WriteKind;
 use crate::command::operations_need_core;
 use crate::config::ClientConfig;
@@ -317,7 +317,7 @@ impl fmt::Debug for SyncClient {
 pub(super) fn pools(cluster: &Arc<Cluster>, config: &ClientConfig, queries: &Arc<IdleStreams>) -> Arc<Pools> {
     let pools = Arc::new(Pools::new(Box::new(Opener(Arc::downgrade(cluster))), config.pool_sizing()));
     let connections = (Arc::downgrade(&pools), Arc::downgrade(queries));
-    cluster.runtime().spawn(look_after(connections, Arc::downgrade(cluster), config.policy.idle_timeout));
+    cluster.spawn(look_after(connections, Arc::downgrade(cluster), config.policy.idle_timeout));
     pools
 }
 
@@ -349,8 +349,9 @@ async fn look_after((pools, queries): (Weak<Pools>, Weak<IdleStreams>), cluster:
     /// Before a server with its former default (`proto-fd-idle-ms` of 60 s) does.
     const IDLE: Duration = Duration::from_secs(55);
     let idle = if idle_timeout_ms > 0 { Duration::from_millis(idle_timeout_ms.into()) } else { IDLE };
+    let mut looks = every(EVERY);
     loop {
-        tokio::time::sleep(EVERY).await;
+        looks.tick().await;
         let (Some(pools), Some(cluster)) = (pools.upgrade(), cluster.upgrade()) else { return };
         if pools.is_closed() {
             return;

@@ -46,8 +46,28 @@ async fn info(node: &Node, commands: &[&str], timeout: Duration) -> Result<Vec<(
     }
 }
 
-/// Where a node listens, the address that aerospike-core uses first.
-pub(super) async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr> {
+/// Where a node can be reached.
+#[derive(Debug, Default)]
+pub(super) struct Whereabouts {
+    /// Where it listens, the address that aerospike-core uses first.
+    pub(super) addresses: Vec<SocketAddr>,
+    /// Where to log in over TLS, when aerospike-core itself talks to the node in clear.
+    pub(super) login: Vec<SocketAddr>,
+}
+
+/// Finds out where a node can be reached; `login`: the policy, when logins go elsewhere.
+pub(super) async fn whereabouts(node: &Node, login: Option<&ClientPolicy>, timeout: Duration) -> Whereabouts {
+    let login = async {
+        match login {
+            Some(policy) => login_addresses(node, policy, timeout).await,
+            None => Vec::new(),
+        }
+    };
+    let (addresses, login) = tokio::join!(addresses(node, timeout), login);
+    Whereabouts { addresses, login }
+}
+
+async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for host in std::iter::once(node.host()).chain(node.aliases()) {
         match seeds::resolve(&host.name, host.port, timeout).await {
@@ -64,8 +84,7 @@ pub(super) async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr>
     found
 }
 
-/// Where to log in over TLS, when aerospike-core itself talks to the node in clear.
-pub(super) async fn login_addresses(node: &Node, policy: &ClientPolicy, timeout: Duration) -> Vec<SocketAddr> {
+async fn login_addresses(node: &Node, policy: &ClientPolicy, timeout: Duration) -> Vec<SocketAddr> {
     let command = if policy.use_services_alternate { "service-tls-alt" } else { "service-tls-std" };
     let answers = match info(node, &[command], timeout).await {
         Ok(answers) => answers,

@@ -1,27 +1,30 @@
 //! The control plane: one per cluster and process, whatever the number of lanes.
 //!
-//! [`Cluster::connect`] starts one thread, `aerolane-ctl`, with a tokio runtime of its own. On it live the
-//! `aerospike_core::Client` (discovery, tend, and all operations that are not ours) and the worker that follows the
-//! nodes' partition maps and publishes [`Topology`] snapshots. Data paths read snapshots, ask for a refresh when an
-//! answer shows that theirs is old, and are told of new ones. Nothing of it outlives the [`Cluster`].
+//! All clusters of a process share one thread, `aerolane-ctl`, with a tokio runtime of its own. On it live each
+//! cluster's `aerospike_core::Client` (discovery, tend, and all operations that are not ours) and the worker that follows
+//! the nodes' partition maps and publishes [`Topology`] snapshots. Data paths read snapshots, ask for a refresh when an
+//! answer shows that theirs is old, and are told of new ones. The thread ends with the last cluster.
 
+mod control;
 mod fetch;
+mod life;
 mod listeners;
 mod seeds;
-mod thread;
 mod worker;
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::ThreadId;
 
 use aerospike_core::{Client, ClientPolicy, ToHosts};
 use arc_swap::{ArcSwap, Cache};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
+pub(crate) use control::every;
+use control::{Lease, check_may_wait};
 use listeners::Listeners;
 pub use listeners::Subscription;
 use worker::RefreshRequests;
@@ -34,14 +37,12 @@ use crate::topology::{NamespaceMap, NodeInfo, Topology};
 
 /// A connected cluster: its topology, its login sessions, and aerospike-core's client.
 ///
-/// Dropping it closes everything and waits for the control thread to end (some milliseconds). Use
-/// [`close`](Self::close) where a thread must not be blocked.
+/// Dropping it closes everything in the background, without blocking. [`close`](Self::close) waits until it is closed.
 pub struct Cluster {
     shared: Arc<Shared>,
     core: Client,
     runtime: Handle,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    thread_id: std::thread::ThreadId,
+    control: ThreadId,
 }
 
 /// What the control thread and the users of the cluster share.
@@ -85,16 +86,21 @@ enum Life {
     Closed,
 }
 
-/// What the control thread hands over when it is up.
+/// Where a cluster lives.
+struct Control {
+    runtime: Handle,
+    thread: ThreadId,
+}
+
+/// What the control thread hands over when the cluster is up.
 struct Started {
     shared: Arc<Shared>,
     core: Client,
-    runtime: Handle,
 }
 
 impl Cluster {
     /// Connects: tries all seeds, checks the cluster's name, logs in, discovers the nodes, and waits for the first
-    /// partition map. Runs on a thread of its own, so any executor may await it; dropping the future stops it.
+    /// partition map. Runs on the control thread, so any executor may await it; dropping the future stops it.
     ///
     /// # Errors
     /// * `InvalidArgument`: an impossible policy, or seeds that are no addresses; before anything is sent
@@ -102,49 +108,41 @@ impl Cluster {
     /// * `ClusterNameMismatch`, `CredentialsRefused`
     /// * `Connection`: the nodes answered, and no partition map came together
     pub async fn connect(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
-        let (thread, started) = Self::launch(policy, hosts)?;
-        let started = started.await;
-        Self::assemble(thread, started)
+        let (control, started) = Self::launch(policy, hosts)?;
+        Self::assemble(control, started.await)
     }
 
     /// [`connect`](Self::connect) for threads: blocks the calling one.
+    ///
+    /// # Errors
+    /// As `connect`, and `Client` on the control thread.
     pub fn connect_blocking(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Arc<Self>> {
-        let (thread, started) = Self::launch(policy, hosts)?;
-        let started = connect::block_on(started);
-        Self::assemble(thread, started)
+        let (control, started) = Self::launch(policy, hosts)?;
+        check_may_wait(control.thread)?;
+        Self::assemble(control, connect::block_on(started))
     }
 
     fn launch(
         policy: &ClientPolicy,
         hosts: &(dyn ToHosts + Send + Sync),
-    ) -> Result<(JoinHandle<()>, oneshot::Receiver<Result<Started>>)> {
+    ) -> Result<(Control, oneshot::Receiver<Result<Started>>)> {
         ClientConfig::from(policy.clone()).validate()?;
         let hosts = seeds::parse(hosts)?;
         let policy = Arc::new(policy.clone());
         let (sender, receiver) = oneshot::channel();
-        let thread = std::thread::Builder::new()
-            .name("aerolane-ctl".into())
-            .spawn(move || thread::main(policy, &hosts, sender))
-            .map_err(|e| Error::client_error(format!("the control thread cannot be started: {e}")))?;
-        Ok((thread, receiver))
+        let lease = Lease::new()?;
+        let control = Control { runtime: lease.runtime().clone(), thread: lease.thread() };
+        control.runtime.spawn(life::live(lease, policy, hosts, sender));
+        Ok((control, receiver))
     }
 
     fn assemble(
-        thread: JoinHandle<()>,
+        control: Control,
         started: std::result::Result<Result<Started>, oneshot::error::RecvError>,
     ) -> Result<Arc<Self>> {
-        let started = started.unwrap_or_else(|_| Err(Error::client_error("the control thread ended unexpectedly")));
-        match started {
-            Ok(Started { shared, core, runtime }) => {
-                let thread_id = thread.thread().id();
-                Ok(Arc::new(Self { shared, core, runtime, thread: Mutex::new(Some(thread)), thread_id }))
-            }
-            Err(error) => {
-                // It has nothing left to do but to end.
-                let _ = thread.join();
-                Err(error)
-            }
-        }
+        let started = started.unwrap_or_else(|_| Err(Error::client_error("the control plane ended unexpectedly")));
+        let Started { shared, core } = started?;
+        Ok(Arc::new(Self { shared, core, runtime: control.runtime, control: control.thread }))
     }
 
     /// aerospike-core's client, for everything that is not ours.
@@ -238,12 +236,29 @@ impl Cluster {
         if self.is_closed() {
             return Err(Error::client_closed());
         }
-        let mut task = AbortOnDrop(self.runtime.spawn(future));
+        let mut task = AbortOnDrop(self.spawn(future));
         match (&mut task.0).await {
-            Ok(output) => Ok(output),
+            Ok(Some(output)) => Ok(output),
             Err(e) if e.is_panic() => Err(Error::client_error("the operation panicked; this is a bug of the client")),
-            Err(_) => Err(Error::client_closed()),
+            Ok(None) | Err(_) => Err(Error::client_closed()),
         }
+    }
+
+    /// Spawns a future on the control thread. It is dropped, and gives `None`, when the cluster is
+    /// closed.
+    pub(crate) fn spawn<F>(&self, future: F) -> tokio::task::JoinHandle<Option<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let mut life = self.shared.life.subscribe();
+        self.runtime.spawn(async move {
+            tokio::select! {
+                biased;
+                _ = life.wait_for(|life| *life == Life::Closed) => None,
+                output = future => Some(output),
+            }
+        })
     }
 
     /// Runs a future to its end on this thread, with the control thread's reactor: for blocking callers. May be called
@@ -252,9 +267,7 @@ impl Cluster {
     /// # Errors
     /// `ClientClosed` (also when it is closed meanwhile), or `Client` on the control thread.
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
-        if std::thread::current().id() == self.thread_id {
-            return Err(Error::client_error("the control thread cannot wait for itself"));
-        }
+        check_may_wait(self.control)?;
         let _visit = Visit::enter(&self.shared);
         let mut life = self.shared.life.subscribe();
         let _context = self.runtime.enter();
@@ -279,21 +292,19 @@ impl Cluster {
         let _ = self.shared.life.subscribe().wait_for(|life| *life >= Life::Closing).await;
     }
 
-    /// Closes aerospike-core's client, and ends the control thread with all that runs on it. Operations under way there
-    /// fail with `ClientClosed`. A second call only waits.
+    /// Closes aerospike-core's client, and ends all that runs for this cluster on the control thread. Operations under way
+    /// there fail with `ClientClosed`. A second call only waits.
     pub async fn close(&self) {
         let mut life = self.shared.life.subscribe();
         self.begin_close();
-        if std::thread::current().id() != self.thread_id {
+        if check_may_wait(self.control).is_ok() {
             let _ = life.wait_for(|life| *life == Life::Closed).await;
-            self.join();
         }
     }
 
     /// [`close`](Self::close) for threads: blocks the calling one, unless it is the control thread.
     pub fn close_blocking(&self) {
-        self.begin_close();
-        self.join();
+        connect::block_on(self.close());
     }
 
     /// Begins to [`close`](Self::close): from here on operations fail with `ClientClosed`.
@@ -306,17 +317,6 @@ impl Cluster {
             }
             open
         });
-    }
-
-    fn join(&self) {
-        if std::thread::current().id() == self.thread_id {
-            return;
-        }
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // A panic there has been reported by the panic hook; there is nobody to pass it on to.
-            let _ = thread.join();
-        }
     }
 }
 
@@ -333,7 +333,7 @@ impl fmt::Debug for Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.close_blocking();
+        self.begin_close();
     }
 }
 

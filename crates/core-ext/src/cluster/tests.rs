@@ -4,8 +4,10 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
+use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::AuthMode;
 
+use super::worker::Worker;
 use super::*;
 use crate::error::ErrorKind;
 
@@ -122,13 +124,64 @@ async fn impossible_policies_are_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_dropped_connect_ends_its_thread() {
+async fn a_dropped_connect_ends() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let seeds = listener.local_addr().unwrap().to_string();
     let slow = ClientPolicy { timeout: 60_000, ..ClientPolicy::default() };
-    let (thread, started) = Cluster::launch(&slow, &seeds.as_str()).unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(!thread.is_finished());
+    let (_, started) = Cluster::launch(&slow, &seeds.as_str()).unwrap();
+    let (mut connection, _) = tokio::task::spawn_blocking(move || listener.accept()).await.unwrap().unwrap();
     drop(started);
-    tokio::task::spawn_blocking(move || thread.join()).await.unwrap().unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(50))).unwrap();
+    let rest = tokio::task::spawn_blocking(move || connection.read_to_end(&mut Vec::new()));
+    rest.await.unwrap().expect("closed long before the time is over");
+}
+
+#[test]
+fn the_control_thread_is_not_waited_for_on_itself() {
+    let lease = Lease::new().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let seeds = closed().to_string();
+    lease.runtime().spawn(async move { sender.send(Cluster::connect_blocking(&quick(), &seeds)) });
+    let error = receiver.recv().unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Client), "{error:?}");
+}
+
+/// Nobody knows where a new node is: its name does not resolve. The others are followed meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_does_not_resolve_keeps_no_other_node_waiting() {
+    let embedded = EmbeddedCluster::builder().nodes(2).start().unwrap();
+    let policy = ClientPolicy { tend_interval: 250, ..policy() };
+    let hosts = seeds::parse(&embedded.seeds()).unwrap();
+    let core = Client::new(&policy, &hosts).await.unwrap();
+    let shared = Arc::new(Shared::new(Arc::new(policy)).unwrap());
+    let mut worker = Worker::new(Arc::clone(&shared), core.clone(), &hosts);
+    worker.first_map().await.unwrap();
+
+    let (asked, mut asking) = tokio::sync::mpsc::unbounded_channel();
+    worker.locate_with(move |_| {
+        let _ = asked.send(());
+        Box::pin(std::future::pending())
+    });
+    let following = tokio::spawn(async move { worker.run().await });
+    embedded.add_node().unwrap();
+    asking.recv().await.expect("the new node is looked for");
+    let nodes = embedded.nodes();
+    let owner = || {
+        let topology = shared.topology.load();
+        let owner = topology.namespace("test").unwrap().owner(0, 5).unwrap();
+        topology.node(owner).unwrap().host().to_owned()
+    };
+    for _ in 0..2 {
+        let before = owner();
+        let other = nodes[..2].iter().find(|node| node.address.to_string() != before).unwrap();
+        embedded.set_master(5, Some(other.id)).unwrap();
+        shared.refresh.request();
+        let start = Instant::now();
+        while owner() == before {
+            assert!(start.elapsed() < Duration::from_secs(60), "the topology stands still");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    following.abort();
+    core.close().await.unwrap();
 }

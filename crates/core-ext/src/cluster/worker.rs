@@ -1,6 +1,7 @@
 //! Follows the cluster and publishes snapshots of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,10 +9,10 @@ use std::time::Duration;
 use aerospike_core::{Client, Host, Node};
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, Interval, MissedTickBehavior};
+use tokio::time::Instant;
 
-use super::Shared;
-use super::fetch::{self, Ownership};
+use super::fetch::{self, Ownership, Whereabouts};
+use super::{Shared, every};
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, TopologyBuilder};
 
@@ -78,8 +79,20 @@ pub(super) struct Worker {
     timeout: Duration,
     /// The nodes that aerospike-core saw at the last look.
     present: Vec<(NodeId, Arc<Node>)>,
-    /// Questions under way. A node that is slow to answer delays nobody else's answer.
-    asked: JoinSet<(NodeId, Result<Ownership>)>,
+    /// Questions under way. A node that is slow to answer, or whose name is slow to resolve, delays nobody else.
+    asked: JoinSet<Answer>,
+    /// The names of the nodes that are being located.
+    located: HashSet<String>,
+    locate: Locate,
+}
+
+/// Finds out where a node listens.
+type Locate = Box<dyn Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync>;
+
+/// The answer to a question.
+enum Answer {
+    Ownership(NodeId, Result<Ownership>),
+    Whereabouts(Arc<Node>, Whereabouts),
 }
 
 /// What is known about a node beside what snapshots tell.
@@ -116,12 +129,14 @@ impl Worker {
         let login_only = policy.tls_policy.as_ref().is_some_and(|tls| tls.for_login_only);
         #[cfg(not(feature = "tls"))]
         let login_only = false;
+        let timeout = match policy.timeout {
+            0 => DEFAULT_TIMEOUT,
+            millis => Duration::from_millis(u64::from(millis)).clamp(LEAST_TIMEOUT, MOST_TIMEOUT),
+        };
+        let login = login_only.then(|| Arc::clone(policy));
         Self {
             builder: TopologyBuilder::new(policy.max_error_rate, policy.error_rate_window, policy.rack_ids.is_some()),
-            timeout: match policy.timeout {
-                0 => DEFAULT_TIMEOUT,
-                millis => Duration::from_millis(u64::from(millis)).clamp(LEAST_TIMEOUT, MOST_TIMEOUT),
-            },
+            timeout,
             core,
             nodes: HashMap::new(),
             seed_tls_name: hosts.iter().find_map(|host| host.tls_name.clone()),
@@ -129,7 +144,21 @@ impl Worker {
             shared,
             present: Vec::new(),
             asked: JoinSet::new(),
+            located: HashSet::new(),
+            locate: Box::new(move |node| {
+                let login = login.clone();
+                Box::pin(async move { fetch::whereabouts(&node, login.as_deref(), timeout).await })
+            }),
         }
+    }
+
+    /// Locates nodes in another way.
+    #[cfg(test)]
+    pub(super) fn locate_with(
+        &mut self,
+        locate: impl Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync + 'static,
+    ) {
+        self.locate = Box::new(locate);
     }
 
     /// Waits for a map in which every partition has a master. A cluster that is up but has lost partitions is taken as
@@ -138,7 +167,7 @@ impl Worker {
         let start = Instant::now();
         let limit = (self.timeout * 4).max(GRACE * 2);
         loop {
-            self.look(Scope::All).await;
+            self.look(Scope::All);
             let round = Instant::now() + self.timeout;
             while !self.builder.is_complete() {
                 match tokio::time::timeout_at(round, self.asked.join_next()).await {
@@ -151,7 +180,7 @@ impl Worker {
             }
             let waited = start.elapsed();
             let has_map = self.builder.namespace_names().next().is_some();
-            let all_answered = self.nodes.values().all(|node| node.generation.is_some());
+            let all_answered = self.located.is_empty() && self.nodes.values().all(|node| node.generation.is_some());
             if has_map && (waited >= limit || all_answered && waited >= GRACE) {
                 log::warn!("some partitions have no master; operations on them fail until the cluster has recovered");
                 return Ok(());
@@ -185,7 +214,7 @@ impl Worker {
         let mut served = u64::MAX;
         loop {
             tokio::select! {
-                _ = looks.tick() => self.look(Scope::Changed).await,
+                _ = looks.tick() => self.look(Scope::Changed),
                 _ = tends.tick() => self.builder.tick_breakers(),
                 Some(answer) = self.asked.join_next() => self.answered(answer),
                 () = async {
@@ -198,14 +227,14 @@ impl Worker {
                     pause = if version == served { (pause * 2).min(interval) } else { LEAST_PAUSE };
                     served = version;
                     earliest = Instant::now() + pause;
-                    self.look(Scope::All).await;
+                    self.look(Scope::All);
                 }
             }
         }
     }
 
     /// Looks at what aerospike-core sees, and asks nodes for their partitions.
-    async fn look(&mut self, scope: Scope) {
+    fn look(&mut self, scope: Scope) {
         let nodes: Vec<Arc<Node>> = self.core.nodes().into_iter().filter(|node| node.is_active()).collect();
         if nodes.is_empty() {
             // aerospike-core sees nobody at the moment. Our own connections may still work, and know best themselves.
@@ -213,7 +242,7 @@ impl Worker {
         }
         let mut present = Vec::with_capacity(nodes.len());
         for node in nodes {
-            if let Some(id) = self.follow(&node, scope).await {
+            if let Some(id) = self.follow(&node, scope) {
                 present.push((id, node));
             }
         }
@@ -250,20 +279,24 @@ impl Worker {
         }
         followed.asking = Asking::Yes;
         let (node, timeout) = (Arc::clone(node), self.timeout);
-        self.asked.spawn(async move { (id, fetch::ownership(&node, timeout).await) });
+        self.asked.spawn(async move { Answer::Ownership(id, fetch::ownership(&node, timeout).await) });
     }
 
-    /// Takes in a node's answer.
-    fn answered(&mut self, answer: std::result::Result<(NodeId, Result<Ownership>), JoinError>) {
-        let (id, answer) = match answer {
-            Ok(answer) => answer,
+    fn answered(&mut self, answer: std::result::Result<Answer, JoinError>) {
+        match answer {
+            Ok(Answer::Ownership(id, ownership)) => self.owns(id, ownership),
+            Ok(Answer::Whereabouts(node, found)) => self.is_at(&node, found),
             Err(error) => {
                 // It is not known whose: ask whoever needs it at the next look.
                 log::error!("asking a node for its partitions failed: {error}");
                 self.nodes.values_mut().for_each(|followed| followed.asking = Asking::No);
-                return;
+                self.located.clear();
             }
-        };
+        }
+    }
+
+    /// Takes in which partitions a node says that it owns.
+    fn owns(&mut self, id: NodeId, answer: Result<Ownership>) {
         let Some(followed) = self.nodes.get_mut(&id) else { return };
         let again = followed.asking == Asking::AndAgain;
         followed.asking = Asking::No;
@@ -318,38 +351,56 @@ impl Worker {
         self.publish();
     }
 
-    /// Adds a node or notes its new place.
-    async fn follow(&mut self, node: &Arc<Node>, scope: Scope) -> Option<NodeId> {
+    /// The id of a node whose place is known, old as it may be. Has it located if it is not known, has changed or may have.
+    fn follow(&mut self, node: &Arc<Node>, scope: Scope) -> Option<NodeId> {
         let host = node.host();
-        let known =
-            self.shared.topology.load().node_by_name(node.name()).map(|info| (info.id(), !info.addresses().is_empty()));
-        if let Some((id, true)) = known {
-            // A name may have got other addresses: look again when something is wrong.
-            let look_again = scope == Scope::All && super::seeds::as_ip(&host.name).is_none();
-            if !look_again && self.nodes.get(&id).is_some_and(|followed| followed.host == host) {
-                return Some(id);
-            }
+        let info = self.builder.node(node.name());
+        let followed = info.and_then(|info| Some((info, self.nodes.get(&info.id())?)));
+        // A name may have got other addresses: look again when something is wrong.
+        let look_again = scope == Scope::All && super::seeds::as_ip(&host.name).is_none();
+        let is_settled = followed.is_some_and(|(info, followed)| !info.addresses().is_empty() && followed.host == host);
+        let id = followed.map(|(info, _)| info.id());
+        if (look_again || !is_settled) && !self.located.contains(node.name()) {
+            self.located.insert(node.name().to_owned());
+            let (node, found) = (Arc::clone(node), (self.locate)(Arc::clone(node)));
+            self.asked.spawn(async move { Answer::Whereabouts(node, found.await) });
         }
-        let addresses = fetch::addresses(node, self.timeout).await;
-        let login = if self.login_only {
-            fetch::login_addresses(node, &self.shared.policy, self.timeout).await
-        } else {
-            Vec::new()
-        };
+        id
+    }
+
+    /// Adds a node or notes its new place.
+    fn is_at(&mut self, node: &Arc<Node>, found: Whereabouts) {
+        self.located.remove(node.name());
+        if !node.is_active() {
+            return;
+        }
+        let host = node.host();
+        let known = self.builder.node(node.name()).filter(|info| self.nodes.contains_key(&info.id()));
+        if let Some(info) = known
+            && found.addresses.is_empty()
+            && self.nodes.get(&info.id()).is_some_and(|followed| followed.host == host)
+        {
+            // A name that is not resolved at present: the node is rather where it was than nowhere.
+            return;
+        }
         let tls_name = host.tls_name.as_deref().or(self.seed_tls_name.as_deref().filter(|_| self.login_only));
-        match self.builder.upsert_node(node.name(), &host.address(), tls_name, addresses, login) {
+        match self.builder.upsert_node(node.name(), &host.address(), tls_name, found.addresses, found.login) {
             Ok(id) => {
                 let followed = self.nodes.entry(id).or_insert_with(|| Followed::new(host.clone()));
                 if followed.host != host {
                     followed.host = host;
                     followed.generation = None;
                 }
-                Some(id)
+                let is_new = followed.generation.is_none();
+                if !self.present.iter().any(|(other, _)| *other == id) {
+                    self.present.push((id, Arc::clone(node)));
+                }
+                if is_new && !self.is_asked(id) {
+                    self.ask(id, node);
+                }
+                self.settle();
             }
-            Err(error) => {
-                log::error!("node {} is ignored: {error}", node.name());
-                None
-            }
+            Err(error) => log::error!("node {} is ignored: {error}", node.name()),
         }
     }
 
@@ -379,13 +430,6 @@ impl Worker {
         self.shared.topology.store(Arc::clone(&topology));
         self.shared.listeners.notify(&topology);
     }
-}
-
-/// Ticks from one period from now on; late ones are not made up for.
-fn every(period: Duration) -> Interval {
-    let mut interval = tokio::time::interval_at(Instant::now() + period, period);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    interval
 }
 
 #[cfg(test)]

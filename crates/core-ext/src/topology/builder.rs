@@ -82,6 +82,12 @@ impl TopologyBuilder {
         Ok(id)
     }
 
+    /// The node of this name, if it was ever added.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&NodeInfo> {
+        self.nodes.iter().map(|slot| &*slot.info).find(|info| info.name() == name)
+    }
+
     /// Retires every active node that is not among these. Its partitions count as unowned until others claim them,
     /// its id is kept.
     pub fn retain_active(&mut self, present: &[NodeId]) {

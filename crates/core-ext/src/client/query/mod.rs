@@ -278,7 +278,7 @@ impl RawRecords {
             room: self.room.clone(),
             report: Report::new((course.round(), place), &self.sender),
         };
-        self.tasks.push(cluster.runtime().spawn(pump.run()).abort_handle());
+        self.tasks.push(cluster.spawn(pump.run()).abort_handle());
         Ok(())
     }
 
@@ -303,7 +303,7 @@ impl RawRecords {
             tokio::time::sleep(pause).await;
             report.end(event);
         };
-        self.tasks.push(self.shared.cluster.runtime().spawn(task).abort_handle());
+        self.tasks.push(self.shared.cluster.spawn(task).abort_handle());
     }
 }
 

@@ -63,11 +63,11 @@ where
 {
     shared.check_open()?;
     let end = End { shared: Arc::clone(shared), ledger: Ledger::of(txn), txn: Arc::clone(txn) };
-    let task = shared.cluster.runtime().spawn(step(end));
+    let task = shared.cluster.spawn(step(end));
     tokio::select! {
         biased;
         () = shared.cluster.closing() => Err(Error::client_closed()),
-        result = task => result.unwrap_or_else(|_| Err(Error::client_closed())),
+        result = task => result.ok().flatten().unwrap_or_else(|| Err(Error::client_closed())),
     }
 }
 

@@ -505,12 +505,11 @@ impl<T> HostDriver<T> {
         while let Some((node, class)) = self.lane.open_request() {
             let port = Arc::clone(&self.seat.port);
             let cluster = Weak::clone(&self.cluster);
-            let runtime = cluster.upgrade().filter(|cluster| !cluster.is_closed()).map(|c| c.runtime().clone());
-            let Some(runtime) = runtime else {
+            let Some(control) = cluster.upgrade().filter(|cluster| !cluster.is_closed()) else {
                 port.leave((node, class, Err(Error::client_closed())));
                 continue;
             };
-            runtime.spawn(async move {
+            control.spawn(async move {
                 let outcome = open(&cluster, node).await;
                 port.leave((node, class, outcome));
             });
