@@ -164,6 +164,45 @@ def test_fork_in_a_coroutine(script):
     assert done.stdout == "fine\n"
 
 
+def test_a_child_has_a_control_thread_of_its_own(script):
+    """Several clients of a process share one; a child, whose parent's does not exist there, starts another."""
+    done = script(
+        """
+        def control_threads():
+            names = []
+            for task in os.listdir("/proc/self/task"):
+                try:
+                    names.append(open(f"/proc/self/task/{task}/comm").read().strip())
+                except OSError:
+                    pass  # It has just ended.
+            return names.count("aerolane-ctl")
+        warnings.simplefilter("ignore")
+        others = [native.new_client_blocking(native.ClientPolicy(), sys.argv[1]) for _ in range(3)]
+        assert control_threads() == 1
+        pid = os.fork()
+        if pid == 0:
+            assert control_threads() == 0
+            mine = [native.new_client_blocking(native.ClientPolicy(), sys.argv[1]) for _ in range(3)]
+            assert control_threads() == 1
+            for each in mine:
+                assert [each.get_blocking(key).bins["i"] for key in keys] == list(range(32))
+                each.close_blocking()
+            del others
+            gc.collect()
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0, status
+        for other in others:
+            assert [other.get_blocking(key).bins["i"] for key in keys] == list(range(32))
+            other.close_blocking()
+        run(read())
+        assert control_threads() == 1
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n"
+
+
 def test_a_child_sends_nothing_over_the_sockets_of_its_parent(script, new_cluster):
     cluster = new_cluster(nodes=1)
     done = script(

@@ -1,13 +1,57 @@
 //! What the front doors of one Python client share.
 
+use std::ffi::CString;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use aerolane::client::RawClient;
+use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
+use pyo3::{PyTypeInfo, ffi};
 
 use crate::host::Lanes;
 use crate::{errors, fork};
+
+/// Where a client was made, for the warning about one that nobody closed.
+pub(crate) struct Origin {
+    /// An object without a use but that it was made there: tracemalloc, if it traces, knows where.
+    made: Py<PyAny>,
+    seeds: CString,
+}
+
+impl Origin {
+    /// Here: to be made while the caller's frame runs.
+    pub(crate) fn here(py: Python<'_>, seeds: &str) -> PyResult<Self> {
+        let made = PyAny::type_object(py).call0()?.unbind();
+        Ok(Self { made, seeds: CString::new(seeds.replace('\0', "?"))? })
+    }
+
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self { made: self.made.clone_ref(py), seeds: self.seeds.clone() }
+    }
+
+    /// Warns of a client that was dropped without having been closed, as asyncio and aiohttp do of theirs.
+    #[cold]
+    fn warn(&self) {
+        // Without an interpreter (it is ending) there is nobody to warn.
+        Python::try_attach(|py| {
+            // It may be dropped while an exception is on its way, which stays what it is.
+            let pending = PyErr::take(py);
+            // SAFETY: the GIL is held, the source is an object, and the format takes one C string, which it gets. The
+            // API's own `PyErr::warn` cannot name a source.
+            let raised = unsafe {
+                let text = c"unclosed client of %s (close it, or use it as a context manager)".as_ptr();
+                ffi::PyErr_ResourceWarning(self.made.as_ptr(), 1, text, self.seeds.as_ptr()) < 0
+            };
+            if raised && let Some(error) = PyErr::take(py) {
+                error.write_unraisable(py, Some(&PyResourceWarning::type_object(py)));
+            }
+            if let Some(pending) = pending {
+                pending.restore(py);
+            }
+        });
+    }
+}
 
 /// One cluster, and the lanes of the event loops that use it.
 pub(crate) struct ClientCore {
@@ -15,12 +59,14 @@ pub(crate) struct ClientCore {
     pub(crate) lanes: Lanes,
     /// As it was when the client was made.
     forks: u32,
+    /// `None` for a client that cannot be closed.
+    origin: Option<Origin>,
 }
 
 impl ClientCore {
-    pub(crate) fn new(raw: RawClient) -> Arc<Self> {
+    pub(crate) fn new(raw: RawClient, origin: Option<Origin>) -> Arc<Self> {
         fork::watch();
-        Arc::new(Self { raw: ManuallyDrop::new(raw), lanes: Lanes::default(), forks: fork::forks() })
+        Arc::new(Self { raw: ManuallyDrop::new(raw), lanes: Lanes::default(), forks: fork::forks(), origin })
     }
 
     /// Whether the client belongs to a process that this one was forked from. Nothing of it may be used then: its
@@ -50,6 +96,8 @@ impl Drop for ClientCore {
         if self.is_foreign() {
             // Closing would wait for threads that are not here.
             raw.forget_after_fork();
+        } else if let Some(origin) = self.origin.as_ref().filter(|_| !raw.cluster().is_closed()) {
+            origin.warn();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The life of a cluster on the control thread.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,6 +17,8 @@ use crate::error::{Error, Result};
 
 /// How long aerospike-core's client may take to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+/// How long aerospike-core may take to find the cluster before the seeds are looked at beside it.
+const HEAD_START: Duration = Duration::from_millis(100);
 /// How long threads within `Cluster::block_on` may take to notice that the cluster is being closed.
 const VISITORS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -137,21 +140,7 @@ where
 
 async fn begin(shared: &Arc<Shared>, hosts: &[Host]) -> Result<(Core, Worker)> {
     let required = shared.policy.fail_if_not_connected;
-    if let Err(error) = seeds::probe(shared, hosts).await {
-        if required {
-            return Err(error);
-        }
-        log::warn!("no seed can be used yet: {error}");
-    }
-    // aerospike-core bounds each of its steps; this bounds their sum, which grows with the seeds that are dead.
-    let step = shared.connector.connect_timeout() + shared.connector.login_timeout();
-    let limit = (step * (hosts.len() as u32 + 10)).clamp(Duration::from_secs(10), Duration::from_secs(300));
-    let (policy, seeds) = (Arc::clone(&shared.policy), hosts.to_vec());
-    let connecting = aside(hashes_password(&policy), async move { Client::new(&policy, &seeds).await });
-    let core = match tokio::time::timeout(limit, connecting).await {
-        Ok(core) => Core { client: core??, closed: false },
-        Err(_) => return Err(Error::connection(format!("the cluster was not discovered within {limit:?}"))),
-    };
+    let core = discover(shared, hosts).await?;
     let mut worker = Worker::new(Arc::clone(shared), core.client.clone(), hosts);
     match worker.first_map().await {
         Ok(()) => Ok((core, worker)),
@@ -164,6 +153,45 @@ async fn begin(shared: &Arc<Shared>, hosts: &[Host]) -> Result<(Core, Worker)> {
             Ok((core, worker))
         }
     }
+}
+
+/// Starts aerospike-core's client. Seeds that do not work are found out beside it: all at once, and with the reason of each.
+async fn discover(shared: &Arc<Shared>, hosts: &[Host]) -> Result<Core> {
+    // aerospike-core bounds each of its steps; this bounds their sum, which grows with the seeds that are dead.
+    let step = shared.connector.connect_timeout() + shared.connector.login_timeout();
+    let limit = (step * (hosts.len() as u32 + 10)).clamp(Duration::from_secs(10), Duration::from_secs(300));
+    let (policy, seeds) = (Arc::clone(&shared.policy), hosts.to_vec());
+    let hashes = hashes_password(&policy);
+    let mut core = pin!(async {
+        let client = aside(hashes, async move { Client::new(&policy, &seeds).await });
+        match tokio::time::timeout(limit, client).await {
+            Ok(client) => Ok(Core { client: client??, closed: false }),
+            Err(_) => Err(Error::connection(format!("the cluster was not discovered within {limit:?}"))),
+        }
+    });
+    let probed = if hashes {
+        // A login that fails is to fail once: users may be locked out.
+        seeds::probe(shared, hosts).await
+    } else {
+        tokio::select! {
+            biased;
+            core = &mut core => return match core {
+                Err(error) => Err(seeds::probe(shared, hosts).await.err().unwrap_or(error)),
+                core => core,
+            },
+            probed = async {
+                tokio::time::sleep(HEAD_START).await;
+                seeds::probe(shared, hosts).await
+            } => probed,
+        }
+    };
+    if let Err(error) = probed {
+        if shared.policy.fail_if_not_connected {
+            return Err(error);
+        }
+        log::warn!("no seed can be used yet: {error}");
+    }
+    core.await
 }
 
 /// Threads that use this runtime's reactor are told of the closing; they must be out before it is gone.

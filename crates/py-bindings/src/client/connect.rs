@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::Client;
 use super::thread::in_thread;
-use crate::core::ClientCore;
+use crate::core::{ClientCore, Origin};
 use crate::errors;
 use crate::policy::ClientPolicy;
 
@@ -18,9 +18,10 @@ pub(crate) fn connect_blocking(
     py: Python<'_>,
     config: &ClientConfig,
     seeds: &(dyn ToHosts + Send + Sync),
+    origin: Origin,
 ) -> PyResult<Arc<ClientCore>> {
     let raw = py.detach(|| RawClient::connect_blocking(config, seeds)).map_err(|e| errors::to_py(py, &e))?;
-    Ok(ClientCore::new(raw))
+    Ok(ClientCore::new(raw, Some(origin)))
 }
 
 /// Closes a client, on this thread. Gives up the GIL meanwhile.
@@ -48,9 +49,9 @@ pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny
 /// cannot work.
 #[pyfunction]
 pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Py<PyAny>> {
-    let (config, seeds) = (policy.get().config(py)?, seeds.to_owned());
+    let (config, origin, seeds) = (policy.get().config(py)?, Origin::here(py, seeds)?, seeds.to_owned());
     in_thread(py, move |py| {
-        let core = connect_blocking(py, &config, &seeds)?;
+        let core = connect_blocking(py, &config, &seeds, origin)?;
         Ok(Py::new(py, Client::new(core, seeds.into()))?.into_any())
     })
 }
@@ -58,6 +59,6 @@ pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds
 /// Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without async.
 #[pyfunction]
 pub(super) fn new_client_blocking(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Client> {
-    let core = connect_blocking(py, &policy.get().config(py)?, &seeds)?;
+    let core = connect_blocking(py, &policy.get().config(py)?, &seeds, Origin::here(py, seeds)?)?;
     Ok(Client::new(core, seeds.into()))
 }

@@ -50,7 +50,7 @@ impl Registry {
         {
             return Ok(core);
         }
-        let core = ClientCore::new(RawClient::connect_blocking(&config, &seeds.to_owned())?);
+        let core = ClientCore::new(RawClient::connect_blocking(&config, &seeds.to_owned())?, None);
         entries.push(Entry { config, seeds: seeds.to_owned(), core: Arc::downgrade(&core) });
         Ok(core)
     }

@@ -12,6 +12,7 @@ use super::definition::connected;
 use super::seeds::Seeds;
 use crate::client;
 use crate::client::thread::in_thread;
+use crate::core::Origin;
 
 /// A connection to be made: `await` it, or enter it with `async with`, which also closes it. It connects when it is
 /// awaited or entered, each time anew.
@@ -19,28 +20,31 @@ use crate::client::thread::in_thread;
 pub(crate) struct AwaitableContext {
     config: ClientConfig,
     seeds: Seeds,
+    origin: Origin,
     /// What has been entered.
     entered: Arc<Mutex<Vec<Py<Cluster>>>>,
 }
 
 impl AwaitableContext {
-    pub(super) fn new(config: ClientConfig, seeds: Seeds) -> Self {
-        Self { config, seeds, entered: Arc::default() }
+    pub(super) fn new(py: Python<'_>, config: ClientConfig, seeds: Seeds) -> PyResult<Self> {
+        let origin = Origin::here(py, &seeds.to_string())?;
+        Ok(Self { config, seeds, origin, entered: Arc::default() })
     }
 }
 
 #[pymethods]
 impl AwaitableContext {
     fn __await__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (config, seeds) = (self.config.clone(), self.seeds.clone());
-        let future = in_thread(py, move |py| Ok(connected(py, &config, &seeds)?.into_any()))?;
+        let (config, seeds, origin) = (self.config.clone(), self.seeds.clone(), self.origin.clone_ref(py));
+        let future = in_thread(py, move |py| Ok(connected(py, &config, &seeds, origin)?.into_any()))?;
         future.bind(py).call_method0("__await__")
     }
 
     fn __aenter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let (config, seeds, entered) = (self.config.clone(), self.seeds.clone(), Arc::clone(&self.entered));
+        let (config, seeds, origin) = (self.config.clone(), self.seeds.clone(), self.origin.clone_ref(py));
+        let entered = Arc::clone(&self.entered);
         in_thread(py, move |py| {
-            let cluster = connected(py, &config, &seeds)?;
+            let cluster = connected(py, &config, &seeds, origin)?;
             entered.lock().push(cluster.clone_ref(py));
             Ok(cluster.into_any())
         })

@@ -12,13 +12,14 @@ use super::session::{Common, Session, SyncSession};
 use crate::behavior::Behavior;
 use crate::client::thread::in_thread;
 use crate::client::{self, connect_blocking};
-use crate::core::ClientCore;
+use crate::core::{ClientCore, Origin};
 use crate::policy::ClientPolicy;
 
 /// A client that connects later than it is made.
 struct Door {
     config: ClientConfig,
     seeds: Seeds,
+    origin: Origin,
     core: RwLock<Option<Arc<ClientCore>>>,
 }
 
@@ -44,7 +45,8 @@ impl Door {
         if let Some(window) = error_rate_window {
             config.policy.error_rate_window = window as usize;
         }
-        Ok(Self { config, seeds: Seeds::Text(seeds), core: RwLock::new(None) })
+        let origin = Origin::here(py, &seeds)?;
+        Ok(Self { config, seeds: Seeds::Text(seeds), origin, core: RwLock::new(None) })
     }
 
     /// The connected cluster.
@@ -60,7 +62,7 @@ impl Door {
         if self.open().is_some() {
             return Ok(());
         }
-        let core = connect_blocking(py, &self.config, &self.seeds)?;
+        let core = connect_blocking(py, &self.config, &self.seeds, self.origin.clone_ref(py))?;
         // Another thread may have been faster: its connection is the one then, and this one is closed.
         let surplus = {
             let mut slot = self.core.write();

@@ -10,6 +10,7 @@ use super::cluster::{Cluster, SyncCluster};
 use super::host::{DEFAULT_PORT, Host};
 use super::seeds::Seeds;
 use crate::client::connect_blocking;
+use crate::core::Origin;
 use crate::errors;
 use crate::policy::enums::{AuthKind, Named};
 use crate::policy::{ClientPolicy, TlsConfig};
@@ -232,7 +233,7 @@ impl ClusterDefinition {
     fn connect(slf: &Bound<'_, Self>) -> PyResult<AwaitableContext> {
         let base = slf.as_super().get();
         let config = base.policy.get().config(slf.py())?;
-        Ok(AwaitableContext::new(config, base.seeds()))
+        AwaitableContext::new(slf.py(), config, base.seeds())
     }
 }
 
@@ -260,12 +261,19 @@ impl SyncClusterDefinition {
     fn connect(slf: &Bound<'_, Self>) -> PyResult<SyncCluster> {
         let base = slf.as_super().get();
         let config = base.policy.get().config(slf.py())?;
-        let core = connect_blocking(slf.py(), &config, &base.seeds())?;
+        let seeds = base.seeds();
+        let origin = Origin::here(slf.py(), &seeds.to_string())?;
+        let core = connect_blocking(slf.py(), &config, &seeds, origin)?;
         Ok(SyncCluster::new(core))
     }
 }
 
 /// For [`AwaitableContext`].
-pub(super) fn connected(py: Python<'_>, config: &aerolane::ClientConfig, seeds: &Seeds) -> PyResult<Py<Cluster>> {
-    Py::new(py, Cluster::new(connect_blocking(py, config, seeds)?))
+pub(super) fn connected(
+    py: Python<'_>,
+    config: &aerolane::ClientConfig,
+    seeds: &Seeds,
+    origin: Origin,
+) -> PyResult<Py<Cluster>> {
+    Py::new(py, Cluster::new(connect_blocking(py, config, seeds, origin)?))
 }

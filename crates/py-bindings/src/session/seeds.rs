@@ -1,5 +1,7 @@
 //! The seeds of a cluster, as they were given.
 
+use std::fmt;
+
 use aerospike_core::{Host as CoreHost, ToHosts};
 
 use super::host::Host;
@@ -9,6 +11,18 @@ use super::host::Host;
 pub(crate) enum Seeds {
     Text(String),
     Hosts(Vec<Host>),
+}
+
+impl fmt::Display for Seeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Hosts(hosts) => {
+                let hosts: Vec<_> = hosts.iter().map(|host| host.core().to_string()).collect();
+                f.write_str(&hosts.join(","))
+            }
+        }
+    }
 }
 
 impl ToHosts for Seeds {
