@@ -400,10 +400,24 @@ def test_seeds_that_do_not_answer(twin):
     assert isinstance(caught.value, ConnectionError)
 
 
-@pytest.mark.parametrize("bad", ["", "127.0.0.1:0", "127.0.0.1:99999", "a b:3000", ","])
+BAD_SEEDS = ["", ",", "127.0.0.1:0", "127.0.0.1:99999", "127.0.0.1:-1", "a b:3000", ":3000", "localhost:", "a:3000,"]
+BAD_SEEDS += ["127.0.0.1:4090x", "localhost:http", "localhost:3000:3000", "256.0.0.1:3000", "[::1]:x", "[::1]:0", "::1"]
+
+
+@pytest.mark.parametrize("bad", BAD_SEEDS)
 def test_seeds_that_are_none(bad):
-    with pytest.raises((InvalidArgumentError, aerolane.AerospikeError)):
+    with pytest.raises(InvalidArgumentError) as caught:
         native.new_client_blocking(native.ClientPolicy(), bad)
+    assert isinstance(caught.value, ValueError)
+    for front_door in (aerolane.Client, aerolane.SyncClient):
+        # Without connecting.
+        with pytest.raises(InvalidArgumentError):
+            front_door(bad)
+
+
+def test_a_port_that_is_no_number_is_named():
+    with pytest.raises(InvalidArgumentError, match=r'"127\.0\.0\.1:4090x": "4090x" is not a port'):
+        native.new_client_blocking(native.ClientPolicy(), "127.0.0.1:4090x")
 
 
 def test_arguments_of_new_client(seeds):

@@ -122,12 +122,20 @@ impl Cluster {
         Self::assemble(control, connect::block_on(started))
     }
 
+    /// Checks seeds without connecting: [`connect`](Self::connect) with this policy takes them.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the seed that is no address.
+    pub fn check_seeds(policy: &ClientPolicy, hosts: &(dyn ToHosts + Send + Sync)) -> Result<()> {
+        seeds::parse(hosts, connect::tls_configured(policy)).map(drop)
+    }
+
     fn launch(
         policy: &ClientPolicy,
         hosts: &(dyn ToHosts + Send + Sync),
     ) -> Result<(Control, oneshot::Receiver<Result<Started>>)> {
         ClientConfig::from(policy.clone()).validate()?;
-        let hosts = seeds::parse(hosts)?;
+        let hosts = seeds::parse(hosts, connect::tls_configured(policy))?;
         let policy = Arc::new(policy.clone());
         let (sender, receiver) = oneshot::channel();
         let lease = Lease::new()?;

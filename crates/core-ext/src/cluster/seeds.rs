@@ -1,6 +1,6 @@
 //! The seeds: reading them, and finding out why none of them works.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ const MAX_ADDRESSES: usize = 64;
 /// The longest host name that DNS allows.
 const MAX_NAME: usize = 253;
 
-/// Reads the list of seeds.
+/// Reads the list of seeds. `tls`: the policy has TLS, so a seed may name a certificate (`host:certificate name:port`).
 ///
 /// # Errors
 /// `InvalidArgument` naming the seed that is no address.
-pub(super) fn parse(hosts: &(dyn ToHosts + Send + Sync)) -> Result<Vec<Host>> {
+pub(super) fn parse(hosts: &(dyn ToHosts + Send + Sync), tls: bool) -> Result<Vec<Host>> {
     let hosts = hosts.to_hosts()?;
     if hosts.is_empty() || hosts.len() > MAX_SEEDS {
         return Err(Error::invalid_argument(format!("{} seeds were given, 1 to {MAX_SEEDS} are taken", hosts.len())));
@@ -36,11 +36,30 @@ pub(super) fn parse(hosts: &(dyn ToHosts + Send + Sync)) -> Result<Vec<Host>> {
                 host.name.chars().take(80).collect::<String>()
             )));
         }
+        // aerospike-core takes any last part of a seed that is not a number for a certificate name, with the default port.
+        if let Some(name) = host.tls_name.as_deref().filter(|name| !tls || !is_host_name(name)) {
+            let name: String = name.chars().take(80).collect();
+            let text = if tls {
+                format!("seed {host}: {name:?} cannot be the name of a certificate")
+            } else {
+                format!(
+                    "seed {:?}: {name:?} is not a port, which is a number from 1 to 65535 (and not the name of a \
+                     certificate: ClientPolicy::tls_policy is not set)",
+                    format!("{}:{name}", host.name)
+                )
+            };
+            return Err(Error::invalid_argument(text));
+        }
     }
     Ok(hosts)
 }
 
 fn is_host_name(name: &str) -> bool {
+    // "256.0.0.1" is no name: the resolver would be asked for it.
+    let numbers = |name: &str| name.split('.').all(|label| label.bytes().all(|b| b.is_ascii_digit()));
+    if name.contains('.') && numbers(name) && name.parse::<Ipv4Addr>().is_err() {
+        return false;
+    }
     let labels_fit = name.trim_end_matches('.').split('.').all(|label| {
         !label.is_empty()
             && label.len() <= 63
@@ -156,23 +175,59 @@ mod tests {
 
     #[test]
     fn seeds_that_are_no_addresses_are_refused_at_once() {
-        for text in
-            ["", ",", "a b", "host:", ":3000", "host:99999", "host:0", "!!!:3000", "-..-:1", "höst:3000", "a..b:3000"]
-        {
-            let error = parse(&text).expect_err(text);
+        for text in [
+            "",
+            ",",
+            "a b",
+            "host:",
+            ":3000",
+            "host:99999",
+            "host:0",
+            "!!!:3000",
+            "-..-:1",
+            "höst:3000",
+            "a..b:3000",
+            "127.0.0.1:4090x",
+            "host:port",
+            "host:30 00",
+            "host:-1",
+            "host:3000x:3000",
+            "host:name:3000",
+            "host:1:2:3",
+            "host:65536",
+            "256.0.0.1:3000",
+            "1.2.3.4.5:3000",
+            "localhost:3000,",
+            "::1",
+            "::1:3000",
+            "[::1",
+            "[::1]:",
+            "[::1]:x",
+            "[::1]:0",
+            "[::1]:70000",
+            "[]:3000",
+            "[:::1]:3000",
+            "[1.2.3.4::]:3000",
+        ] {
+            let error = parse(&text, false).expect_err(text);
             assert!(matches!(error.kind(), ErrorKind::InvalidArgument), "{text:?}: {error:?}");
         }
         let long = "a".repeat(64);
-        assert!(parse(&long.as_str()).is_err());
-        assert!(parse(&Vec::<Host>::new()).is_err());
-        assert!(parse(&vec![Host::new("h", 1); MAX_SEEDS + 1]).is_err());
+        assert!(parse(&long.as_str(), false).is_err());
+        assert!(parse(&Vec::<Host>::new(), false).is_err());
+        assert!(parse(&vec![Host::new("h", 1); MAX_SEEDS + 1], false).is_err());
+        let error = parse(&"127.0.0.1:4090x", false).unwrap_err();
+        assert!(error.to_string().contains("\"127.0.0.1:4090x\": \"4090x\" is not a port"), "{error}");
+        assert!(parse(&"host:no name!:3000", true).is_err());
     }
 
     #[test]
     fn good_seeds_are_taken() {
         let text = "localhost,10.0.0.1:3100,[::1]:3000,db-1.example.com:tls.example.com:4333,under_score.:3000";
-        assert_eq!(parse(&text).unwrap().len(), 5);
-        assert_eq!(parse(&vec![Host::new("fe80::1%eth0", 3000)]).unwrap().len(), 1);
+        assert_eq!(parse(&text, true).unwrap().len(), 5);
+        assert_eq!(parse(&"127.0.0.1:3000,[::1]:3000,[fe80::1]:3000,db,10.0.0.1", false).unwrap().len(), 5);
+        assert_eq!(parse(&"db:6072bb5c-b902.example.com", true).unwrap()[0].port, 3000);
+        assert_eq!(parse(&vec![Host::new("fe80::1%eth0", 3000)], false).unwrap().len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::ClientConfig;
+use aerolane::cluster::Cluster;
 use parking_lot::RwLock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -13,6 +14,7 @@ use crate::behavior::Behavior;
 use crate::client::thread::in_thread;
 use crate::client::{self, connect_blocking};
 use crate::core::{ClientCore, Origin};
+use crate::errors;
 use crate::policy::ClientPolicy;
 
 /// A client that connects later than it is made.
@@ -45,6 +47,7 @@ impl Door {
         if let Some(window) = error_rate_window {
             config.policy.error_rate_window = window as usize;
         }
+        Cluster::check_seeds(&config.policy, &seeds).map_err(|e| errors::to_py(py, &e))?;
         let origin = Origin::here(py, &seeds)?;
         Ok(Self { config, seeds: Seeds::Text(seeds), origin, core: RwLock::new(None) })
     }
@@ -108,6 +111,8 @@ impl Door {
 ///
 /// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
 /// `max_error_rate`, `error_rate_window`: go before what the policy says.
+///
+/// Raises `InvalidArgumentError` for seeds that are no addresses.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct Client(Arc<Door>);
 
