@@ -24,8 +24,8 @@ use crate::topology::{Breaker, NodeInfo, Route};
 /// to follow a node that went down, and one that resets every connection must not be hammered.
 const FIRST_OWN_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_OWN_PAUSE: Duration = Duration::from_millis(50);
-/// Without a deadline, so many attempts in a row that were not sent end the call.
-const MOST_UNSENT: u32 = 100;
+/// Without a deadline, a call of which nothing could be sent for so long ends.
+const LONGEST_UNSENT: Duration = Duration::from_secs(5);
 
 /// A number that differs from call to call of a thread: replica policies take turns by it.
 pub(crate) fn spread() -> u32 {
@@ -66,6 +66,11 @@ pub(crate) struct Attempts<'a> {
     /// Attempts that count against `max_retries`.
     counted: u64,
     unsent_in_a_row: u32,
+    /// When the first of these ended, and when the present attempt began: milliseconds after `started`.
+    unsent_since: u32,
+    began: u32,
+    /// It has been sent away from a node that is down.
+    diverted: bool,
     /// Attempts in a row behind which the connection was lost.
     lost_in_a_row: u32,
     pauses: Option<RetryPauses>,
@@ -103,6 +108,9 @@ impl<'a> Attempts<'a> {
             sent: 0,
             counted: 0,
             unsent_in_a_row: 0,
+            unsent_since: 0,
+            began: 0,
+            diverted: false,
             lost_in_a_row: 0,
             pauses: None,
             failures: Vec::new(),
@@ -203,10 +211,16 @@ impl<'a> Attempts<'a> {
 
     fn begin(&mut self, now: Instant) -> Result<(), Next> {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
-            return Err(Next::GiveUp(self.timed_out(Phase::Queued, now)));
+            return Err(Next::GiveUp(self.timed_out(None, Phase::Queued, now)));
         }
         self.made += 1;
+        self.began = self.millis(now);
         Ok(())
+    }
+
+    /// Milliseconds after the call began.
+    fn millis(&self, now: Instant) -> u32 {
+        now.saturating_duration_since(self.started).as_millis() as u32
     }
 
     fn towards(&mut self, node: &NodeInfo, now: Instant) -> Result<Option<Instant>, Next> {
@@ -214,11 +228,8 @@ impl<'a> Attempts<'a> {
         if self.cluster.is_closed() {
             return Err(Next::GiveUp(self.finish(Error::client_closed(), now)));
         }
-        if node.breaker().is_open() {
-            node.breaker().record_refusal();
-            let error = Error::max_error_rate(node.label());
-            self.advance(false);
-            return Err(self.failed(error, now));
+        if node.breaker().warns() {
+            self.heed(node, now)?;
         }
         if self.made > 1 {
             node.breaker().record_retry();
@@ -228,6 +239,29 @@ impl<'a> Attempts<'a> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         })
+    }
+
+    /// Something speaks against sending to the node.
+    #[cold]
+    fn heed(&mut self, node: &NodeInfo, now: Instant) -> Result<(), Next> {
+        let breaker = node.breaker();
+        if breaker.is_down(now) {
+            if !self.diverted
+                && let Some(error) = breaker.outage().error(node.label(), now)
+            {
+                // Another replica may do. If it does not, the call waits for a connection the next time.
+                self.diverted = true;
+                self.cluster.look_for(node.id());
+                self.advance(false);
+                return Err(self.failed_unsent_after(Duration::ZERO, error, now));
+            }
+        } else if breaker.is_open() {
+            breaker.record_refusal();
+            let error = Error::max_error_rate(node.label());
+            self.advance(false);
+            return Err(self.failed(error, now));
+        }
+        Ok(())
     }
 
     /// How many requests have been sent, the one under way included: for "in doubt".
@@ -315,14 +349,18 @@ impl<'a> Attempts<'a> {
             self.sent += 1;
             self.unsent_in_a_row = 0;
         }
-        // The end of the client, or of a runtime, is nothing that a node has done.
-        let ours = matches!(failure.kind, FailureKind::Closed);
-        if !ours && (!expired || failure.sent) {
-            self.count_against(node);
+        // What was not sent says nothing of the node: the connection that could not be opened has been counted. The end of
+        // the client, or of a runtime, is nothing that a node has done.
+        match failure.kind {
+            FailureKind::ConnectionLost(_) | FailureKind::Garbage(_) if failure.sent && !self.repeated => {
+                let began = self.started + Duration::from_millis(self.began.into());
+                node.breaker().record_loss(began, now);
+            }
+            FailureKind::Expired if failure.sent => self.count_against(node),
+            _ => {}
         }
         if expired && self.deadline.is_some_and(|deadline| now >= deadline) {
-            let error = self.timed_out(failure.phase(), now).with_node(Arc::clone(node.label()));
-            return Next::GiveUp(error);
+            return Next::GiveUp(self.timed_out(Some(node), failure.phase(), now));
         }
         self.advance(expired);
         self.lost_in_a_row = if expired { 0 } else { self.lost_in_a_row + 1 };
@@ -344,8 +382,15 @@ impl<'a> Attempts<'a> {
             }
             FailureKind::Closed => Error::connection("the runtime that drove the connection has ended"),
         };
-        let error = error.with_node(Arc::clone(node.label()));
-        if failure.sent { self.failed(error.with_phase(phase), now) } else { self.failed_unsent(error, now) }
+        if failure.sent {
+            return self.failed(error.with_node(Arc::clone(node.label())).with_phase(phase), now);
+        }
+        // While the node cannot be reached, the wait for the next attempt to connect is pause enough.
+        let down = if node.breaker().is_down(now) { node.breaker().outage().error(node.label(), now) } else { None };
+        match down {
+            Some(error) => self.failed_unsent_after(Duration::ZERO, error, now),
+            None => self.failed_unsent(error.with_node(Arc::clone(node.label())), now),
+        }
     }
 
     /// The request was not taken, or no answer came.
@@ -392,38 +437,69 @@ impl<'a> Attempts<'a> {
         }
         self.cluster.metrics().exceeded_max_retries.fetch_add(1, Ordering::Relaxed);
         let text = format!("gave up after {} attempts", self.made);
-        let last = Error::max_retries_exceeded(text).with_phase(error.phase()).with_cause(error);
-        Next::GiveUp(self.finish(last, now))
+        Next::GiveUp(self.finish(Error::ended_by(error, &text, true), now))
     }
 
     /// A failed attempt of which nothing was sent: it does not count, but must not spin.
     fn failed_unsent(&mut self, error: Error, now: Instant) -> Next {
+        self.failed_unsent_after(own_pause(self.unsent_in_a_row + 1), error, now)
+    }
+
+    fn failed_unsent_after(&mut self, pause: Duration, error: Error, now: Instant) -> Next {
         self.unsent_in_a_row += 1;
-        if self.deadline.is_none() && self.unsent_in_a_row >= MOST_UNSENT {
+        if self.unsent_in_a_row == 1 {
+            self.unsent_since = self.millis(now);
+        }
+        let unsent = Duration::from_millis(self.millis(now).saturating_sub(self.unsent_since).into());
+        if self.deadline.is_none() && unsent >= LONGEST_UNSENT {
             return Next::GiveUp(self.finish(error, now));
         }
         self.cluster.request_refresh();
-        self.retry_after(own_pause(self.unsent_in_a_row), error, now)
+        // Of a node that is down for long, one such failure says it all.
+        if self.unsent_in_a_row > 1
+            && self.failures.last().is_some_and(|last| is_unsent(last) && last.node() == error.node())
+        {
+            self.failures.pop();
+        }
+        self.keep(error);
+        // Never the reason to give up before the time is over.
+        Next::Retry(self.deadline.map_or(pause, |deadline| pause.min(deadline.saturating_duration_since(now))))
     }
 
     fn retry_after(&mut self, pause: Duration, error: Error, now: Instant) -> Next {
-        /// Earlier failures that an error carries along.
-        const KEPT: usize = 10;
         if self.deadline.is_some_and(|deadline| now + pause >= deadline) {
             self.cluster.metrics().exceeded_total_timeout.fetch_add(1, Ordering::Relaxed);
             let text = "the deadline would pass in the pause before the next attempt";
-            let late = Error::timeout(text).with_phase(error.phase()).with_cause(error);
-            return Next::GiveUp(self.finish(late, now));
+            return Next::GiveUp(self.finish(Error::ended_by(error, text, false), now));
         }
-        if self.failures.len() < KEPT {
-            self.failures.push(error);
-        }
+        self.keep(error);
         Next::Retry(pause)
     }
 
-    fn timed_out(&mut self, phase: Phase, now: Instant) -> Error {
+    fn keep(&mut self, error: Error) {
+        /// Earlier failures that an error carries along.
+        const KEPT: usize = 10;
+        if self.failures.len() < KEPT {
+            self.failures.push(error);
+        }
+    }
+
+    /// The time is over: in this phase of an attempt at a node, or between two attempts. If no connection could be had, the
+    /// error says so, and why.
+    fn timed_out(&mut self, node: Option<&NodeInfo>, phase: Phase, now: Instant) -> Error {
         self.cluster.metrics().exceeded_total_timeout.fetch_add(1, Ordering::Relaxed);
-        let error = Error::deadline(phase, now.duration_since(self.started));
+        let down = node.filter(|node| phase <= Phase::Connecting && node.breaker().is_down(now));
+        let error = match (down.and_then(|node| node.breaker().outage().error(node.label(), now)), node) {
+            (Some(error), _) => error,
+            (None, None) if self.unsent_in_a_row > 0 => {
+                self.failures.pop().unwrap_or_else(|| Error::deadline(phase, now.duration_since(self.started)))
+            }
+            _ => Error::deadline(phase, now.duration_since(self.started)),
+        };
+        let error = match node {
+            Some(node) => error.with_node(Arc::clone(node.label())),
+            None => error,
+        };
         self.finish(error, now)
     }
 
@@ -435,6 +511,11 @@ impl<'a> Attempts<'a> {
             .with_loop_busy(self.loop_busy)
             .set_in_doubt(self.writes, self.sent)
     }
+}
+
+/// Whether nothing was sent in this attempt.
+fn is_unsent(error: &Error) -> bool {
+    error.phase() <= Phase::Connecting
 }
 
 /// The pause after so many attempts of a kind in a row: none, then twice as long each time.

@@ -33,7 +33,7 @@ use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
-use crate::topology::{NamespaceMap, NodeInfo, Topology};
+use crate::topology::{NamespaceMap, NodeId, NodeInfo, Outage, Topology};
 
 /// A connected cluster: its topology, its login sessions, and aerospike-core's client.
 ///
@@ -229,6 +229,18 @@ impl Cluster {
     /// a second at most, and less often when nothing has changed.
     pub fn request_refresh(&self) {
         self.shared.refresh.request();
+    }
+
+    /// Tries to reach a node that is down, on behalf of calls that go to other nodes meanwhile.
+    pub(crate) fn look_for(&self, node: NodeId) {
+        let Some(node) = self.snapshot().node(node).cloned() else { return };
+        if let Some(probe) = Outage::probe(node.breaker()) {
+            let shared = Arc::clone(&self.shared);
+            self.runtime.spawn(async move {
+                shared.connector.look_for(&node).await;
+                drop(probe);
+            });
+        }
     }
 
     /// Runs a future on the control thread's runtime, where aerospike-core's sockets live. Dropping the result cancels

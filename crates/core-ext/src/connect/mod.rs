@@ -30,7 +30,7 @@ use transport::{Blocking, Tokio, Transport};
 
 use crate::error::{Error, ErrorKind, Phase, Result};
 use crate::metrics::{Metrics, OpenFailure};
-use crate::topology::NodeInfo;
+use crate::topology::{NodeInfo, Turn};
 
 /// The largest answer to a login or authentication that is taken, in bytes.
 const MAX_ADMIN_ANSWER: usize = 64 * 1024;
@@ -95,7 +95,8 @@ impl Connector {
         self.login_timeout
     }
 
-    /// Opens a connection that is ready for requests: connected, encrypted, authenticated.
+    /// Opens a connection that is ready for requests: connected, encrypted, authenticated. While the node cannot be
+    /// reached, attempts take turns: it waits for its own, up to a quarter of a second, or for the failure of another one.
     ///
     /// Needs a tokio runtime with I/O and time. Never takes longer than `timeout`.
     ///
@@ -113,27 +114,52 @@ impl Connector {
     }
 
     async fn open_on<T: Transport>(&self, node: &NodeInfo, timeout: Duration) -> Result<T> {
+        let named = |e: Error| e.with_node(Arc::clone(node.label())).with_phase(Phase::Connecting);
+        let deadline = Instant::now() + timeout;
+        wait_for_turn::<T>(node, deadline).await.map_err(named)?;
         let began = Instant::now();
-        let result = self.open_authenticated(node, began + timeout).await;
+        let result = self.open_authenticated(node, deadline).await;
         if let Some(metrics) = &self.metrics {
             match &result {
                 Ok(_) => metrics.openings.opened(node.id().index(), began.elapsed()),
                 Err(error) => metrics.openings.failed(node.id().index(), why(error)),
             }
         }
-        result.map_err(|e| e.with_node(Arc::clone(node.label())).with_phase(Phase::Connecting))
+        result.map_err(named)
+    }
+
+    /// Connects and ends the connection, to find out whether the node can be reached again.
+    pub(crate) async fn look_for(&self, node: &NodeInfo) {
+        let deadline = Instant::now() + self.connect_timeout;
+        if wait_for_turn::<Tokio>(node, deadline).await.is_ok() {
+            // What becomes of it is kept in mind.
+            let _ = self.reach::<Tokio>(node, Instant::now() + self.connect_timeout).await;
+        }
+    }
+
+    /// Connects to the node, without a login, and keeps in mind whether it can be reached.
+    async fn reach<T: Transport>(&self, node: &NodeInfo, deadline: Instant) -> Result<T> {
+        let began = Instant::now();
+        let result = self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await;
+        match &result {
+            Ok(_) => node.breaker().record_reachable(),
+            Err(error) if is_outage(error, deadline.saturating_duration_since(began) >= self.connect_timeout) => {
+                node.breaker().record_unreachable(error, began, Instant::now());
+            }
+            Err(_) => {}
+        }
+        result
     }
 
     async fn open_authenticated<T: Transport>(&self, node: &NodeInfo, deadline: Instant) -> Result<T> {
         let Some(credentials) = &self.credentials else {
-            return self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await;
+            return self.reach(node, deadline).await;
         };
         let slot = self.sessions.slot(node.id());
         let mut refused = None;
         // The second round is for a token that was still good here and not any more at the node.
         for _ in 0..2 {
-            let mut stream: T =
-                self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await?;
+            let mut stream: T = self.reach(node, deadline).await?;
             let session = match slot.current() {
                 Some(session) => session,
                 None => match self.log_in(&slot, credentials, node, &mut stream, deadline).await? {
@@ -235,6 +261,45 @@ impl Connector {
         let body = stream.exchange("ask the node for its name", &request, MAX_INFO_ANSWER, deadline).await?;
         login::read_probe(&body, label)
     }
+}
+
+/// While the node cannot be reached: waits until it is this caller's turn to try.
+///
+/// # Errors
+/// Another attempt has failed meanwhile, or the deadline has passed.
+async fn wait_for_turn<T: Transport>(node: &NodeInfo, deadline: Instant) -> Result<()> {
+    let outage = node.breaker().outage();
+    let mut seen = None;
+    loop {
+        let news = outage.news();
+        let now = Instant::now();
+        match outage.turn(now, seen)? {
+            Turn::Now => return Ok(()),
+            Turn::At(..) if now >= deadline => {
+                let late = || Error::connection(format!("could not connect: {}", transport::TOO_LATE));
+                return Err(outage.error(node.label(), now).unwrap_or_else(late));
+            }
+            Turn::At(next, tries) => {
+                seen.get_or_insert(tries);
+                let _ = T::until(next.min(deadline), news).await;
+            }
+        }
+    }
+}
+
+/// Whether a failed attempt to connect says that the node cannot be reached. `in_full`: it had all the time that an attempt
+/// is given.
+fn is_outage(error: &Error, in_full: bool) -> bool {
+    /// What this host ran out of, or does not allow.
+    const OWN: [i32; 7] =
+        [libc::EPERM, libc::EACCES, libc::ENOMEM, libc::ENFILE, libc::EMFILE, libc::ENOBUFS, libc::EADDRNOTAVAIL];
+    let own = |error: &Error| match error.kind() {
+        ErrorKind::Io(io) => io.raw_os_error().is_some_and(|code| OWN.contains(&code)),
+        _ => false,
+    };
+    matches!(error.kind(), ErrorKind::Connection)
+        && !error.cause().is_some_and(own)
+        && (in_full || !error.base_message().contains(transport::TOO_LATE))
 }
 
 /// What stood in the way of a connection.

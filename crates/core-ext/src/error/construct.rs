@@ -95,6 +95,31 @@ impl Error {
         Self::of_client(ErrorKind::Timeout, ClientResultCode::MaxRetriesExceeded, Some(message.into()))
     }
 
+    /// A call ends with this failure of its last attempt, which the error's kind and text are about; `why` says why it is not
+    /// tried again. `exhausted`: because the retries are used up. Answers of the server, and timeouts, become the cause of a
+    /// `Timeout`, as in aerospike-core.
+    pub(crate) fn ended_by(cause: Self, why: &str, exhausted: bool) -> Self {
+        let kind = match &cause.0.kind {
+            ErrorKind::Connection | ErrorKind::Io(_) | ErrorKind::ConnectFailed { .. } => ErrorKind::Connection,
+            kind @ (ErrorKind::BadResponse | ErrorKind::InvalidNode | ErrorKind::MaxErrorRate) => kind.clone(),
+            _ => ErrorKind::Timeout,
+        };
+        let code = match kind {
+            ErrorKind::Connection | ErrorKind::Timeout if exhausted => ClientResultCode::MaxRetriesExceeded.into(),
+            ErrorKind::Timeout => i32::from(u8::from(ResultCode::Timeout)),
+            _ => cause.result_code(),
+        };
+        let message = format!("{why}: {}", cause.base_message());
+        Self::new(kind, code, Some(message.into())).with_phase(cause.phase()).with_cause(cause)
+    }
+
+    /// The deadline passed, and no connection to the node was open.
+    pub(crate) fn not_connected_in_time() -> Self {
+        let text = "no connection to the node could be opened in time: it has not answered so far (a firewall, a stalled \
+                    node, or a timeout that is too short)";
+        Self::connection(text).with_phase(Phase::Connecting)
+    }
+
     /// A connection failed.
     #[must_use]
     pub fn connection(message: impl Into<Cow<'static, str>>) -> Self {

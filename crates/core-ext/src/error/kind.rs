@@ -24,9 +24,9 @@ pub enum ErrorKind {
         /// Further detail, when the server sent one (8.2 and later, on request).
         detail: Option<Box<ServerErrorDetail>>,
     },
-    /// The deadline passed, or the retries were used up, before an answer came.
+    /// The deadline passed before an answer came, or the retries were used up by timeouts and by answers that are worth a retry.
     Timeout,
-    /// A connection failed: refused, reset, closed, or not to be opened.
+    /// A connection failed (refused, reset, closed), or none could be opened before the deadline.
     Connection,
     /// aerospike-core's pool had no ready connection.
     ConnectionPoolEmpty,
@@ -40,7 +40,7 @@ pub enum ErrorKind {
     InvalidNamespace,
     /// An argument cannot be used. Nothing was sent.
     InvalidArgument,
-    /// The server's answer could not be understood.
+    /// The server's answer could not be understood, or is no Aerospike message at all.
     BadResponse,
     /// aerospike-core could not parse a peers list.
     ParsePeers,

@@ -409,12 +409,17 @@ impl<T> Group<T> {
                 *load = conn.load();
             }
         }
-        let counters = &mut self.counters;
+        let (counters, unconnected) = (&mut self.counters, self.open == 0);
         earliest.min(self.line.expire(now, |token, age| {
             counters.timeouts += 1;
             counters.queued -= 1;
+            let kind = if unconnected {
+                FailureKind::OpenFailed(crate::Error::not_connected_in_time())
+            } else {
+                FailureKind::Expired
+            };
             let loop_busy = late.within(age, now);
-            sink.failed(token, &Failure { loop_busy, ..Failure::new(FailureKind::Expired, false) });
+            sink.failed(token, &Failure { loop_busy, ..Failure::new(kind, false) });
         }))
     }
 
@@ -422,7 +427,8 @@ impl<T> Group<T> {
     /// Those in line only where that may have held them up: since they were submitted the node has answered, others were about
     /// to leave, or a connection was being opened. With a node that is silent they end, however often the driver is late.
     pub(super) fn renew_unsent(&mut self, now: Millis) {
-        let mut moves = self.opening > 0 || self.counters.answers != self.answers_before;
+        let opens = self.opening > 0 && !self.failing;
+        let mut moves = opens || self.counters.answers != self.answers_before;
         for conn in self.conns.iter_mut().flatten() {
             moves |= conn.renew_unsent(now);
         }

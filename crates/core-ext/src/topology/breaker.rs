@@ -1,24 +1,37 @@
 //! The circuit breaker: stops sending to a node that only fails.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 use aerospike_core::ResultCode;
+use parking_lot::Mutex;
+
+use super::outage::Outage;
+use crate::error::Error;
+
+/// In the count of errors: the node cannot be connected to. One load tells whether anything speaks against sending.
+const DOWN: u32 = 1 << 31;
+const MOST_ERRORS: u32 = DOWN - 1;
 
 /// Counts a node's errors; open when there were more than `ClientPolicy::max_error_rate` within
 /// `ClientPolicy::error_rate_window` tend intervals.
 ///
-/// What counts as an error: a failure of the connection, a client-side timeout, and the server codes `Timeout`,
-/// `DeviceOverload` and `KeyBusy`, as in aerospike-core.
+/// What counts as an error: a failed attempt to connect, the loss of connections (once, however many requests were in
+/// flight), a client-side timeout, and the server codes `Timeout`, `DeviceOverload` and `KeyBusy`, as in aerospike-core.
 #[derive(Debug)]
 pub struct Breaker {
+    /// With [`DOWN`].
     errors: AtomicU32,
-    /// The most errors per window; `u32::MAX` when the breaker is off.
+    /// The most errors per window; [`MOST_ERRORS`] when the breaker is off.
     limit: u32,
     window: u32,
     ticks: AtomicU32,
     retries: AtomicU64,
     refusals: AtomicU64,
     failures: AtomicU64,
+    /// When a loss of connections was last counted.
+    lost: Mutex<Option<Instant>>,
+    outage: Outage,
 }
 
 impl Breaker {
@@ -28,29 +41,83 @@ impl Breaker {
         Self {
             errors: AtomicU32::new(0),
             limit: match max_error_rate {
-                0 => u32::MAX,
-                n => u32::try_from(n).unwrap_or(u32::MAX),
+                0 => MOST_ERRORS,
+                n => u32::try_from(n).unwrap_or(MOST_ERRORS).min(MOST_ERRORS),
             },
             window: u32::try_from(error_rate_window).unwrap_or(u32::MAX).max(1),
             ticks: AtomicU32::new(0),
             retries: AtomicU64::new(0),
             refusals: AtomicU64::new(0),
             failures: AtomicU64::new(0),
+            lost: Mutex::new(None),
+            outage: Outage::default(),
         }
     }
 
     /// Whether nothing may be sent now. One relaxed load.
     #[must_use]
     pub fn is_open(&self) -> bool {
+        self.errors() > self.limit
+    }
+
+    /// Whether anything speaks against sending: the breaker is open, or the node cannot be connected to. One relaxed load.
+    #[inline]
+    pub(crate) fn warns(&self) -> bool {
         self.errors.load(Ordering::Relaxed) > self.limit
     }
 
     /// Counts one error.
     pub fn record_error(&self) {
-        if self.limit != u32::MAX {
-            // Saturating: 2^32 errors within a window would otherwise close the breaker again.
-            let _ = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_add(1));
+        if self.limit != MOST_ERRORS {
+            // Saturating: too many errors within a window would otherwise close the breaker again.
+            let more = |n: u32| (n & MOST_ERRORS < MOST_ERRORS).then(|| n + 1);
+            let _ = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         }
+    }
+
+    /// Counts the loss of the connection under an attempt that began at this moment: once for all that were under way
+    /// together. A thousand requests may share a few connections, and a node that goes down takes all of them along.
+    pub(crate) fn record_loss(&self, began: Instant, now: Instant) {
+        let mut lost = self.lost.lock();
+        if lost.is_none_or(|lost| began >= lost) {
+            *lost = Some(now);
+            drop(lost);
+            self.record_error();
+        }
+    }
+
+    /// What is known of the attempts to connect to the node.
+    pub(crate) fn outage(&self) -> &Outage {
+        &self.outage
+    }
+
+    /// An attempt to connect that was begun at this moment has failed.
+    pub(crate) fn record_unreachable(&self, error: &Error, began: Instant, now: Instant) {
+        if self.outage.failed(error, began, now) {
+            self.record_error();
+        }
+        self.errors.fetch_or(DOWN, Ordering::Relaxed);
+    }
+
+    /// The node took a connection.
+    pub(crate) fn record_reachable(&self) {
+        self.outage.ended();
+        if self.errors.load(Ordering::Relaxed) & DOWN != 0 {
+            self.errors.fetch_and(MOST_ERRORS, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the node cannot be connected to, as far as recent attempts show.
+    pub(crate) fn is_down(&self, now: Instant) -> bool {
+        if self.errors.load(Ordering::Relaxed) & DOWN == 0 {
+            return false;
+        }
+        let down = self.outage.is_recent(now);
+        if !down {
+            // Nobody tries any more: not all connections were lost, or nothing was to be sent.
+            self.errors.fetch_and(MOST_ERRORS, Ordering::Relaxed);
+        }
+        down
     }
 
     /// Counts an attempt at this node that was not the first one of its call.
@@ -95,20 +162,22 @@ impl Breaker {
     /// Errors in the present window.
     #[must_use]
     pub fn errors(&self) -> u32 {
-        self.errors.load(Ordering::Relaxed)
+        self.errors.load(Ordering::Relaxed) & MOST_ERRORS
     }
 
     /// One tend interval has passed; called by the control plane. Ends the window when it is full.
     pub(crate) fn tick(&self) {
         if self.ticks.fetch_add(1, Ordering::Relaxed) + 1 >= self.window {
             self.ticks.store(0, Ordering::Relaxed);
-            self.errors.store(0, Ordering::Relaxed);
+            self.errors.fetch_and(DOWN, Ordering::Relaxed);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -150,9 +219,39 @@ mod tests {
     #[test]
     fn the_count_saturates() {
         let breaker = Breaker::new(1, 1);
-        breaker.errors.store(u32::MAX, Ordering::Relaxed);
+        breaker.errors.store(MOST_ERRORS, Ordering::Relaxed);
         breaker.record_error();
+        assert!(breaker.is_open() && !breaker.is_down(Instant::now()));
+    }
+
+    #[test]
+    fn a_loss_counts_once_for_all_that_were_under_way() {
+        let (breaker, start) = (Breaker::new(5, 1), Instant::now());
+        let at = |millis| start + Duration::from_millis(millis);
+        for began in 0..1000 {
+            breaker.record_loss(at(began % 7), at(10));
+        }
+        assert_eq!(breaker.errors(), 1);
+        // Each on its own: one after the other.
+        for again in 1..=5 {
+            breaker.record_loss(at(10 * again), at(10 * again + 5));
+        }
         assert!(breaker.is_open());
+    }
+
+    #[test]
+    fn a_node_that_cannot_be_reached_is_down_until_it_can() {
+        let (breaker, now) = (Breaker::new(0, 1), Instant::now());
+        let refused = Error::connection("refused");
+        breaker.record_unreachable(&refused, now, now);
+        assert!(breaker.warns() && breaker.is_down(now) && !breaker.is_open());
+        breaker.tick();
+        assert!(breaker.is_down(now), "that is not a matter of windows");
+        breaker.record_reachable();
+        assert!(!breaker.warns() && !breaker.is_down(now));
+        breaker.record_unreachable(&refused, now, now);
+        assert!(!breaker.is_down(now + Duration::from_secs(60)), "nobody has tried for long");
+        assert!(!breaker.warns());
     }
 
     #[test]

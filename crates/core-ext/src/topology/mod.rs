@@ -8,6 +8,7 @@ mod breaker;
 mod builder;
 mod claims;
 mod node;
+mod outage;
 mod route;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use breaker::Breaker;
 pub use builder::TopologyBuilder;
 pub use claims::{NamespaceClaim, parse_replicas};
 pub use node::{NodeId, NodeInfo};
+pub(crate) use outage::{Outage, Turn};
 pub use route::Route;
 
 use crate::error::{Error, Result};

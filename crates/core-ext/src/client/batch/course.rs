@@ -64,7 +64,14 @@ impl Group<'_> {
 
     /// Begins the next attempt.
     pub(super) fn begin(&mut self, now: Instant) -> std::result::Result<(), Next> {
-        self.deadline = self.attempts.next_at(&self.node, now)?;
+        match self.attempts.next_at(&self.node, now) {
+            Ok(deadline) => self.deadline = deadline,
+            Err(next) => {
+                // Its rows go on to other replicas.
+                self.history.push(false);
+                return Err(next);
+            }
+        }
         self.stamp = self.attempts.stamp(now);
         Ok(())
     }

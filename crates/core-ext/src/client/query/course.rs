@@ -281,8 +281,8 @@ impl Course {
         if u64::from(self.rounds) >= policy::max_attempts(&self.policy.base_policy) {
             return Err(match self.failures.pop() {
                 Some(only) if self.rounds == 1 => only,
-                Some(last) => gave_up(self.rounds).with_phase(last.phase()).with_cause(last),
-                None => gave_up(self.rounds),
+                Some(last) => Error::ended_by(last, &gave_up(self.rounds), true),
+                None => Error::max_retries_exceeded(gave_up(self.rounds)),
             });
         }
         if let Some(route) = &mut self.route {
@@ -311,8 +311,8 @@ impl Course {
     }
 }
 
-fn gave_up(rounds: u32) -> Error {
-    Error::max_retries_exceeded(format!("gave up after {rounds} rounds"))
+fn gave_up(rounds: u32) -> String {
+    format!("gave up after {rounds} rounds")
 }
 
 /// Ends of an answer that are no failures.
