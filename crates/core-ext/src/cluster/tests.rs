@@ -151,7 +151,7 @@ fn the_control_thread_is_not_waited_for_on_itself() {
 async fn a_name_that_does_not_resolve_keeps_no_other_node_waiting() {
     let embedded = EmbeddedCluster::builder().nodes(2).start().unwrap();
     let policy = ClientPolicy { tend_interval: 250, ..policy() };
-    let hosts = seeds::parse(&embedded.seeds()).unwrap();
+    let hosts = seeds::parse(&embedded.seeds(), false).unwrap();
     let core = Client::new(&policy, &hosts).await.unwrap();
     let shared = Arc::new(Shared::new(Arc::new(policy)).unwrap());
     let mut worker = Worker::new(Arc::clone(&shared), core.clone(), &hosts);
