@@ -542,6 +542,50 @@ def test_interrupted_among_many_threads(new_cluster):
     assert not failures and not any(thread.is_alive() for thread in threads)
 
 
+def test_signal_handler_waits_for_other_threads(new_cluster):
+    """The handler of a signal may wait for threads whose requests share a connection with the interrupted call."""
+    cluster = new_cluster(nodes=1)
+    client = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
+    key = Key("test", "s", 1)
+    client.put_blocking(key, {"a": 1})
+    # No deadline ends their wait.
+    policy = native.ReadPolicy(total_timeout=0, socket_timeout=0)
+    stop, failures, left, threads = threading.Event(), [], [], []
+
+    def work():
+        try:
+            while not stop.is_set():
+                assert client.get_blocking(key, policy=policy).bins == {"a": 1}
+        except BaseException as error:
+            failures.append(error)
+
+    def join_all(*_):
+        stop.set()
+        deadline = time.monotonic() + 20
+        for thread in threads:
+            thread.join(max(0, deadline - time.monotonic()))
+        left.append(sum(thread.is_alive() for thread in threads))
+
+    handler = signal.signal(signal.SIGALRM, join_all)
+    try:
+        for _ in range(10):
+            stop.clear()
+            threads[:] = [threading.Thread(target=work, daemon=True) for _ in range(16)]
+            for thread in threads:
+                thread.start()
+            with cluster.inject("delay", 0.15, on="read", probability=0.02):
+                signal.setitimer(signal.ITIMER_REAL, 0.3)
+                rounds = len(left)
+                while len(left) == rounds:
+                    client.get_blocking(key, policy=policy)
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+        stop.set()
+        client.close_blocking()
+    assert not failures
+    assert left == [0] * 10
+
+
 def test_interrupted(new_cluster):
     """Ctrl-C ends a call that waits, on the main thread."""
     import _thread
