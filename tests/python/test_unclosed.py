@@ -11,6 +11,7 @@ import pytest
 
 from aerolane import Client, ClusterDefinition, SyncClient, native, sync
 
+
 async def native_async(seeds):
     return await native.new_client(native.ClientPolicy(), seeds)
 
