@@ -10,6 +10,7 @@
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures
+//! * [`argument`]: what async methods are given
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -25,6 +26,7 @@
 #![allow(clippy::similar_names)]
 
 mod admin;
+mod argument;
 mod batch;
 mod behavior;
 mod blocking;

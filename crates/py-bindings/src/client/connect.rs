@@ -9,9 +9,10 @@ use pyo3::prelude::*;
 
 use super::Client;
 use super::thread::in_thread;
+use crate::argument::argument;
 use crate::core::{ClientCore, Origin};
-use crate::errors;
 use crate::policy::ClientPolicy;
+use crate::{errors, host};
 
 /// Connects, on this thread. Gives up the GIL meanwhile.
 pub(crate) fn connect_blocking(
@@ -48,11 +49,15 @@ pub(crate) fn close(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny
 /// Raises `ConnectionError` when no seed can be used, with the reason of each; `ValueError` for seeds or policies that
 /// cannot work.
 #[pyfunction]
-pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, ClientPolicy>, seeds: &str) -> PyResult<Py<PyAny>> {
-    let (config, origin, seeds) = (policy.get().config(py)?, Origin::here(py, seeds)?, seeds.to_owned());
-    in_thread(py, move |py| {
-        let core = connect_blocking(py, &config, &seeds, origin)?;
-        Ok(Py::new(py, Client::new(core, seeds.into()))?.into_any())
+pub(super) fn new_client(py: Python<'_>, policy: &Bound<'_, PyAny>, seeds: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    host::at_await(py, "new_client", || {
+        let policy: &Bound<'_, ClientPolicy> = argument("policy", policy)?;
+        let (config, seeds) = (policy.get().config(py)?, argument::<String>("seeds", seeds)?);
+        let origin = Origin::here(py, &seeds)?;
+        in_thread(py, move |py| {
+            let core = connect_blocking(py, &config, &seeds, origin)?;
+            Ok(Py::new(py, Client::new(core, seeds.into()))?.into_any())
+        })
     })
 }
 

@@ -25,6 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::admin::{Privilege, commands as admin};
+use crate::argument::{argument, optional};
 use crate::batch::commands as batch;
 use crate::cdt::Flags;
 use crate::core::ClientCore;
@@ -189,10 +190,13 @@ twins! { Client {
         fn exists_legacy(
             &self,
             py: Python<'_>,
-            key: &Bound<'_, Key>,
-            policy: Option<&Bound<'_, ReadPolicy>>,
+            key: &Bound<'_, PyAny>,
+            policy: Option<&Bound<'_, PyAny>>,
         ) -> PyResult<Py<PyAny>> {
-            native::exists_legacy(py, &self.core, key, policy)?.start(py, &self.core)
+            host::at_await(py, "exists_legacy", || {
+                let (key, policy) = (argument("key", key)?, optional("policy", policy)?);
+                native::exists_legacy(py, &self.core, key, policy)?.start(py, &self.core)
+            })
         }
 
         fn __enter__(slf: Py<Self>) -> Py<Self> {

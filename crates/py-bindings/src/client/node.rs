@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 
 use super::control;
 use super::twin::Twin;
+use crate::argument::{argument, optional};
 use crate::core::ClientCore;
-use crate::errors;
 use crate::policy::AdminPolicy;
+use crate::{errors, host};
 
 /// A node, and the client that knows it.
 pub(crate) struct NodeRef {
@@ -147,10 +148,13 @@ node_class! {
         fn info(
             &self,
             py: Python<'_>,
-            command: &str,
-            policy: Option<&Bound<'_, AdminPolicy>>,
+            command: &Bound<'_, PyAny>,
+            policy: Option<&Bound<'_, PyAny>>,
         ) -> PyResult<Py<PyAny>> {
-            self.0.info(command, policy)?.start(py, &self.0.core)
+            host::at_await(py, "info", || {
+                let (command, policy) = (argument("command", command)?, optional("policy", policy)?);
+                self.0.info(command, policy)?.start(py, &self.0.core)
+            })
         }
 
         /// Sends an info command; gives the answers by command.

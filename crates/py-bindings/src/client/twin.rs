@@ -137,11 +137,12 @@ async fn interrupted() -> PyErr {
 }
 
 /// Defines the methods of a class in pairs: each line names the method, its blocking twin, the Python signature, the
-/// arguments, and the command, which gets `py`, the core and the arguments in brackets.
+/// arguments, and the command, which gets `py`, the core and the arguments in brackets. What is wrong with them is told where the
+/// call is awaited; by the twin, at once.
 macro_rules! twins {
     ($class:ident { $($rest:tt)* } $(
         $(#[$meta:meta])*
-        $name:ident, $blocking:ident $signature:tt ($($args:tt)*) => $command:path [$($pass:expr),*];
+        $name:ident, $blocking:ident $signature:tt ($($arg:ident: $kind:ty),* $(,)?) => $command:path [$($pass:expr),*];
     )*) => {
         #[pymethods]
         impl $class {
@@ -150,14 +151,18 @@ macro_rules! twins {
                 $(#[$meta])*
                 #[pyo3(signature = $signature)]
                 #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-                fn $name(&self, py: Python<'_>, $($args)*) -> PyResult<Py<PyAny>> {
-                    $command(py, &self.core, $($pass),*)?.start(py, &self.core)
+                fn $name(&self, py: Python<'_>, $($arg: Option<&Bound<'_, PyAny>>),*) -> PyResult<Py<PyAny>> {
+                    $crate::host::at_await(py, stringify!($name), || {
+                        let none = pyo3::types::PyNone::get(py);
+                        $(let $arg: $kind = $crate::argument::argument(stringify!($arg), $arg.unwrap_or(&none))?;)*
+                        $command(py, &self.core, $($pass),*)?.start(py, &self.core)
+                    })
                 }
 
                 $(#[$meta])*
                 #[pyo3(signature = $signature)]
                 #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-                fn $blocking(&self, py: Python<'_>, $($args)*) -> PyResult<Py<PyAny>> {
+                fn $blocking(&self, py: Python<'_>, $($arg: $kind),*) -> PyResult<Py<PyAny>> {
                     $command(py, &self.core, $($pass),*)?.block(py, &self.core)
                 }
             )*

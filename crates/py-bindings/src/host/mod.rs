@@ -1,6 +1,6 @@
 //! The async side: a lane on each event loop.
 //!
-//! Each function here gives an [`op`], an object that is at once awaitable, Future-like and Coroutine-like.
+//! Each function here gives an [`op`], an object that is at once awaitable, Coroutine-like and, for its task, Future-like.
 
 mod asyncio;
 mod floor;
@@ -22,7 +22,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use aerolane::driver::host::HostHandle;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::call::Call;
@@ -138,9 +138,34 @@ pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
 /// An operation that has failed: awaiting it raises the error. For `__anext__`, which must not raise itself: `anext` of
 /// Python 3.11 with a default crashes then.
 pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Py<PyAny>> {
-    let op = OpRef::new(py, None, Work::None)?;
+    failed_as(py, "__anext__", error)
+}
+
+fn failed_as(py: Python<'_>, name: &'static str, error: PyErr) -> PyResult<Py<PyAny>> {
+    let op = OpRef::named(py, None, Work::None, name)?;
     op.reject(py, error);
     Ok(op.into_any())
+}
+
+/// What an async method gives: the operation that `call` makes, or one that has failed with its error. A method that raised would
+/// take the calls beside it along (`gather(put(a), put(b))`, where the first has been sent); a coroutine does not raise either
+/// before it is awaited.
+#[inline]
+pub(crate) fn at_await(
+    py: Python<'_>,
+    name: &'static str,
+    call: impl FnOnce() -> PyResult<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    match call() {
+        Ok(op) => Ok(op),
+        Err(error) => refused(py, name, error),
+    }
+}
+
+#[cold]
+fn refused(py: Python<'_>, name: &'static str, error: PyErr) -> PyResult<Py<PyAny>> {
+    // A Ctrl-C while the arguments were looked at is meant for the caller.
+    if error.is_instance_of::<PyException>(py) { failed_as(py, name, error) } else { Err(error) }
 }
 
 /// Runs a future on the thread of the running event loop; what it gives makes the result there. It must run no Python code.

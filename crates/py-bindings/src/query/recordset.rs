@@ -212,7 +212,8 @@ impl Recordset {
     /// All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
     /// `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
     fn to_numpy(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Self::numpy(slf, dtype)?.start(slf.py(), &slf.get().core)
+        let py = slf.py();
+        host::at_await(py, "to_numpy", || Self::numpy(slf, dtype)?.start(py, &slf.get().core))
     }
 
     /// The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread.

@@ -136,7 +136,9 @@ macro_rules! tasks {
             impl $name {
                 /// Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer.
                 fn query_status(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                    status(py, &self.core, &self.asks)?.start(py, &self.core)
+                    $crate::host::at_await(py, "query_status", || {
+                        status(py, &self.core, &self.asks)?.start(py, &self.core)
+                    })
                 }
 
                 /// Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer.
@@ -156,7 +158,9 @@ macro_rules! tasks {
                     sleep_time: f64,
                     timeout: Option<f64>,
                 ) -> PyResult<Py<PyAny>> {
-                    wait(py, &self.core, &self.asks, sleep_time, timeout)?.start(py, &self.core)
+                    $crate::host::at_await(py, "wait_till_complete", || {
+                        wait(py, &self.core, &self.asks, sleep_time, timeout)?.start(py, &self.core)
+                    })
                 }
 
                 /// Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout`

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::session::{Common, Session, SyncSession};
+use crate::argument::argument;
 use crate::behavior::Behavior;
 use crate::client::twin::Twin;
 use crate::client::{self, NodeRef, Version, check_open, node_class};
@@ -17,8 +18,10 @@ node_class! {
     #[pyclass(frozen, name = "Node", module = "aerolane")]
     ClusterNode {
         /// Sends an info command to this node. Awaitable of the answers by command, a dict.
-        fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-            self.0.info(command, None)?.start(py, &self.0.core)
+        fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+            host::at_await(py, "info", || {
+                self.0.info(argument("command", command)?, None)?.start(py, &self.0.core)
+            })
         }
     }
 }

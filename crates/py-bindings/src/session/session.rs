@@ -9,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyString};
 
 use super::dataset::DataSet;
+use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
 use crate::client::twin::Twin;
@@ -143,14 +144,14 @@ impl Session {
     ///
     /// Raises `RecordNotFoundError` when there is none.
     #[pyo3(signature = (key, bins=None))]
-    fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        self.0.get(key, bins).start(py, &self.0.core)
+    fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "get", || self.0.get(argument("key", key)?, bins).start(py, &self.0.core))
     }
 
     /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
     /// are. Awaitable of `None`.
-    fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        self.0.put(key, bins).start(py, &self.0.core)
+    fn put(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, &self.0.core))
     }
 
     /// Reads many records, each as `get` does, all at once. Awaitable of a list: for each key, in order, its `Record`
@@ -162,50 +163,68 @@ impl Session {
         keys: &Bound<'_, PyAny>,
         bins: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        let keys = self::keys(keys)?;
-        host::submit_many(py, &self.0.core, keys.len(), |index, out| {
-            let command = single::get(&keys[index], bins, self.0.read.of(&self.0.core, &keys[index]));
-            (command.encode)(out)?;
-            Ok(command.call)
+        host::at_await(py, "get_many", || {
+            let keys = self::keys(keys)?;
+            host::submit_many(py, &self.0.core, keys.len(), |index, out| {
+                let command = single::get(&keys[index], bins, self.0.read.of(&self.0.core, &keys[index]));
+                (command.encode)(out)?;
+                Ok(command.call)
+            })
         })
     }
 
     /// Writes the same bins to many records, each as `put` does, all at once. Awaitable of a list: for each key, in
     /// order, `None` or the exception that `put` would have raised.
     fn put_many(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let keys = self::keys(keys)?;
-        host::submit_many(py, &self.0.core, keys.len(), |index, out| {
-            let policy = self.0.write.of(&self.0.core, &keys[index]);
-            let command = single::write(WriteKind::Put, &keys[index], bins, policy);
-            (command.encode)(out)?;
-            Ok(command.call)
+        host::at_await(py, "put_many", || {
+            let keys = self::keys(keys)?;
+            host::submit_many(py, &self.0.core, keys.len(), |index, out| {
+                let policy = self.0.write.of(&self.0.core, &keys[index]);
+                let command = single::write(WriteKind::Put, &keys[index], bins, policy);
+                (command.encode)(out)?;
+                Ok(command.call)
+            })
         })
     }
 
     /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict.
-    fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-        control::info(py, &self.0.core, command)?.start(py, &self.0.core)
+    fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "info", || {
+            control::info(py, &self.0.core, argument("command", command)?)?.start(py, &self.0.core)
+        })
     }
 
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now. Awaitable of `None`.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
-        self.0.truncate(py, dataset, before_nanos)?.start(py, &self.0.core)
+    fn truncate(
+        &self,
+        py: Python<'_>,
+        dataset: &Bound<'_, PyAny>,
+        before_nanos: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "truncate", || {
+            let (dataset, before_nanos) = (argument("dataset", dataset)?, optional("before_nanos", before_nanos)?);
+            self.0.truncate(py, dataset, before_nanos)?.start(py, &self.0.core)
+        })
     }
 
     /// Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
     /// namespace that the cluster does not have is none.
-    fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
-        host::ready(py, self.0.namespace_sc_status(py, namespace)?)
+    fn namespace_sc_status(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "namespace_sc_status", || {
+            host::ready(py, self.0.namespace_sc_status(py, argument("namespace", namespace)?)?)
+        })
     }
 
     /// Whether a namespace is in strong-consistency mode. Awaitable of a bool.
     ///
     /// Raises `InvalidNamespaceError` for one that the cluster does not have.
-    fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
-        let consistent = self.0.is_namespace_sc(py, namespace)?;
-        host::ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
+    fn is_namespace_sc(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "is_namespace_sc", || {
+            let consistent = self.0.is_namespace_sc(py, argument("namespace", namespace)?)?;
+            host::ready(py, consistent.into_pyobject(py)?.to_owned().into_any().unbind())
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::types::PyType;
 use super::{Object, TYPE, slots};
 
 const NAME: &CStr = c"aerolane.Awaitable";
-const DOC: &CStr = c"An operation that is under way: await it, or hand it to asyncio as a future or a coroutine.\n\n\
+const DOC: &CStr = c"An operation that is under way: await it, or hand it to asyncio as a coroutine.\n\n\
 It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout around \
 it, gives its place up at once; a write that was sent may still be executed.";
 

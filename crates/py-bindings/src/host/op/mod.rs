@@ -1,4 +1,4 @@
-//! The object that an async call gives: awaitable, Future-like and Coroutine-like at once.
+//! The object that an async call gives: awaitable, a coroutine to asyncio, and a future to the task that awaits it.
 //!
 //! Its type is made of raw slots: the loop calls six of them for each operation, and a slot of our own costs a fraction
 //! of a generated method. All state is touched on one thread only, that of the event loop which the operation belongs
@@ -123,11 +123,22 @@ pub(crate) struct OpRef(Py<PyAny>);
 impl OpRef {
     /// A new operation. Without a lane it starts when it is first awaited.
     pub(super) fn new(py: Python<'_>, lane: Option<&Bound<'_, Lane>>, work: Work) -> PyResult<Self> {
+        let name = name_of(&work);
+        Self::named(py, lane, work, name)
+    }
+
+    /// [`new`](Self::new), under another name than that of its work.
+    pub(super) fn named(
+        py: Python<'_>,
+        lane: Option<&Bound<'_, Lane>>,
+        work: Work,
+        name: &'static str,
+    ) -> PyResult<Self> {
         let status = if lane.is_some() { Status::Pending } else { Status::Lazy };
         let op = Op {
             owner: AtomicUsize::new(if lane.is_some() { thread_token() } else { 0 }),
             status: StatusCell(AtomicU8::new(status as u8)),
-            name: name_of(&work),
+            name,
             blocking: AtomicBool::new(false),
             awaited: AtomicBool::new(false),
             outcome: Cell::new(None),
@@ -269,6 +280,12 @@ impl Op {
                 Some(Err(PyErr::from_value(exception)))
             }
         }
+    }
+
+    /// The error of an operation that has failed, taken out.
+    fn take_failure(&self, py: Python<'_>) -> Option<PyErr> {
+        let outcome = self.outcome.take().filter(|_| self.status.get() == Status::Failed)?;
+        Some(PyErr::from_value(outcome.bind(py)))
     }
 
     /// `CancelledError`, with the message that was given.

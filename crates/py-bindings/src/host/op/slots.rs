@@ -1,6 +1,7 @@
 //! What the interpreter calls of an operation.
 
 use std::ffi::{c_int, c_void};
+use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -9,7 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::{Object, Owned, Status, not_mine, op_of};
+use super::{Object, Op, Owned, Status, not_mine, op_of};
 use crate::host::asyncio;
 
 /// Runs a slot: no panic crosses, an error is raised.
@@ -314,8 +315,14 @@ pub(super) unsafe extern "C" fn get_loop(object: *mut ffi::PyObject, _: *mut ffi
         return slot(ptr::null_mut(), |_| Err(not_mine()));
     }
     if !op.has_loop() {
-        return slot(ptr::null_mut(), |_| {
-            Err(PyRuntimeError::new_err("the operation has no event loop yet: it was called outside of one"))
+        return slot(ptr::null_mut(), |py| {
+            // One that was over when it was made has none of its own.
+            let running = if op.is_over() { asyncio::running_loop(py)? } else { py.None().into_bound(py) };
+            if running.is_none() {
+                let text = "the operation has no event loop yet: it was called outside of one";
+                return Err(PyRuntimeError::new_err(text));
+            }
+            Ok(running.into_ptr())
         });
     }
     // Another thread may have started it since.
@@ -448,13 +455,15 @@ pub(super) unsafe extern "C" fn remove_done_callback(
     })
 }
 
+/// `_asyncio_future_blocking`: true for the task that the operation was just given to, which takes it for a future then. For all
+/// else asyncio is to take it for a coroutine, which `ensure_future` makes a task of: `asyncio.wait` takes no object that is
+/// both.
 pub(super) unsafe extern "C" fn blocking_get(object: *mut ffi::PyObject, _: *mut c_void) -> *mut ffi::PyObject {
     // SAFETY: an object of our type.
     let op = unsafe { op_of(object) };
-    if op.has_loop() {
-        return bool_ref(op.blocking.load(Ordering::Relaxed));
+    if op.blocking.load(Ordering::Relaxed) {
+        return bool_ref(true);
     }
-    // asyncio takes it for a coroutine then, which any loop may run, and not for a future, which would need one.
     // SAFETY: attached.
     unsafe { ffi::Py_NewRef(ffi::Py_None()) }
 }
@@ -541,7 +550,7 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
             let kind = ffi::Py_TYPE(object);
             let op = ManuallyDrop::take(&mut (*object.cast::<Object>()).op);
             if !op.awaited.load(Ordering::Relaxed) && op.status.get() != Status::Cancelled {
-                warn_never_awaited(py, op.name);
+                warn_never_awaited(py, &op);
             }
             drop(op);
             ffi::PyObject_GC_Del(object.cast());
@@ -551,10 +560,14 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
 }
 
 #[cold]
-fn warn_never_awaited(py: Python<'_>, name: &str) {
+fn warn_never_awaited(py: Python<'_>, op: &Op) {
     // Whatever is being raised goes on afterwards.
     let raised = PyErr::take(py);
-    let text = format!("aerolane operation '{name}' was never awaited");
+    let mut text = format!("aerolane operation '{}' was never awaited", op.name);
+    if let Some(error) = op.take_failure(py) {
+        // Nobody else hears of it.
+        let _ = write!(text, ": {error}");
+    }
     let warned = std::ffi::CString::new(text)
         .map_or(Ok(()), |text| PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyRuntimeWarning>(), &text, 1));
     if let Err(error) = warned {
