@@ -145,7 +145,7 @@ def test_fork_in_a_coroutine(script):
                     if "forked" not in str(error):
                         os._exit(4)
                 try:
-                    client.get(keys[0])
+                    await client.get(keys[0])
                     os._exit(5)
                 except Exception as error:
                     os._exit(0 if "forked" in str(error) else 6)
@@ -284,5 +284,111 @@ def test_multiprocessing(script):
         run(main())
         print("fine")
         """
+    )
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_a_child_looks_at_the_client_of_its_parent(script):
+    """While threads of the parent are busy with it: whatever lock one of them had is held for ever in the child."""
+    done = script(
+        """
+        import faulthandler
+        warnings.simplefilter("ignore", DeprecationWarning)
+        over = False
+        def busy():
+            while not over:
+                client.stats(), client.is_connected(), client.node_names(), client.metrics_enabled(), repr(client)
+                client.metrics(), client.get_blocking(keys[0])
+        threads = [threading.Thread(target=busy) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        run(read())
+        nodes = client.nodes()
+        children = []
+        for _ in range(20):
+            pid = os.fork()
+            if pid == 0:
+                faulthandler.dump_traceback_later(40, exit=True)
+                assert client.is_connected() is False
+                assert "of the parent process" in repr(client)
+                looks = [
+                    client.stats, client.metrics, client.metrics_enabled, client.nodes, client.node_names,
+                    lambda: client.get_node("a"), lambda: client.is_strong_consistency("test"),
+                    lambda: client.cluster_name, lambda: client.server_cluster_name,
+                ]
+                for look in looks:
+                    try:
+                        look()
+                    except Exception as error:
+                        assert "forked" in str(error), error
+                    else:
+                        os._exit(3)
+                repr(nodes)
+                os._exit(0)
+            children.append(pid)
+        statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+        over = True
+        for thread in threads:
+            thread.join()
+        assert statuses == [0] * 20, statuses
+        print("fine")
+        """
+    )
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_a_child_connects_the_clients_of_its_parent_anew(script, new_cluster):
+    cluster = new_cluster(nodes=1)
+    done = script(
+        """
+        from aerolane import Client, SyncClient
+        warnings.simplefilter("ignore", DeprecationWarning)
+        sync, door = SyncClient(sys.argv[1]), Client(sys.argv[1])
+        sync.connect()
+
+        async def use():
+            await door.connect()
+            session = door.create_session()
+            assert (await session.get(keys[3])).bins == {"i": 3}
+            assert door.is_connected
+
+        async def child():
+            assert not door.is_connected
+            try:
+                door.create_session()
+            except RuntimeError as error:
+                assert "forked" in str(error) and "connect" in str(error), error
+            else:
+                sys.exit(3)
+            await use()
+            await door.close()
+            assert not door.is_connected
+
+        run(use())
+        session = sync.create_session()
+        pid = os.fork()
+        if pid == 0:
+            assert not sync.is_connected
+            try:
+                session.get(keys[0])
+            except Exception as error:
+                assert "forked" in str(error), error
+            else:
+                sys.exit(4)
+            assert sync.connect() is None and sync.is_connected
+            assert sync.create_session().get(keys[1]).bins == {"i": 1}
+            with sync:
+                pass
+            assert not sync.is_connected
+            run(child())
+            gc.collect()
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0, status
+        assert sync.is_connected and session.get(keys[2]).bins == {"i": 2}
+        run(use())
+        print("fine")
+        """,
+        where=cluster.seeds,
     )
     assert done.stdout == "fine\n", done.stderr

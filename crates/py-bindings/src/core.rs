@@ -75,6 +75,20 @@ impl ClientCore {
         self.forks != fork::forks()
     }
 
+    /// Whether the client is connected. In a forked child it is not.
+    pub(crate) fn is_connected(&self) -> bool {
+        !self.is_foreign() && self.raw.asynchronous().is_connected()
+    }
+
+    /// Open or closed, for texts.
+    pub(crate) fn state(&self) -> &'static str {
+        match () {
+            () if self.is_foreign() => "of the parent process",
+            () if self.raw.cluster().is_closed() => "closed",
+            () => "open",
+        }
+    }
+
     /// Refuses a call in a forked child.
     #[inline]
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {

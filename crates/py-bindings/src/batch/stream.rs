@@ -279,7 +279,9 @@ stream_methods!(BatchRecordStream);
 impl BatchRecordStream {
     /// Ends the batch. Rows that were not taken are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.end());
+        if !self.core.is_foreign() {
+            py.detach(|| self.end());
+        }
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
@@ -292,8 +294,10 @@ impl BatchRecordStream {
     }
 
     fn __repr__(&self) -> String {
-        let state = self.news.state.lock();
-        let active = !state.closed && (matches!(state.end, End::NotYet) || !state.rows.is_empty());
+        let active = !self.core.is_foreign() && {
+            let state = self.news.state.lock();
+            !state.closed && (matches!(state.end, End::NotYet) || !state.rows.is_empty())
+        };
         format!("<BatchRecordStream of {} rows, {}>", self.keys.len(), if active { "active" } else { "over" })
     }
 }

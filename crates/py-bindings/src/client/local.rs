@@ -34,19 +34,22 @@ impl LocalClient {
 
     /// The cluster's name as the policy asks for it.
     #[getter]
-    fn cluster_name(&self) -> Option<String> {
-        self.core.raw.asynchronous().cluster_name()
+    fn cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.core.check(py)?;
+        Ok(self.core.raw.asynchronous().cluster_name())
     }
 
     /// The cluster's name as its nodes report it.
     #[getter]
-    fn server_cluster_name(&self) -> Option<String> {
-        self.core.raw.asynchronous().server_cluster_name()
+    fn server_cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.core.check(py)?;
+        Ok(self.core.raw.asynchronous().server_cluster_name())
     }
 
     /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
-    fn is_strong_consistency(&self, namespace: &str) -> Option<bool> {
-        native::mode(&self.core, namespace)
+    fn is_strong_consistency(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<bool>> {
+        self.core.check(py)?;
+        Ok(native::mode(&self.core, namespace))
     }
 
     /// As `Client.get_blocking`.
@@ -159,8 +162,9 @@ impl LocalClient {
     }
 
     /// Whether metrics are on.
-    fn metrics_enabled(&self) -> bool {
-        metrics::enabled(&self.core.raw)
+    fn metrics_enabled(&self, py: Python<'_>) -> PyResult<bool> {
+        self.core.check(py)?;
+        Ok(metrics::enabled(&self.core.raw))
     }
 
     /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every

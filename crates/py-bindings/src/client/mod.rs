@@ -68,14 +68,16 @@ impl Client {
 twins! { Client {
         /// The cluster's name as the policy asks for it.
         #[getter]
-        fn cluster_name(&self) -> Option<String> {
-            self.core.raw.asynchronous().cluster_name()
+        fn cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+            self.core.check(py)?;
+            Ok(self.core.raw.asynchronous().cluster_name())
         }
 
         /// The cluster's name as its nodes report it.
         #[getter]
-        fn server_cluster_name(&self) -> Option<String> {
-            self.core.raw.asynchronous().server_cluster_name()
+        fn server_cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+            self.core.check(py)?;
+            Ok(self.core.raw.asynchronous().server_cluster_name())
         }
 
         /// The addresses that the client was made with.
@@ -96,13 +98,14 @@ twins! { Client {
         }
 
         /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
-        fn is_strong_consistency(&self, namespace: &str) -> Option<bool> {
-            native::mode(&self.core, namespace)
+        fn is_strong_consistency(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<bool>> {
+            self.core.check(py)?;
+            Ok(native::mode(&self.core, namespace))
         }
 
         /// Whether the client is open and knows an active node.
         fn is_connected(&self) -> bool {
-            self.core.raw.asynchronous().is_connected()
+            self.core.is_connected()
         }
 
         /// The active nodes.
@@ -139,6 +142,7 @@ twins! { Client {
         /// `loop_busy` tells how often the program kept an event loop busy for 0.1 s and more while requests were under way
         /// (`count`), and for how many seconds (`total`, `longest`).
         fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+            self.core.check(py)?;
             let stats = self.core.raw.asynchronous().stats();
             stats::to_dict(py, &stats)
         }
@@ -160,8 +164,9 @@ twins! { Client {
         }
 
         /// Whether metrics are on.
-        fn metrics_enabled(&self) -> bool {
-            metrics::enabled(&self.core.raw)
+        fn metrics_enabled(&self, py: Python<'_>) -> PyResult<bool> {
+            self.core.check(py)?;
+            Ok(metrics::enabled(&self.core.raw))
         }
 
         /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
@@ -219,8 +224,7 @@ twins! { Client {
         }
 
         fn __repr__(&self) -> String {
-            let state = if self.core.raw.cluster().is_closed() { "closed" } else { "open" };
-            format!("<Client of {:?}, {state}>", self.seeds)
+            format!("<Client of {:?}, {}>", self.seeds, self.core.state())
         }
     }
 

@@ -34,6 +34,7 @@ impl NodeRef {
     /// # Errors
     /// There is none, or the client is closed.
     pub(crate) fn named(py: Python<'_>, core: &Arc<ClientCore>, name: &str) -> PyResult<Self> {
+        core.check(py)?;
         let node = core.raw.asynchronous().get_node(name).map_err(|e| errors::to_py(py, &e))?;
         Ok(Self { core: Arc::clone(core), node })
     }

@@ -187,12 +187,14 @@ impl Recordset {
     /// Whether records may still come.
     #[getter]
     fn active(&self) -> bool {
-        self.stream.is_active()
+        !self.core.is_foreign() && self.stream.is_active()
     }
 
     /// Ends the query. Records that were not taken are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.end());
+        if !self.core.is_foreign() {
+            py.detach(|| self.end());
+        }
     }
 
     /// The partition filter of the query, which says how far it has been read: the one that the query was called with.

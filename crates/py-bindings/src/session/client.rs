@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aerolane::ClientConfig;
 use aerolane::cluster::Cluster;
+use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use crate::client::thread::in_thread;
 use crate::client::{self, connect_blocking};
 use crate::core::{ClientCore, Origin};
 use crate::errors;
+use crate::fork;
 use crate::policy::ClientPolicy;
 
 /// A client that connects later than it is made.
@@ -22,7 +24,21 @@ struct Door {
     config: ClientConfig,
     seeds: Seeds,
     origin: Origin,
+    slot: ArcSwap<Slot>,
+}
+
+/// What a client is connected to in one process: a forked child begins anew, as nobody there would ever release the lock.
+struct Slot {
+    forks: u32,
+    /// There was one before, in the parent process.
+    inherited: bool,
     core: RwLock<Option<Arc<ClientCore>>>,
+}
+
+impl Slot {
+    fn new(inherited: bool) -> Arc<Self> {
+        Arc::new(Self { forks: fork::forks(), inherited, core: RwLock::new(None) })
+    }
 }
 
 impl Door {
@@ -49,18 +65,36 @@ impl Door {
         }
         Cluster::check_seeds(&config.policy, &seeds).map_err(|e| errors::to_py(py, &e))?;
         let origin = Origin::here(py, &seeds)?;
-        Ok(Self { config, seeds: Seeds::Text(seeds), origin, core: RwLock::new(None) })
+        Ok(Self { config, seeds: Seeds::Text(seeds), origin, slot: ArcSwap::new(Slot::new(false)) })
+    }
+
+    /// What this process is connected to.
+    fn slot(&self) -> Arc<Slot> {
+        let slot = self.slot.load_full();
+        if slot.forks == fork::forks() {
+            return slot;
+        }
+        // Another thread may be faster. What is the parent's is left as it is: it may have been changed at that very moment.
+        std::mem::forget(self.slot.compare_and_swap(&slot, Slot::new(true)));
+        std::mem::forget(slot);
+        self.slot.load_full()
     }
 
     /// The connected cluster.
     fn core(&self) -> PyResult<Arc<ClientCore>> {
-        let core = self.core.read().clone();
+        let slot = self.slot();
+        let core = slot.core.read().clone();
         core.ok_or_else(|| {
-            PyRuntimeError::new_err("the client is not connected: enter it (`with` or `async with`), or call connect()")
+            PyRuntimeError::new_err(if slot.inherited {
+                "the client was made before this process was forked, and its connections belong to the parent process: connect \
+                 it anew (enter it, or call connect())"
+            } else {
+                "the client is not connected: enter it (`with` or `async with`), or call connect()"
+            })
         })
     }
 
-    /// Connects, unless it is connected already.
+    /// Connects, unless it is connected already in this process.
     fn connect(&self, py: Python<'_>) -> PyResult<()> {
         if self.open().is_some() {
             return Ok(());
@@ -68,10 +102,11 @@ impl Door {
         let core = connect_blocking(py, &self.config, &self.seeds, self.origin.clone_ref(py))?;
         // Another thread may have been faster: its connection is the one then, and this one is closed.
         let surplus = {
-            let mut slot = self.core.write();
-            match &*slot {
+            let slot = self.slot();
+            let mut place = slot.core.write();
+            match &*place {
                 Some(other) if !other.raw.cluster().is_closed() => Some(core),
-                _ => slot.replace(core),
+                _ => place.replace(core),
             }
         };
         if let Some(surplus) = surplus {
@@ -81,15 +116,15 @@ impl Door {
     }
 
     fn open(&self) -> Option<Arc<ClientCore>> {
-        self.core.read().clone().filter(|core| !core.raw.cluster().is_closed())
+        self.slot().core.read().clone().filter(|core| !core.raw.cluster().is_closed())
     }
 
     fn is_connected(&self) -> bool {
-        self.open().is_some_and(|core| core.raw.asynchronous().is_connected())
+        self.open().is_some_and(|core| core.is_connected())
     }
 
     fn close(&self, py: Python<'_>) {
-        let core = self.core.read().clone();
+        let core = self.slot().core.read().clone();
         if let Some(core) = core {
             client::close_blocking(py, &core);
         }
@@ -108,6 +143,8 @@ impl Door {
 }
 
 /// A client for asyncio: `async with Client("localhost:3000") as client`.
+///
+/// In a forked child it is not connected: connect it there anew.
 ///
 /// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
 /// `max_error_rate`, `error_rate_window`: go before what the policy says.
@@ -130,7 +167,7 @@ impl Client {
         Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window)?)))
     }
 
-    /// Connects, unless the client is connected already. Awaitable of `None`.
+    /// Connects, unless the client is connected already in this process. Awaitable of `None`.
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -208,7 +245,7 @@ impl SyncClient {
         Ok(Self { door: Door::new(py, seeds, policy, max_error_rate, error_rate_window)?, current_thread_runtime })
     }
 
-    /// Connects, unless the client is connected already.
+    /// Connects, unless the client is connected already in this process.
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(&self, py: Python<'_>) -> PyResult<()> {

@@ -38,8 +38,9 @@ node_class! {
 }
 
 /// The oldest version of the active nodes.
-fn oldest(core: &ClientCore) -> Option<Version> {
-    core.raw.asynchronous().nodes().iter().map(|node| Version::of(node)).min()
+fn oldest(py: Python<'_>, core: &ClientCore) -> PyResult<Option<Version>> {
+    core.check(py)?;
+    Ok(core.raw.asynchronous().nodes().iter().map(|node| Version::of(node)).min())
 }
 
 /// Defines a class of clusters with what both kinds have, and the methods given.
@@ -67,9 +68,10 @@ macro_rules! cluster_class {
 
             /// The cluster's name as its nodes report it, or `None`.
             #[getter]
-            fn cluster_name(&self) -> Option<String> {
+            fn cluster_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+                self.core.check(py)?;
                 let client = self.core.raw.asynchronous();
-                client.server_cluster_name().or_else(|| client.cluster_name())
+                Ok(client.server_cluster_name().or_else(|| client.cluster_name()))
             }
 
             /// The active nodes.
@@ -89,28 +91,28 @@ macro_rules! cluster_class {
             }
 
             /// The oldest version of the active nodes; `None` when there are none.
-            fn server_version(&self) -> Option<Version> {
-                oldest(&self.core)
+            fn server_version(&self, py: Python<'_>) -> PyResult<Option<Version>> {
+                oldest(py, &self.core)
             }
 
             /// Whether all nodes compile expression text themselves (8.2).
-            fn supports_ael(&self) -> bool {
-                oldest(&self.core).is_some_and(|version| version.supports_server_compiled_ael())
+            fn supports_ael(&self, py: Python<'_>) -> PyResult<bool> {
+                Ok(oldest(py, &self.core)?.is_some_and(|version| version.supports_server_compiled_ael()))
             }
 
             /// Whether queries may carry operations of all kinds that read (8.1.2).
-            fn supports_query_operations(&self) -> bool {
-                oldest(&self.core).is_some_and(|version| version.supports_query_ops_projection_ext())
+            fn supports_query_operations(&self, py: Python<'_>) -> PyResult<bool> {
+                Ok(oldest(py, &self.core)?.is_some_and(|version| version.supports_query_ops_projection_ext()))
             }
 
             /// Whether all nodes have string operations (8.2).
-            fn supports_string_operations(&self) -> bool {
-                oldest(&self.core).is_some_and(|version| version.supports_string_operations())
+            fn supports_string_operations(&self, py: Python<'_>) -> PyResult<bool> {
+                Ok(oldest(py, &self.core)?.is_some_and(|version| version.supports_string_operations()))
             }
 
             /// Whether all nodes select the index of a query themselves (8.2).
-            fn supports_query_selection(&self) -> bool {
-                oldest(&self.core).is_some_and(|version| version.supports_query_selection())
+            fn supports_query_selection(&self, py: Python<'_>) -> PyResult<bool> {
+                Ok(oldest(py, &self.core)?.is_some_and(|version| version.supports_query_selection()))
             }
 
             /// Switches metrics on, or changes their policy (`None`: the default one). See `aerolane.native.MetricsPolicy`.
@@ -129,8 +131,9 @@ macro_rules! cluster_class {
             }
 
             /// Whether metrics are on.
-            fn metrics_enabled(&self) -> bool {
-                metrics::enabled(&self.core.raw)
+            fn metrics_enabled(&self, py: Python<'_>) -> PyResult<bool> {
+                self.core.check(py)?;
+                Ok(metrics::enabled(&self.core.raw))
             }
 
             /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
@@ -143,11 +146,14 @@ macro_rules! cluster_class {
             /// Whether the cluster is open and an active node is known.
             #[getter]
             fn is_connected(&self) -> bool {
-                self.core.raw.asynchronous().is_connected()
+                self.core.is_connected()
             }
 
             fn __repr__(&self) -> String {
-                let state = if self.core.raw.cluster().is_closed() { "closed" } else { "open" };
+                let state = self.core.state();
+                if self.core.is_foreign() {
+                    return format!("<Cluster {state}>");
+                }
                 format!("<Cluster of {} nodes, {state}>", self.core.raw.asynchronous().nodes().len())
             }
 
