@@ -2,8 +2,11 @@
 
 import asyncio
 import contextvars
+import gc
+import weakref
 
 import pytest
+from conftest import eventually_async
 
 from aerolane import Key
 
@@ -88,3 +91,33 @@ async def test_a_shared_context(client, set_name):
 
     tasks = [event_loop.create_task(task(key), context=context) for key in keys]
     assert await asyncio.gather(*tasks) == [[i] * 50 for i in range(8)]
+
+
+async def test_lanes_keep_no_context(connect, stored):
+    """Whoever opens connections, starts timers and fills sockets does so in its own context, which is let go of."""
+    client = connect()
+    variable = contextvars.ContextVar("variable")
+
+    class Held:
+        pass
+
+    async def task():
+        held = Held()
+        variable.set(held)
+        await asyncio.gather(*(client.get(stored) for _ in range(200)))
+        # More than a socket takes at once: the loop is asked to tell when it takes more.
+        large = Key("test", stored.set_name, "large")
+        await asyncio.gather(*(client.put(large, {"b": bytes(700_000)}) for _ in range(8)))
+        # Timers are set anew by those before them.
+        await asyncio.sleep(0.3)
+        await client.get(stored)
+        return weakref.ref(held)
+
+    alive = await asyncio.create_task(task())
+
+    def collected():
+        gc.collect()
+        return alive() is None
+
+    await eventually_async(collected)
+    assert (await client.get(stored)).bins == {"i": 1}

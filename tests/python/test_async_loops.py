@@ -90,6 +90,25 @@ def test_a_loop_that_is_closed_with_operations_in_flight(connect, keys, factory,
     run(factory, read(client, keys))
 
 
+@pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
+def test_sockets_go_with_a_loop_that_was_never_closed(connect, keys, factory):
+    if factory is not asyncio.SelectorEventLoop:
+        pytest.skip("uvloop keeps every loop that was not closed, with or without a client")
+    client = connect()
+    run(factory, read(client, keys))
+    before = descriptors()
+    for _ in range(6):
+        event_loop = factory()
+        alive = weakref.ref(event_loop)
+        event_loop.run_until_complete(read(client, keys))
+        del event_loop
+        gc.collect()
+        assert alive() is None, "the loop leaks"
+    # A loop has ten descriptors and more. The cluster of this process closes its ends when it hears of it.
+    eventually(lambda: descriptors() <= before + 8, lambda: f"{descriptors()} of {before}")
+    run(factory, read(client, keys))
+
+
 def test_two_loops_share_a_client(client, keys, factory):
     failures = []
 

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyString, PyType};
 use pyo3::{ffi, intern};
 
 use super::guarded;
@@ -10,6 +10,7 @@ use super::guarded;
 static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CANCELLED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static INVALID_STATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static CONTEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static COPY_CONTEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// The running event loop of this thread, or `None`.
@@ -19,6 +20,52 @@ pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         module.getattr("_get_running_loop").map(Bound::unbind)
     })?;
     function.bind(py).call0()
+}
+
+/// Whether tasks may run this loop from within: not if asyncio or uvloop runs it. Loops of GUI toolkits are run by dialogs, too,
+/// and `nest_asyncio` makes any loop of Python's such a one.
+pub(super) fn may_nest(event_loop: &Bound<'_, PyAny>) -> bool {
+    let py = event_loop.py();
+    let runs = event_loop.get_type().getattr(intern!(py, "run_forever"));
+    let module = runs.and_then(|runs| runs.getattr(intern!(py, "__module__"))?.extract::<String>());
+    !module.is_ok_and(|module| matches!(module.split('.').next(), Some("asyncio" | "uvloop")))
+}
+
+/// A context without variables, for callbacks that the loop keeps: in a copy of the current one, which is what it takes by
+/// itself, they would hold the variables of the task that happens to run for as long.
+pub(super) fn empty_context(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let kind = CONTEXT.get_or_try_init(py, || py.import("contextvars")?.getattr("Context").map(Bound::unbind))?;
+    kind.bind(py).call0()
+}
+
+/// `event_loop.name(fd, callback, *argument)`, in an empty context.
+pub(super) fn watch(
+    event_loop: &Bound<'_, PyAny>,
+    name: &Bound<'_, PyString>,
+    fd: i32,
+    callback: &Bound<'_, PyAny>,
+    argument: Option<i32>,
+) -> PyResult<()> {
+    let py = event_loop.py();
+    let (context, method) = (empty_context(py)?, event_loop.getattr(name)?);
+    let run = intern!(py, "run");
+    match argument {
+        Some(argument) => guarded::call_method(&context, run, (method, fd, callback, argument), None),
+        None => guarded::call_method(&context, run, (method, fd, callback), None),
+    }
+    .map(drop)
+}
+
+/// `event_loop.call_later(delay, callback, context=...)`, in an empty context.
+pub(super) fn call_later(
+    event_loop: &Bound<'_, PyAny>,
+    delay: f64,
+    callback: &Bound<'_, PyAny>,
+) -> PyResult<Py<PyAny>> {
+    let py = event_loop.py();
+    let named = PyDict::new(py);
+    named.set_item(intern!(py, "context"), empty_context(py)?)?;
+    guarded::call_method(event_loop, intern!(py, "call_later"), (delay, callback), Some(&named)).map(Bound::unbind)
 }
 
 /// A copy of the current context.

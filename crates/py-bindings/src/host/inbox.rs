@@ -82,12 +82,13 @@ impl Inbox {
         !self.any.load(Ordering::Acquire)
     }
 
-    /// This thread begins a turn; gives what is to be handed to [`end_turn`](Self::end_turn).
-    pub(super) fn begin_turn(&self) -> usize {
-        self.turning.swap(thread_token(), Ordering::Relaxed)
+    /// This thread begins a turn.
+    pub(super) fn begin_turn(&self) {
+        self.turning.store(thread_token(), Ordering::Relaxed);
     }
 
-    pub(super) fn end_turn(&self, outer: usize) {
-        self.turning.store(outer, Ordering::Relaxed);
+    /// The turn is over, and so is any that it lies within: nothing is taken in there any more before another one.
+    pub(super) fn end_turn(&self) {
+        self.turning.store(0, Ordering::Relaxed);
     }
 }

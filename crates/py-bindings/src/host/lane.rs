@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use super::asyncio;
 use super::guarded;
 use super::held::Held;
 use super::inbox::Inbox;
@@ -27,7 +28,7 @@ use crate::core::ClientCore;
 use crate::{errors, fork};
 
 /// A client's lane on one event loop. Internal.
-#[pyclass(frozen, module = "aerolane._aerolane", name = "_Lane")]
+#[pyclass(frozen, weakref, module = "aerolane._aerolane", name = "_Lane")]
 pub(crate) struct Lane {
     pub(super) event_loop: Py<PyAny>,
     pub(super) core: Weak<ClientCore>,
@@ -79,9 +80,10 @@ impl Lane {
             local: ManuallyDrop::new(OnThread::new(local)),
             forks: fork::forks(),
         };
+        lane.local()?.nests.set(asyncio::may_nest(event_loop));
         let lane = Bound::new(py, lane)?;
         let watch = Bound::new(py, Watch::new(&lane))?;
-        guarded::call_method(event_loop, intern!(py, "add_reader"), (inbox.as_raw_fd(), watch), None).map_err(|error| {
+        asyncio::watch(event_loop, intern!(py, "add_reader"), inbox.as_raw_fd(), &watch, None).map_err(|error| {
             if error.is_instance_of::<PyNotImplementedError>(py) {
                 let text = format!(
                     "an aerolane client needs an event loop that watches sockets (loop.add_reader), and {event_loop} does \
@@ -185,7 +187,7 @@ impl Lane {
     /// Has those woken who wait for an operation that has its outcome.
     pub(super) fn over(slf: &Bound<'_, Self>, op: OpRef) -> PyResult<()> {
         let local = slf.get().local()?;
-        local.ready.borrow_mut().push(op);
+        local.ready.borrow_mut().push_back(op);
         Self::submitted(slf, local, false)
     }
 

@@ -1,7 +1,8 @@
 //! What a lane's loop touches, on its own thread.
 
 use std::cell::{Cell, RefCell, RefMut};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use aerolane::client::RawFailure;
@@ -9,9 +10,11 @@ use aerolane::driver::host::{HostDriver, HostHandle};
 use aerolane::lane::{Failure, Millis, Sink};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 
 use super::held::Hold;
 use super::op::OpRef;
+use super::turn::Watch;
 use super::work::{Entry, Part, Token, Work};
 
 /// Request buffers that are kept for later, and how large they may be.
@@ -21,6 +24,16 @@ const SPARE_CAPACITY: usize = 4 * 1024;
 /// A request that has waited so long to be written leaves with the next submission: the turn of the loop takes long.
 const OVERDUE: Duration = Duration::from_micros(200);
 
+/// A callback of the lane's that a loop keeps, and calls each time in the same context.
+#[derive(Default)]
+pub(super) enum Entered {
+    #[default]
+    Nothing,
+    Reader(RawFd),
+    Writer(RawFd),
+    Inbox(Py<Watch>),
+}
+
 /// What is touched on the loop's thread only.
 pub(super) struct Local {
     /// `None` on a lane without a client, and after the end.
@@ -28,7 +41,11 @@ pub(super) struct Local {
     /// The way of futures onto the driver's lane; `None` on a lane without a client.
     handle: Option<HostHandle>,
     /// Operations with an outcome, whose callers are to be woken.
-    pub(super) ready: RefCell<Vec<OpRef>>,
+    pub(super) ready: RefCell<VecDeque<OpRef>>,
+    /// Tasks run the loop from within, or may: they are never run in a callback of the lane's.
+    pub(super) nests: Cell<bool>,
+    /// What the loop has called, while it may wake tasks.
+    pub(super) entered: Cell<Entered>,
     pub(super) failed: RefCell<Vec<(Token, RawFailure)>>,
     /// The clock, as of the beginning of the turn under way.
     pub(super) now: Cell<Option<Instant>>,
@@ -93,6 +110,8 @@ impl Local {
             handle: driver.as_ref().map(HostDriver::handle),
             driver: RefCell::new(driver),
             ready: RefCell::default(),
+            nests: Cell::new(false),
+            entered: Cell::default(),
             failed: RefCell::default(),
             now: Cell::new(None),
             flush_is_due: Cell::new(false),
@@ -110,11 +129,23 @@ impl Local {
 
     /// Lets go of the sockets, and of nothing else.
     pub(super) fn forget_after_fork(self) {
-        let Self { driver, ready, failed, timer, spare, hold, tasks, .. } = self;
+        let Self { driver, ready, failed, timer, spare, hold, tasks, entered, .. } = self;
         if let Some(driver) = driver.into_inner() {
             driver.forget_after_fork();
         }
-        std::mem::forget((ready, failed, timer, spare, hold, tasks));
+        std::mem::forget((ready, failed, timer, spare, hold, tasks, entered));
+    }
+
+    /// What the garbage collector is to know of.
+    ///
+    /// # Safety
+    /// No thread has the timer in its hands.
+    pub(super) unsafe fn visit_timer(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // SAFETY: as the caller says.
+        match unsafe { &*self.timer.as_ptr() } {
+            Some((timer, _)) => visit.call(timer),
+            None => Ok(()),
+        }
     }
 
     /// The driver. Not to be had while it is at work: a finalizer that the garbage collector runs in the middle of a turn
@@ -175,7 +206,7 @@ impl Local {
             Ok(result) => token.op.resolve(result),
             Err(error) => token.op.reject(py, error),
         }
-        self.ready.borrow_mut().push(token.op);
+        self.ready.borrow_mut().push_back(token.op);
     }
 
     /// Keeps the request's buffer for another one.
@@ -200,6 +231,13 @@ impl Local {
     pub(super) fn forget(&self, id: u64) {
         let token = self.tasks.borrow_mut().remove(&id);
         drop(token);
+    }
+
+    /// The loop has called the lane. Within a turn it is the outer call that counts.
+    pub(super) fn enter(&self, entered: Entered) {
+        if self.now.get().is_none() {
+            self.entered.set(entered);
+        }
     }
 
     pub(super) fn now(&self) -> Instant {

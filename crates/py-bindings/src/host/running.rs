@@ -44,6 +44,14 @@ impl<T> OnThread<T> {
         self.value
     }
 
+    /// The value, on any thread.
+    ///
+    /// # Safety
+    /// No other thread runs meanwhile.
+    pub(super) unsafe fn peek(&self) -> &T {
+        &self.value
+    }
+
     /// The value, on its thread.
     pub(super) fn get(&self) -> Option<&T> {
         (self.thread.load(Ordering::Relaxed) == thread_token()).then_some(&self.value)

@@ -13,7 +13,7 @@ use pyo3::{PyTraverseError, PyVisit, intern};
 use super::asyncio::{self, ContextApi};
 use super::guarded;
 use super::lane::Lane;
-use super::local::{Collect, Local};
+use super::local::{Collect, Entered, Local};
 use super::op::{OpRef, Owned};
 use super::running::Running;
 use super::work::Token;
@@ -31,7 +31,9 @@ impl Lane {
         let py = slf.py();
         let local = slf.get().local()?;
         let now = Instant::now();
-        let outer = (local.now.replace(Some(now)), slf.get().inbox.begin_turn());
+        let within = local.now.replace(Some(now)).is_some();
+        let watched = if within { Self::nested(slf, local) } else { Ok(()) };
+        slf.get().inbox.begin_turn();
         let running = Running::enter(slf);
         if let Some(mut driver) = local.driver() {
             let at = driver.set_time(now);
@@ -41,13 +43,40 @@ impl Lane {
         Self::poll_woken(slf, local);
         let woken = Self::wake(slf, WAKES_PER_TURN);
         drop(running);
-        local.now.set(outer.0);
+        // If this was an inner turn: from here on the outer one does not take along what tasks submit, and what wakes futures.
+        local.now.set(None);
+        local.entered.take();
         let flushed = Self::flush(slf);
-        slf.get().inbox.end_turn(outer.1);
+        slf.get().inbox.end_turn();
         if !(local.ready.borrow().is_empty() && slf.get().inbox.is_empty()) {
             slf.get().soon(slf, intern!(py, "_more"))?;
         }
-        woken.and(flushed)
+        woken.and(flushed).and(watched)
+    }
+
+    /// A task that a turn has woken runs the loop, which calls the lane: from now on tasks are woken by the loop itself. The
+    /// callback that the outer turn began with cannot be called again before that is over, as it has a context of its own, which
+    /// is entered: another one takes its place.
+    #[cold]
+    fn nested(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
+        let py = slf.py();
+        local.nests.set(true);
+        let event_loop = slf.get().event_loop.bind(py);
+        let (add_reader, add_writer) = (intern!(py, "add_reader"), intern!(py, "add_writer"));
+        match local.entered.take() {
+            Entered::Nothing => Ok(()),
+            Entered::Reader(fd) => {
+                let readable = slf.getattr(intern!(py, "_readable"))?;
+                asyncio::watch(event_loop, add_reader, fd, &readable, Some(fd))
+            }
+            Entered::Writer(fd) => {
+                let writable = slf.getattr(intern!(py, "_writable"))?;
+                asyncio::watch(event_loop, add_writer, fd, &writable, Some(fd))
+            }
+            Entered::Inbox(watch) => {
+                asyncio::watch(event_loop, add_reader, slf.get().inbox.as_raw_fd(), watch.bind(py), None)
+            }
+        }
     }
 
     pub(super) fn soon(&self, slf: &Bound<'_, Self>, name: &Bound<'_, pyo3::types::PyString>) -> PyResult<()> {
@@ -109,17 +138,18 @@ impl Lane {
         }
     }
 
-    /// Wakes those whose operations have an outcome, at most so many.
+    /// Wakes those whose operations have an outcome, at most so many. Each stays in line until it is its turn: a task that runs
+    /// the loop wakes the others from within.
     fn wake(slf: &Bound<'_, Self>, most: usize) -> PyResult<()> {
         let py = slf.py();
         let lane = slf.get();
         let local = lane.local()?;
-        let mut ready = std::mem::take(&mut *local.ready.borrow_mut());
-        let count = ready.len().min(most);
+        let count = local.ready.borrow().len().min(most);
         let api = ContextApi::find();
         let mut raised = None;
-        for op in ready.drain(..count) {
-            if raised.is_some() {
+        for _ in 0..count {
+            let Some(op) = local.ready.borrow_mut().pop_front() else { break };
+            if raised.is_some() || local.nests.get() {
                 lane.wake_later(py, &op);
                 continue;
             }
@@ -144,10 +174,6 @@ impl Lane {
                 }
             }
         }
-        // What was woken may have made others ready: they stand behind those that had to wait.
-        let mut now_ready = local.ready.borrow_mut();
-        ready.append(&mut now_ready);
-        *now_ready = ready;
         raised.map_or(Ok(()), Err)
     }
 
@@ -183,16 +209,21 @@ impl Lane {
                 None => break,
                 Some(WatchChange::Add(fd)) => {
                     let readable = slf.getattr(intern!(py, "_readable"))?;
-                    guarded::call_method(event_loop, intern!(py, "add_reader"), (fd, readable, fd), None)?;
+                    asyncio::watch(event_loop, intern!(py, "add_reader"), fd, &readable, Some(fd))?;
                 }
                 Some(WatchChange::Writable(fd, true)) => {
                     let writable = slf.getattr(intern!(py, "_writable"))?;
-                    guarded::call_method(event_loop, intern!(py, "add_writer"), (fd, writable, fd), None)?;
+                    asyncio::watch(event_loop, intern!(py, "add_writer"), fd, &writable, Some(fd))?;
                 }
                 Some(WatchChange::Writable(fd, false)) => {
                     guarded::call_method(event_loop, intern!(py, "remove_writer"), (fd,), None)?;
                 }
                 Some(WatchChange::Remove(fd)) => {
+                    // What another has under that number is not ours.
+                    match local.entered.take() {
+                        Entered::Reader(entered) | Entered::Writer(entered) if entered == fd => {}
+                        other => local.entered.set(other),
+                    }
                     guarded::call_method(event_loop, intern!(py, "remove_reader"), (fd,), None)?;
                     guarded::call_method(event_loop, intern!(py, "remove_writer"), (fd,), None)?;
                 }
@@ -212,8 +243,8 @@ impl Lane {
         let event_loop = slf.get().event_loop.bind(py);
         let delay = Duration::from_millis(next.since(now).max(1)).as_secs_f64();
         let tick = slf.getattr(intern!(py, "_tick"))?;
-        let handle = guarded::call_method(event_loop, intern!(py, "call_later"), (delay, tick), None)?;
-        let previous = local.timer.replace(Some((handle.unbind(), next)));
+        let handle = asyncio::call_later(event_loop, delay, &tick)?;
+        let previous = local.timer.replace(Some((handle, next)));
         if let Some((previous, _)) = previous {
             guarded::call_method(previous.bind(py), intern!(py, "cancel"), (), None)?;
         }
@@ -233,9 +264,10 @@ impl Lane {
     }
 
     /// Another thread has something for the lane: a new connection, a result, the end of the client.
-    fn woken(slf: &Bound<'_, Self>) -> PyResult<()> {
+    fn woken(slf: &Bound<'_, Self>, watch: &Bound<'_, Watch>) -> PyResult<()> {
         let local = slf.get().local()?;
         slf.get().inbox.drain();
+        local.enter(Entered::Inbox(watch.clone().unbind()));
         let turned = Self::tick(slf);
         if slf.get().core.upgrade().is_none_or(|core| core.raw.cluster().is_closed()) {
             Self::end(slf, local)?;
@@ -271,8 +303,9 @@ impl Lane {
         if lane.forks != fork::forks() {
             return;
         }
-        let listed = lane.core.upgrade().and_then(|core| core.lanes.remove(slf.as_unbound()));
-        drop(listed);
+        if let Some(core) = lane.core.upgrade() {
+            core.lanes.remove(slf.as_unbound());
+        }
         // On another thread nothing can be done here; the sockets are closed when the lane is freed.
         let Some(local) = lane.local.get() else { return };
         if !Self::close(py, local) {
@@ -310,8 +343,8 @@ impl Watch {
 
 #[pymethods]
 impl Watch {
-    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
-        Lane::woken(self.lane.bind(py))
+    fn __call__(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Lane::woken(slf.get().lane.bind(slf.py()), slf)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -330,11 +363,13 @@ impl Drop for Watch {
 impl Lane {
     /// A socket has something to read.
     fn _readable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        slf.get().local()?.enter(Entered::Reader(fd));
         Self::turn(slf, |driver, now, sink| driver.readable(fd, now, sink))
     }
 
     /// A socket takes bytes again.
     fn _writable(slf: &Bound<'_, Self>, fd: i32) -> PyResult<()> {
+        slf.get().local()?.enter(Entered::Writer(fd));
         Self::turn(slf, |driver, _, sink| driver.writable(fd, sink))
     }
 
@@ -363,7 +398,10 @@ impl Lane {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.event_loop)
+        visit.call(&self.event_loop)?;
+        // The timer knows the loop, too.
+        // SAFETY: no thread runs while objects are traversed, and none has been stopped while it had the timer in its hands.
+        unsafe { self.local.peek().visit_timer(&visit) }
     }
 }
 
