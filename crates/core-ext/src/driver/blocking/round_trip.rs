@@ -6,11 +6,11 @@ use crate::clock;
 
 /// A round trip of this length counts as long: requests that come while somebody reads then leave at once. Where it is
 /// shorter, sending them costs more than waiting for the next round.
-const LONG: Duration = Duration::from_micros(250);
+const LONG: Duration = Duration::from_micros(300);
 /// One round in so many is measured, with two readings of the clock.
 const EVERY: u32 = 16;
 
-/// An estimate that about one round trip in five undercuts: what the client's own threads wait for a processor is in most
+/// An estimate that about one round trip in nine undercuts: what the client's own threads wait for a processor is in most
 /// of them.
 #[derive(Debug, Default)]
 pub(super) struct RoundTrip {
@@ -57,8 +57,8 @@ impl RoundTrip {
 
     fn measured(&mut self, time: Duration) {
         let estimate = self.estimate.unwrap_or(time);
-        // Four steps up make one down.
-        self.estimate = Some(time.clamp(estimate / 8 * 7, estimate + estimate / 32));
+        // Eight steps up make one down.
+        self.estimate = Some(time.clamp(estimate / 8 * 7, estimate + estimate / 64));
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_change_is_followed() {
-        let up = after((0..1000).map(|n| if n < 900 { 30 } else { 500 }));
+        let up = after((0..1000).map(|n| if n < 500 { 30 } else { 500 }));
         assert!(up.is_long(), "{up:?}");
         let down = after((0..1000).map(|n| if n < 950 { 4000 } else { 30 }));
         assert!(!down.is_long(), "{down:?}");
