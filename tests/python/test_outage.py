@@ -3,7 +3,9 @@
 No write is falsely in doubt or falsely certain. The same cases as in tests/rust/adversity_outage.rs.
 """
 
+import _thread
 import asyncio
+import signal
 import threading
 import time
 
@@ -76,6 +78,26 @@ def test_calls_wait_for_the_node_and_then_say_why(new_cluster, connect, run):
     threading.Timer(0.3, start, [cluster]).start()
     run(client, "put", KEY, {"n": 3}, policy=PATIENT)
     assert run(client, "get", KEY).bins == {"n": 3}
+
+
+@pytest.mark.own_process
+def test_who_waits_for_the_node_can_be_interrupted(new_cluster, connect):
+    cluster = new_cluster(nodes=1)
+    client = connect(cluster.seeds, POLICY)
+    client.put_blocking(KEY, {"n": 1}, policy=PATIENT)
+    stop(cluster)
+    # A process that was started in the background ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    patient = native.BatchPolicy(total_timeout=60_000, max_retries=2)
+    for call in (
+        lambda: client.get_blocking(KEY, policy=read_policy(60_000)),
+        lambda: client.batch_read_blocking([KEY, Key("test", "outage", 2)], batch_policy=patient),
+    ):
+        begun = time.monotonic()
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - begun < 30
 
 
 GARBAGE = {"http": b"HTTP/1.1 400 Bad Request\r\n\r\n", "ones": b"\xff" * 64, "type": b"\x02\x09\0\0\0\0\0\x16\x16"}

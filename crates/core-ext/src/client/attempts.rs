@@ -71,7 +71,7 @@ pub(crate) struct Attempts<'a> {
     began: u32,
     /// It has been sent away from a node that is down.
     diverted: bool,
-    /// Attempts in a row behind which the connection was lost.
+    /// Attempts in a row behind which the connection was lost, or whose partition was unavailable.
     lost_in_a_row: u32,
     pauses: Option<RetryPauses>,
     failures: Vec<Error>,
@@ -214,7 +214,9 @@ impl<'a> Attempts<'a> {
             return Err(Next::GiveUp(self.timed_out(None, Phase::Queued, now)));
         }
         self.made += 1;
-        self.began = self.millis(now);
+        if self.made > 1 {
+            self.began = self.millis(now);
+        }
         Ok(())
     }
 
@@ -311,10 +313,10 @@ impl<'a> Attempts<'a> {
     fn after_answer(&mut self, node: &NodeInfo, error: Error, now: Instant) -> Next {
         self.sent += 1;
         self.unsent_in_a_row = 0;
-        self.lost_in_a_row = 0;
         let Some(code) = error.server_result_code() else {
             return Next::GiveUp(self.finish(error, now));
         };
+        self.lost_in_a_row = if code == ResultCode::PartitionUnavailable { self.lost_in_a_row + 1 } else { 0 };
         match code {
             code if Breaker::counts(code) => {
                 self.count_against(node);
@@ -426,8 +428,13 @@ impl<'a> Attempts<'a> {
         self.counted += 1;
         if self.counted < policy::max_attempts(self.policy) {
             let pause = self.pauses.get_or_insert_with(|| RetryPauses::new(self.policy)).take();
-            // The first loss says nothing of the next connection.
-            let own = own_pause(self.lost_in_a_row.saturating_sub(1));
+            // The first loss says nothing of the next connection. Partitions that are unavailable take longer than that: the
+            // nodes agree on their owners, or the topology follows them.
+            let own = match self.lost_in_a_row {
+                0 | 1 => Duration::ZERO,
+                _ if error.server_result_code().is_some() => LONGEST_OWN_PAUSE,
+                lost => own_pause(lost - 1),
+            };
             // Never the reason to give up: at most half of the time that is left.
             let left = self.deadline.map_or(own, |deadline| deadline.saturating_duration_since(now) / 2);
             return self.retry_after(pause.max(own.min(left)), error, now);

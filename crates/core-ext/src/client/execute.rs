@@ -100,7 +100,8 @@ pub(super) fn on_thread<R>(
         };
         match next {
             Next::Retry(pause) => {
-                let interrupted = !pause.is_zero() && interrupt.sleep(pause);
+                // Without a pause it has waited already, for a connection.
+                let interrupted = if pause.is_zero() { interrupt.came() } else { interrupt.sleep(pause) };
                 now = clock::now();
                 if interrupted {
                     return Err(attempts.interrupted(now));

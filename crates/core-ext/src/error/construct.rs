@@ -96,12 +96,14 @@ impl Error {
     }
 
     /// A call ends with this failure of its last attempt, which the error's kind and text are about; `why` says why it is not
-    /// tried again. `exhausted`: because the retries are used up. Answers of the server, and timeouts, become the cause of a
-    /// `Timeout`, as in aerospike-core.
+    /// tried again. `exhausted`: because the retries are used up.
     pub(crate) fn ended_by(cause: Self, why: &str, exhausted: bool) -> Self {
         let kind = match &cause.0.kind {
             ErrorKind::Connection | ErrorKind::Io(_) | ErrorKind::ConnectFailed { .. } => ErrorKind::Connection,
-            kind @ (ErrorKind::BadResponse | ErrorKind::InvalidNode | ErrorKind::MaxErrorRate) => kind.clone(),
+            kind @ (ErrorKind::Server { .. }
+            | ErrorKind::BadResponse
+            | ErrorKind::InvalidNode
+            | ErrorKind::MaxErrorRate) => kind.clone(),
             _ => ErrorKind::Timeout,
         };
         let code = match kind {

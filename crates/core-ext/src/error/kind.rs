@@ -24,7 +24,7 @@ pub enum ErrorKind {
         /// Further detail, when the server sent one (8.2 and later, on request).
         detail: Option<Box<ServerErrorDetail>>,
     },
-    /// The deadline passed before an answer came, or the retries were used up by timeouts and by answers that are worth a retry.
+    /// The deadline passed, or the retries were used up by timeouts, before an answer came.
     Timeout,
     /// A connection failed (refused, reset, closed), or none could be opened before the deadline.
     Connection,

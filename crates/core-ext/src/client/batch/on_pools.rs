@@ -61,8 +61,10 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
             course.tell_rest();
             return if tell(&mut course, &mut on_row) { course.finish() } else { Ok(()) };
         }
-        if !retries.interrupted && !retries.pause.is_zero() {
-            retries.interrupted = interrupt.sleep(retries.pause);
+        if !retries.interrupted {
+            // Without a pause it has waited already, for a connection.
+            let pause = retries.pause;
+            retries.interrupted = if pause.is_zero() { interrupt.came() } else { interrupt.sleep(pause) };
         }
         if retries.interrupted {
             for group in std::mem::take(&mut retries.groups) {

@@ -28,7 +28,7 @@ impl<'a> Interrupt<'a> {
     }
 
     /// Asks.
-    pub(super) fn came(self) -> bool {
+    pub(crate) fn came(self) -> bool {
         self.0.is_some_and(|interrupted| interrupted())
     }
 
