@@ -486,9 +486,11 @@ impl<'a> Attempts<'a> {
     fn keep(&mut self, error: Error) {
         /// Earlier failures that an error carries along.
         const KEPT: usize = 10;
-        if self.failures.len() < KEPT {
-            self.failures.push(error);
+        if self.failures.len() == KEPT {
+            // The latest says what is the case.
+            self.failures.pop();
         }
+        self.failures.push(error);
     }
 
     /// The time is over: in this phase of an attempt at a node, or between two attempts. If no connection could be had, the
@@ -497,12 +499,14 @@ impl<'a> Attempts<'a> {
         self.cluster.metrics().exceeded_total_timeout.fetch_add(1, Ordering::Relaxed);
         let down = node.filter(|node| phase <= Phase::Connecting && node.breaker().is_down(now));
         let error = match (down.and_then(|node| node.breaker().outage().error(node.label(), now)), node) {
-            (Some(error), _) => error,
-            (None, None) if self.unsent_in_a_row > 0 => {
-                self.failures.pop().unwrap_or_else(|| Error::deadline(phase, now.duration_since(self.started)))
-            }
-            _ => Error::deadline(phase, now.duration_since(self.started)),
+            (Some(error), _) => Some(error),
+            (None, Some(_)) => None,
+            (None, None) => self.failures.pop().map(|last| match last.phase() {
+                Phase::Queued | Phase::Connecting => last,
+                _ => Error::ended_by(last, "the deadline passed before the next attempt", false),
+            }),
         };
+        let error = error.unwrap_or_else(|| Error::deadline(phase, now.duration_since(self.started)));
         let error = match node {
             Some(node) => error.with_node(Arc::clone(node.label())),
             None => error,
