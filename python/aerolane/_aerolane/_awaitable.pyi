@@ -10,7 +10,7 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 @final
 class Awaitable(Coroutine[Any, Any, _T_co]):
-    """A coroutine that has begun: `await`, `gather`, `wait_for`, `create_task`, `ensure_future`, `asyncio.run` all take it.
+    """A coroutine that has begun: `await`, `gather`, `create_task`, `ensure_future`, `asyncio.run` all take it.
 
     It has the methods of a future, too. `asyncio.wait` takes what `create_task` or `ensure_future` make of it.
     """
