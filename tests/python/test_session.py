@@ -292,11 +292,11 @@ async def test_many(seeds, set_name):
         assert [result.bins for result in await session.get_many(keys[:2], bins=[])] == [{}, {}]
         assert await session.get_many([]) == []
         with pytest.raises(TypeError, match=r"keys\[1\]"):
-            session.get_many([keys[0], "x"])
+            await session.get_many([keys[0], "x"])
         with pytest.raises(TypeError):
-            session.get_many(keys[0])
+            await session.get_many(keys[0])
         with pytest.raises(InvalidArgumentError):
-            session.put_many(keys, {})
+            await session.put_many(keys, {})
 
         class Boastful(list):
             def __len__(self):
@@ -328,9 +328,9 @@ async def test_rest_of_a_session(seeds, set_name):
             await asyncio.sleep(0.05)
         assert isinstance(result, RecordNotFoundError)
         with pytest.raises(TypeError):
-            session.truncate(set_name)
+            await session.truncate(set_name)
         with pytest.raises(TypeError):
-            session.get("k")
+            await session.get("k")
         with pytest.raises(TypeError):
             client.create_session("default")
 
