@@ -285,6 +285,7 @@ def test_closed_inside_of_a_woken_task(connect, keys, factory):
     run(factory, main())
 
 
+@pytest.mark.filterwarnings("ignore:unclosed client:ResourceWarning")
 def test_collected_while_in_use(seeds, keys, factory):
     async def main():
         before = descriptors()

@@ -379,6 +379,7 @@ async def test_context_managers(seeds, key):
         client.get_blocking(key)
 
 
+@pytest.mark.filterwarnings("ignore:unclosed client:ResourceWarning")
 def test_dropping_closes(new_cluster):
     cluster = new_cluster(nodes=1)
     before = threading.active_count()
