@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from conftest import eventually
 
 from aerolane import Key, Operation
 from aerolane.exceptions import (
@@ -260,6 +261,33 @@ def test_reads_survive_the_loss_of_a_node(new_cluster, connect, run, keys):
     rows = run(client, "batch_read", keys, batch_policy=BatchPolicy(total_timeout=60_000, max_retries=10))
     stopping.join()
     assert [row.record.bins["v"] for row in rows] == list(range(300))
+
+
+def test_a_write_that_was_sent_and_has_no_node_left_is_in_doubt(new_cluster, connect, run, keys):
+    cluster = new_cluster(nodes=2, replication_factor=1)
+    client = connect(cluster.seeds)
+    node = cluster.nodes[0]
+    keys = [key for key in keys(40) if cluster.master(key.partition_id) == node.id]
+    policy = BatchPolicy(total_timeout=60_000, socket_timeout=60_000, max_retries=1000)
+    cluster.inject("answer-delay", 300, on="batch")
+
+    def stop():
+        eventually(lambda: cluster.record_count() == len(keys))
+        cluster.hold_partitions(True)
+        cluster.stop_node(node)
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    ops = [BatchWriteOp(key, bins={"v": 1}) for key in keys] + [BatchReadOp(keys[0])]
+    rows = run(client, "batch", ops, batch_policy=policy)
+    stopping.join()
+    *writes, read = rows
+    assert [row.result_code for row in rows] == [ResultCode.PARTITION_UNAVAILABLE] * len(rows)
+    assert all(row.in_doubt and row.error.in_doubt and row.error.attempts > 1 for row in writes)
+    assert not read.in_doubt and not read.error.in_doubt
+    # What was never sent is not.
+    rows = run(client, "batch_write", keys, [{"v": 2}] * len(keys), batch_policy=policy)
+    assert all(row.error is not None and not row.in_doubt for row in rows)
 
 
 def test_a_batch_answered_with_a_failure(new_cluster, connect, run, keys):

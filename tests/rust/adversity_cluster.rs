@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use aerolane::{
-    BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, ErrorKind, Key, Phase, Replica,
-    Value, as_bin,
+    BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, ClientPolicy, ErrorKind, Key,
+    Phase, Replica, ResultCode, Value, as_bin, operations,
 };
-use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
+use aerolane_embedded::{EmbeddedCluster, NodeId};
+use common::{Patient, Target, patient_writes, policy};
 use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const REPLICAS: [Replica; 5] =
@@ -300,5 +300,63 @@ fn with_no_node_left_calls_end_in_time_and_begin_again_when_one_is_back() {
         }
         patient.join().unwrap().unwrap();
         assert_eq!(get(door, &key), 3);
+    });
+}
+
+#[test]
+fn a_batch_write_that_was_sent_and_has_no_node_left_is_in_doubt() {
+    if !on_embedded("stops a node") {
+        return;
+    }
+    within(360, || {
+        // Answers that do not come in time, or are lost with their connections; one row goes as a plain command.
+        for (kind, lost, rows) in
+            Kind::ALL.into_iter().flat_map(|kind| [(kind, false, 5), (kind, true, 5), (kind, true, 1)])
+        {
+            let cluster = EmbeddedCluster::builder().nodes(2).replication_factor(1).start().unwrap();
+            let door = Door::open(kind, policy(), &cluster.seeds()).unwrap();
+            let node = cluster.nodes()[0].id;
+            let owned = |key: &Key| cluster.master(aerolane_wire::digest::partition_id(&key.digest())) == Some(node);
+            let keys = (0_i64..).map(|id| Key::new("test", "s", Value::Int(id)).unwrap()).filter(owned);
+            let keys: Vec<_> = keys.take(rows).collect();
+            for kind in [RequestKind::Batch, RequestKind::Write] {
+                let late = FaultRule::new(FaultAction::AnswerDelay(Duration::from_mins(5))).on(kind);
+                cluster.set_fault(None, &late).unwrap();
+            }
+            let write = |key: &Key| {
+                BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [operations::put(&as_bin!("n", 1))])
+            };
+            let mut rows: Vec<_> = keys.iter().map(write).collect();
+            if rows.len() > 1 {
+                rows.push(BatchOperation::read(&BatchReadPolicy::default(), keys[0].clone(), Bins::All));
+            }
+            let mut policy = patient_writes();
+            policy.base_policy.max_retries = 1000;
+            policy.base_policy.socket_timeout = if lost { 60_000 } else { 500 };
+            let batch = {
+                let door = door.clone();
+                std::thread::spawn(move || door.batch(&policy, rows))
+            };
+            until("the writes are carried out", || cluster.record_count("test") == Some(keys.len() as u64));
+            if !lost {
+                until("their answers are overdue", || door.stats().total.timeouts > 0);
+            }
+            cluster.hold_partitions(true);
+            cluster.stop_node(node).unwrap();
+            let (rows, result) = batch.join().unwrap();
+            for row in &rows {
+                assert_eq!(row.result_code(), Some(ResultCode::PartitionUnavailable), "{row:?}");
+                assert_eq!(row.in_doubt(), row.has_write(), "{row:?}");
+                assert!(
+                    row.error().unwrap().attempts() > 1 && !row.error().unwrap().sub_errors().is_empty(),
+                    "{row:?}"
+                );
+            }
+            let error = result.unwrap_err();
+            assert!(error.in_doubt() && matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
+            // What was never sent is not in doubt.
+            let (rows, result) = door.batch(&patient_writes(), keys.iter().map(write).collect());
+            assert!(!result.unwrap_err().in_doubt() && !rows.iter().any(BatchOperation::in_doubt), "{rows:?}");
+        }
     });
 }

@@ -15,6 +15,8 @@ use aerolane::{
     Txn, TxnState, UdfLang, Value, WritePolicy, as_bin, as_val, as_values,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
+use aerolane_wire::digest::partition_id;
 use common::{Patient, Target, patient_writes, policy};
 
 fn writing(txn: &Arc<Txn>) -> WritePolicy {
@@ -304,6 +306,48 @@ async fn a_write_without_an_answer_is_looked_after() {
     assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::Ok);
     for name in ["x", "y", "k"] {
         assert!(client.exists(&ReadPolicy::patient(), &target.key(name)).await.unwrap(), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_write_that_was_sent_and_has_no_node_left_is_looked_after() {
+    let namespace = NamespaceOptions::new("test").strong_consistency(true).replication_factor(1);
+    let cluster = EmbeddedCluster::builder().nodes(2).namespace_with(namespace).start().unwrap();
+    let client = Client::new(&policy(), &cluster.seeds()).await.unwrap();
+    let node = cluster.nodes()[0].id;
+    let owned = |key: &Key| cluster.master(partition_id(&key.digest())) == Some(node);
+    let keys = (0_i64..).map(|id| Key::new("test", "s", Value::Int(id)).unwrap()).filter(owned);
+    let keys: Vec<_> = keys.take(3).collect();
+    for commits in [true, false] {
+        let txn = Arc::new(Txn::new());
+        cluster.set_fault(None, &rule(FaultAction::AnswerDelay(Duration::from_mins(5)), RequestKind::Batch)).unwrap();
+        let put = operations::put(&as_bin!("v", 1));
+        let row = |key: &Key| BatchOperation::write(&BatchWritePolicy::default(), key.clone(), [put.clone()]);
+        let mut rows: Vec<_> = keys.iter().map(row).collect();
+        let mut policy = batching(&txn);
+        policy.base_policy.max_retries = 1000;
+        let before = cluster.stats(node).unwrap().batch_rows;
+        let stop = async {
+            while cluster.stats(node).unwrap().batch_rows < before + 3 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            cluster.hold_partitions(true);
+            cluster.stop_node(node).unwrap();
+        };
+        let (result, ()) = tokio::join!(client.batch(&policy, &mut rows), stop);
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::InvalidNode));
+        assert!(rows.iter().all(BatchOperation::in_doubt), "{rows:?}");
+        cluster.start_node(node).unwrap();
+        cluster.clear_faults();
+        if commits {
+            assert_eq!(client.commit(&txn).await.unwrap(), CommitStatus::Ok);
+        } else {
+            assert_eq!(client.abort(&txn).await.unwrap(), AbortStatus::Ok);
+        }
+        for key in &keys {
+            assert_eq!(client.exists(&ReadPolicy::patient(), key).await.unwrap(), commits, "{key}");
+            client.delete(&WritePolicy { durable_delete: true, ..WritePolicy::patient() }, key).await.unwrap();
+        }
     }
 }
 

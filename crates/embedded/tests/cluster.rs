@@ -99,6 +99,25 @@ fn changes_of_the_members_show_in_all_generations() {
 }
 
 #[test]
+fn partitions_that_are_held_move_nowhere() {
+    let cluster = cluster(2, 1);
+    let nodes = cluster.nodes();
+    let [mut first, mut second] = [0, 1].map(|at| Raw::connect(nodes[at].address));
+    let shares = [mastered(&mut first), mastered(&mut second)];
+    let pid = *shares[1].first().unwrap();
+    assert_eq!(first.put(digest(pid, 1), 1).unwrap().code, 0);
+    cluster.hold_partitions(true);
+    cluster.stop_node(nodes[1].id).unwrap();
+    assert_eq!(mastered(&mut first), shares[0], "nobody claims those of the other");
+    cluster.start_node(nodes[1].id).unwrap();
+    assert_eq!(mastered(&mut Raw::connect(nodes[1].address)), shares[1]);
+    assert_eq!(cluster.record_count("test"), Some(1));
+    cluster.stop_node(nodes[1].id).unwrap();
+    cluster.hold_partitions(false);
+    assert_eq!((mastered(&mut first).len(), cluster.record_count("test")), (4096, Some(0)));
+}
+
+#[test]
 fn records_survive_as_long_as_one_owner_does() {
     let cluster = cluster(3, 2);
     let nodes = cluster.nodes();

@@ -266,6 +266,14 @@ impl Cluster {
         self.running()?.cluster.set_master(partition, node).map_err(|e| to_py(&e))
     }
 
+    /// While `hold` is true, no partition moves: those of a node that stops have no owner until it starts again, as in a
+    /// real cluster until the other nodes have agreed that it is gone. With `False` they move, and what moves without a
+    /// copy on a live node loses its records. `clear_faults` does the same.
+    fn hold_partitions(&self, hold: bool) -> PyResult<()> {
+        self.running()?.cluster.hold_partitions(hold);
+        Ok(())
+    }
+
     /// Counts of a node since the cluster was started: `connections_opened`, `connections_closed`, `infos`, `logins`,
     /// `records`, `batches`, `batch_rows`, `queries`, `query_records`.
     fn stats<'py>(&self, node: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
@@ -393,7 +401,7 @@ impl Cluster {
         Fault::install(slf, &running, &nodes, &rule)
     }
 
-    /// Takes all faults back, and gives partitions back that `set_master` moved.
+    /// Takes all faults back, and gives partitions back that `set_master` or `hold_partitions` moved or held.
     fn clear_faults(&self) -> PyResult<()> {
         self.running()?.cluster.clear_faults();
         Ok(())

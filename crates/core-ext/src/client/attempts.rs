@@ -412,6 +412,11 @@ impl<'a> Attempts<'a> {
         self.finish(error, now)
     }
 
+    /// The failure of rows of a batch that cannot be routed (any more). Others may go on.
+    pub(crate) fn unroutable(&self, error: Error, now: Instant) -> Error {
+        if self.made == 0 { error } else { self.clone().finish(error, now) }
+    }
+
     /// The caller was interrupted between two attempts.
     pub(crate) fn interrupted(&mut self, now: Instant) -> Error {
         self.finish(Error::interrupted(), now)

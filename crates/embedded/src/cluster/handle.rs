@@ -264,6 +264,14 @@ impl EmbeddedCluster {
         Ok(())
     }
 
+    /// While `hold` is true, no partition moves: those of a node that stops have no owner until it starts again, as in a
+    /// real cluster until the other nodes have agreed that it is gone. With `false` they move, and what moves without a
+    /// copy on a live node loses its records. [`clear_faults`](Self::clear_faults) does the same.
+    pub fn hold_partitions(&self, hold: bool) {
+        let _nodes = self.nodes.lock();
+        self.state.hold_partitions(hold);
+    }
+
     /// Installs a fault on a node (running or not), or on all nodes (`None`).
     ///
     /// # Errors
@@ -328,11 +336,13 @@ impl EmbeddedCluster {
         found.map(|entry| Arc::clone(&entry.node)).ok_or(ClusterError::UnknownNode(id))
     }
 
-    /// Removes all faults from all nodes and gives partitions back that were moved by hand.
+    /// Removes all faults from all nodes, and gives partitions back that were moved or held by hand.
     pub fn clear_faults(&self) {
-        for entry in self.nodes.lock().iter() {
+        let nodes = self.nodes.lock();
+        for entry in nodes.iter() {
             entry.node.faults.clear();
         }
+        self.state.hold_partitions(false);
         self.state.unforce_masters();
     }
 

@@ -41,6 +41,11 @@ impl Ownership {
         Self { nodes: nodes.to_vec(), succession }
     }
 
+    /// The nodes that partitions are spread over.
+    pub(crate) fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
     /// The nodes that hold the partition if it is kept `replicas` times, the master first.
     pub(crate) fn owners(&self, pid: u16, replicas: usize) -> impl Iterator<Item = NodeId> + '_ {
         let n = self.nodes.len();

@@ -1,6 +1,7 @@
 //! What all nodes of a cluster share: namespaces, members, ownership, users, index definitions.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -42,6 +43,8 @@ pub(crate) struct ClusterState {
     view: RwLock<Arc<View>>,
     /// Serialises changes.
     forced: Mutex<BTreeMap<u16, NodeId>>,
+    /// Partitions stay where they are when nodes come and go.
+    held: AtomicBool,
 }
 
 /// One state of the cluster: immutable, replaced at every change.
@@ -112,6 +115,7 @@ impl ClusterState {
             conditions: Mutex::new(parts.conditions),
             view: RwLock::new(Arc::new(view)),
             forced: Mutex::default(),
+            held: AtomicBool::new(false),
         }
     }
 
@@ -150,15 +154,20 @@ impl ClusterState {
         view.ownership.is_owner(node.id, pid, replicas)
     }
 
-    /// Sets the live nodes. Partitions all of whose owners are gone lose their records; the rest move at once.
+    /// Sets the live nodes. Partitions all of whose owners are gone lose their records; the rest move at once, unless
+    /// they are held.
     pub(crate) fn set_members(&self, nodes: &[Arc<Node>]) {
         let forced = self.forced.lock();
         let mut members: Vec<_> = nodes.iter().map(|node| (node.id, Arc::downgrade(node))).collect();
         members.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
         let ids: Vec<NodeId> = members.iter().map(|(id, _)| *id).collect();
         let old = self.view();
-        self.drop_orphaned_partitions(&old, &ids);
-        let ownership = Ownership::new(&ids, &forced);
+        let ownership = if self.held.load(Ordering::Relaxed) {
+            old.ownership.clone()
+        } else {
+            self.drop_orphaned_partitions(&old, &ids);
+            Ownership::new(&ids, &forced)
+        };
         let view = View { members, ownership, cluster_key: new_cluster_key(), rebalanced: Instant::now() };
         *self.view.write() = Arc::new(view);
         for node in nodes {
@@ -177,6 +186,17 @@ impl ClusterState {
                     namespace.drop_partition(pid);
                 }
             }
+        }
+    }
+
+    /// Keeps partitions where they are from now on, or lets them move to the nodes that are live.
+    pub(crate) fn hold_partitions(&self, hold: bool) {
+        let forced = self.forced.lock();
+        if self.held.swap(hold, Ordering::Relaxed) && !hold {
+            let old = self.view();
+            let live: Vec<NodeId> = old.members.iter().map(|(id, _)| *id).collect();
+            self.drop_orphaned_partitions(&old, &live);
+            self.rebuild(&forced);
         }
     }
 
@@ -206,7 +226,11 @@ impl ClusterState {
 
     fn rebuild(&self, forced: &BTreeMap<u16, NodeId>) {
         let old = self.view();
-        let ids: Vec<NodeId> = old.members.iter().map(|(id, _)| *id).collect();
+        let ids: Vec<NodeId> = if self.held.load(Ordering::Relaxed) {
+            old.ownership.nodes().to_vec()
+        } else {
+            old.members.iter().map(|(id, _)| *id).collect()
+        };
         let view = View {
             members: old.members.clone(),
             ownership: Ownership::new(&ids, forced),

@@ -10,6 +10,7 @@ use super::request::Request;
 use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress};
 use crate::client::attempts::{Attempts, Next, spread};
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::is_compressed_request;
 use crate::driver::tasks::ExchangeError;
@@ -130,7 +131,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
         let all = 0..course.rows.count() as u32;
         let attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
-        let (mut groups, unroutable) = course.split(all, &attempts, &[]);
+        let (mut groups, unroutable) = course.split(all, &attempts, &[], now);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             return Err(error);
         }
@@ -143,20 +144,21 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         Ok((course, groups))
     }
 
-    /// Groups rows by the node of their next attempt. All become pending. Rows that cannot be routed fail; the first
-    /// such failure is given.
+    /// Groups rows by the node of their next attempt. All become pending. Rows that cannot be routed fail, in doubt if
+    /// they are writes that have been sent; the first such failure is given.
     fn split(
         &mut self,
         rows: impl Iterator<Item = u32>,
         attempts: &Attempts<'a>,
         history: &[bool],
+        now: Instant,
     ) -> (Vec<Group<'a>>, Option<Error>) {
         let topology = self.cluster.snapshot();
         // One growth less for most batches, without much room for each of many nodes.
         let room = rows.size_hint().1.unwrap_or(0).min(256);
         // Not the four that a list of this kind begins with: there is mostly one node, or many.
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(1);
-        let mut first_error = None;
+        let (mut first_error, mut refresh) = (None, false);
         let mut last = 0;
         let mut router = Router { topology: &topology, policy: self.policy, history, spread: spread(), last: None };
         for row in rows {
@@ -169,9 +171,11 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
                         ErrorKind::InvalidNamespace => ResultCode::InvalidNamespace,
                         _ => ResultCode::PartitionUnavailable,
                     };
-                    self.rows.fail(row, Error::server_bare(code).with_cause(error.clone()));
+                    refresh |= matches!(error.kind(), ErrorKind::InvalidNode);
+                    let failure = Error::server_bare(code).with_cause(error.clone());
+                    self.rows.stamp_unanswered(row, &attempts.unroutable(failure, now));
                     push(&mut self.news, row);
-                    first_error.get_or_insert(error);
+                    first_error.get_or_insert_with(|| attempts.unroutable(error, now));
                     continue;
                 }
             };
@@ -199,6 +203,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             if writes {
                 group.attempts.set_writes(true);
             }
+        }
+        if refresh {
+            self.cluster.request_refresh();
         }
         for group in &mut groups {
             if history.is_empty() {
@@ -279,7 +286,8 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     pub(super) fn reroute(&mut self, group: Group<'a>) -> Vec<Group<'a>> {
         let Group { mut rows, attempts, history, request, .. } = group;
         rows.retain(|row| self.rows.is_pending(*row));
-        let (mut groups, unroutable) = self.split(rows.into_iter(), &attempts, &history);
+        let now = clock::now();
+        let (mut groups, unroutable) = self.split(rows.into_iter(), &attempts, &history, now);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             self.first_error.get_or_insert(error);
         }
@@ -290,6 +298,7 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             Ok(()) => true,
             // Not to be expected: these rows have been encoded before.
             Err(error) => {
+                let error = group.attempts.refused(error, now);
                 self.give_up(group, error);
                 false
             }
