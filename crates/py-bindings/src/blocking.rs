@@ -3,21 +3,16 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use aerolane::client::RawClient;
+use aerolane::client::{RawClient, with_buffers};
 use pyo3::prelude::*;
 
 use crate::call::Call;
 use crate::{errors, fork};
 
 thread_local! {
-    static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-    static ANSWER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     /// Whether this is Python's main thread, as of so many forks.
     static MAIN: Cell<Option<(u32, bool)>> = const { Cell::new(None) };
 }
-
-/// A buffer of a thread that grew beyond this is given back.
-const KEEP: usize = 64 * 1024;
 
 /// Carries out a call whose request `encode` writes. A signal handler that raises ends it.
 pub(crate) fn run(
@@ -26,17 +21,10 @@ pub(crate) fn run(
     call: &Call,
     encode: impl FnOnce(&mut Vec<u8>) -> PyResult<()>,
 ) -> PyResult<Py<PyAny>> {
-    // Taken out, not borrowed: encoding runs foreign code, which may call the client, too.
-    let mut request = REQUEST.take();
-    request.clear();
-    let mut answer = ANSWER.take();
-    answer.clear();
-    let result = encode(&mut request).and_then(|()| exchange(py, client, call, &request, &mut answer));
-    request.shrink_to(KEEP);
-    answer.shrink_to(KEEP);
-    REQUEST.set(request);
-    ANSWER.set(answer);
-    result
+    with_buffers(|request, answer| {
+        encode(request)?;
+        exchange(py, client, call, request, answer)
+    })
 }
 
 fn exchange(

@@ -7,6 +7,7 @@
 mod asynchronous;
 mod attempts;
 mod batch;
+mod buffers;
 mod commands;
 mod execute;
 mod front_door;
@@ -23,6 +24,7 @@ mod udf;
 
 pub use asynchronous::Client;
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
+pub use buffers::with_buffers;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};

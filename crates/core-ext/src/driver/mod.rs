@@ -17,3 +17,10 @@ pub(crate) mod tasks;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 pub(crate) mod way;
+
+/// Empties a buffer that is kept for its next use; what it has beyond `keep` bytes is given back.
+pub(crate) fn empty(buffer: &mut Vec<u8>, keep: usize) {
+    // Only an empty one shrinks that far.
+    buffer.clear();
+    buffer.shrink_to(keep);
+}

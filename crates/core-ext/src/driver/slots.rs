@@ -2,6 +2,7 @@
 
 use std::task::Waker;
 
+use crate::driver::empty;
 use crate::lane::{Failure, Sink};
 
 /// A slot's buffer that grew beyond this is given back.
@@ -79,7 +80,7 @@ impl Slots {
             Outcome::Answered => {
                 buffer.clear();
                 std::mem::swap(buffer, &mut slot.buffer);
-                slot.buffer.shrink_to(KEEP_CAPACITY);
+                empty(&mut slot.buffer, KEEP_CAPACITY);
                 self.count_taken(index);
                 self.free.push(index);
                 Taken::Outcome(Ok(()))
@@ -114,7 +115,7 @@ impl Slots {
     pub(crate) fn release(&mut self, index: u32) -> Option<Waker> {
         let slot = &mut self.all[index as usize];
         let outcome = std::mem::replace(&mut slot.outcome, Outcome::Free);
-        slot.buffer.clear();
+        empty(&mut slot.buffer, KEEP_CAPACITY);
         let waker = slot.waker.take();
         if matches!(outcome, Outcome::Answered | Outcome::Failed(_)) {
             self.count_taken(index);
@@ -164,7 +165,7 @@ impl Sink<u32> for Slots {
     }
 
     fn failed(&mut self, token: u32, failure: &Failure) {
-        self.all[token as usize].buffer.clear();
+        empty(&mut self.all[token as usize].buffer, KEEP_CAPACITY);
         self.finish(token, Outcome::Failed(failure.clone()));
     }
 }

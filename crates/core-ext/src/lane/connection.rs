@@ -252,6 +252,9 @@ impl<T> Connection<T> {
             whole.shrink_to(KEEP_CAPACITY);
         } else {
             whole.drain(..used);
+            if whole.len() < whole.capacity() / 4 {
+                whole.shrink_to((whole.len() * 2).max(KEEP_CAPACITY));
+            }
         }
         self.partial = whole;
         self.check_asked_for(used)

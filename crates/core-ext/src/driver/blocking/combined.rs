@@ -35,6 +35,7 @@ use super::round_trip::RoundTrip;
 use super::sleepers::{Places, Sleepers};
 use super::{Job, LOOK_AFTER};
 use crate::clock;
+use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Answered, Meter, Stamp};
@@ -544,7 +545,7 @@ impl State {
         if unsent == 0 {
             if self.out.is_empty() && bytes.capacity() > self.out.capacity() {
                 // The allocation goes back.
-                bytes.clear();
+                empty(&mut bytes, KEEP_BUFFER);
                 self.out = bytes;
             }
             return;
@@ -604,8 +605,7 @@ impl State {
         let place = &mut self.slots[slot as usize];
         place.outcome = Outcome::Pending;
         place.asleep = false;
-        place.answer.clear();
-        place.answer.shrink_to(KEEP_BUFFER);
+        empty(&mut place.answer, KEEP_BUFFER);
         self.free.push(slot);
     }
 
@@ -652,6 +652,7 @@ impl State {
         let handed_out = self.hand_out_frames(connection, &mut meter);
         connection.meter = meter;
         self.round_trip.received(before - self.taken);
+        connection.give_back();
         handed_out
     }
 

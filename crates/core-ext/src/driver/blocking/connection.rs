@@ -301,7 +301,12 @@ impl Connection {
     pub(super) fn rest(&mut self, now: Instant) {
         self.last_used = now;
         self.reused = true;
-        if self.input.len() > KEEP_BUFFER {
+        self.give_back();
+    }
+
+    /// Gives back what a large answer needed, once all that was received has been consumed.
+    pub(super) fn give_back(&mut self) {
+        if self.input.len() > KEEP_BUFFER && self.consumed == self.filled {
             self.input = vec![0; FIRST_BUFFER];
             self.filled = 0;
             self.consumed = 0;

@@ -29,6 +29,7 @@ pub(crate) use interrupt::Interrupt;
 use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
 use sharing::{SHARE_FROM, Sharing};
 
+use super::empty;
 use super::fork::DeadSocket;
 use super::tasks::ExchangeError;
 use crate::clock;
@@ -151,7 +152,7 @@ impl Pools {
         if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
             let mut answer = ANSWER.take();
             let result = joined.finish(pool, job, &mut answer, decode);
-            answer.shrink_to(KEEP_REQUEST);
+            empty(&mut answer, KEEP_REQUEST);
             ANSWER.set(answer);
             return result.map_err(|failure| ExchangeError::Failed(self.lost(pool, node.id(), failure)));
         }
@@ -502,9 +503,8 @@ pub(crate) fn with_request<R>(
 ) -> Result<R, Error> {
     // Taken out, not borrowed: foreign code (the encoding of values) may use the client, too.
     let mut request = REQUEST.take();
-    request.clear();
     let result = encode(&mut request).map(|()| send(&request));
-    request.shrink_to(KEEP_REQUEST);
+    empty(&mut request, KEEP_REQUEST);
     REQUEST.set(request);
     result
 }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::Error;
+use crate::driver::empty;
 use crate::driver::slots::{Slots, Taken};
 use crate::driver::tasks::ExchangeError;
 use crate::lane::{Class, Failure, FailureKind, Full, Millis, Sink, Ticket};
@@ -151,7 +152,7 @@ impl HostExchange {
                 })
             }
         };
-        answer.shrink_to(KEEP_CAPACITY);
+        empty(&mut answer, KEEP_CAPACITY);
         ANSWER.set(answer);
         result
     }

@@ -32,6 +32,7 @@ use crate::Error;
 use crate::clock;
 use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
+use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
 use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{self, Metrics, Stamp};
@@ -44,6 +45,8 @@ const READS_OF_ALL: usize = 128;
 /// A loop that calls so many milliseconds late has not run.
 const LATE: u64 = 10;
 const READ_BUFFER: usize = 64 * 1024;
+/// A connection's buffer that grew beyond this is given back.
+const KEEP_CAPACITY: usize = 64 * 1024;
 /// How often idle and blocked connections are looked for, in milliseconds.
 const TRIM_EVERY: u64 = 1000;
 /// How old the counts of a busy driver in the client's statistics get, in milliseconds.
@@ -607,7 +610,7 @@ impl<T> HostDriver<T> {
             if socket.written < socket.out.len() || socket.stream.holds_output() {
                 break true;
             }
-            socket.out.clear();
+            empty(&mut socket.out, KEEP_CAPACITY);
             socket.written = 0;
             if !self.lane.take_output(id, &mut socket.out) {
                 break false;

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use super::socket::Socket;
 use super::{KEEP_CAPACITY, SharedLane, State};
 use crate::clock;
+use crate::driver::empty;
 use crate::driver::mark::{self, Mark};
 use crate::lane::{ConnId, FailureKind};
 
@@ -115,8 +116,7 @@ impl Connection {
                 }
             }
             let wrote = !self.out.is_empty();
-            self.out.clear();
-            self.out.shrink_to(KEEP_CAPACITY);
+            empty(&mut self.out, KEEP_CAPACITY);
             self.written = 0;
             let mut state = lane.state.lock();
             if self.held.load(Ordering::Relaxed) {

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use super::{ExchangeError, KEEP_CAPACITY, SharedLane};
 use crate::Error;
 use crate::clock;
+use crate::driver::empty;
 use crate::driver::slots::Taken;
 use crate::lane::{Class, Millis, Ticket};
 use crate::metrics::Stamp;
@@ -48,11 +49,10 @@ where
             let Some(encode) = self.encode.take() else { return Poll::Pending };
             // Taken out, not borrowed, while foreign code (the encoding of values) and the lane run.
             let mut request = REQUEST.take();
-            request.clear();
             let submitted = encode(&mut request).map_err(ExchangeError::Encode).and_then(|()| {
                 self.lane.submit(self.node, self.class, &request, (self.deadline, self.nanos, self.stamp), cx.waker())
             });
-            request.shrink_to(KEEP_CAPACITY);
+            empty(&mut request, KEEP_CAPACITY);
             REQUEST.set(request);
             return match submitted {
                 Ok(entry) => {
@@ -83,7 +83,7 @@ where
                 Poll::Ready(Err(ExchangeError::Failed(failure)))
             }
         };
-        answer.shrink_to(KEEP_CAPACITY);
+        empty(&mut answer, KEEP_CAPACITY);
         ANSWER.set(answer);
         result
     }

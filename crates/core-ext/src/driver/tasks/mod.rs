@@ -26,6 +26,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
+use super::empty;
 use super::fork::DeadSocket;
 use super::slots::Slots;
 use crate::Error;
@@ -188,8 +189,7 @@ impl State {
                         // The task goes on from here; it also meets the error, if there was one.
                         self.lane.return_output(id, &buffer[written..]);
                     }
-                    buffer.clear();
-                    buffer.shrink_to(KEEP_CAPACITY);
+                    empty(buffer, KEEP_CAPACITY);
                 }
             });
             if !self.lane.has_output(id) {
@@ -419,8 +419,7 @@ impl SharedLane {
                 waker.wake_by_ref();
             }
         }
-        bytes.clear();
-        bytes.shrink_to(KEEP_CAPACITY);
+        empty(&mut bytes, KEEP_CAPACITY);
         DIRECT.set(bytes);
     }
 
