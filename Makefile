@@ -26,6 +26,9 @@ PYTEST := -m pytest -q
 # Those beside other clients run where these are installed: see test-peers.
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
+# Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
+FEATURES := aerolane aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin
+
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
 TASKS ?= 256
@@ -53,6 +56,9 @@ test: lint test-rust test-python test-peers ## everything that CI runs
 lint: $(TOOLS)/.ready ## formats and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	for of in $(FEATURES); do \
+	    $(CARGO) clippy --quiet --locked --no-default-features -p $${of/:/ -F } -- -D warnings -A clippy::all -A clippy::pedantic; \
+	done
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --locked --quiet
 	$(TOOLS)/bin/ruff check .
 	$(TOOLS)/bin/ruff format --check .
