@@ -14,9 +14,11 @@ from conftest import eventually
 from aerolane import Key, Operation
 from aerolane.exceptions import (
     AerospikeError,
+    CapacityError,
     ClientClosedError,
     InvalidArgumentError,
     InvalidNamespaceError,
+    PoolExhaustedError,
     RecordNotFoundError,
     TimeoutError,
 )
@@ -28,6 +30,7 @@ from aerolane.native import (
     BatchRecord,
     BatchWriteOp,
     BatchWritePolicy,
+    ClientPolicy,
     Concurrency,
     GenerationPolicy,
     ReadPolicy,
@@ -433,3 +436,36 @@ def test_a_server_with_compression_gets_and_gives_batches_so(new_cluster, connec
         assert [row.record.bins["text"] for row in rows] == texts[part]
     rows = client.batch_stream_blocking([BatchReadOp(key) for key in keys], batch_policy=policy)
     assert {place: row.record.bins["text"] for place, row in rows} == dict(enumerate(texts))
+
+
+def test_the_answer_to_a_batch_of_a_loop_is_bounded(new_cluster, connect, run, request, keys):
+    cluster, keys = new_cluster(nodes=1), keys(20)
+    client = connect(cluster.seeds, ClientPolicy(max_batch_answer_bytes=100_000))
+    run(client, "batch_write", keys, [{"v": "x" * 10_000}] * len(keys))
+    if "blocking" in request.node.name:
+        # It decodes each row as it comes.
+        assert all(row.record for row in run(client, "batch_read", keys))
+        return
+    with pytest.raises(CapacityError, match="max_batch_answer_bytes") as caught:
+        run(client, "batch_read", keys)
+    assert not caught.value.in_doubt and caught.value.attempts == 1
+    assert all(isinstance(row.error, CapacityError) for row in caught.value.batch_records)
+    assert all(row.record for row in run(client, "batch_read", keys[:8]))
+
+
+@pytest.mark.parametrize("large", [1, 300_000])
+async def test_bytes_in_line_are_bounded(new_cluster, connect, keys, large):
+    cluster, keys = new_cluster(nodes=1), keys(4)
+    one = {"max_conns_per_node": 1, "pipeline_depth": 1}
+    client = connect(cluster.seeds, ClientPolicy(**one, max_waiting_bytes_per_node=100_000))
+    await client.put(keys[0], {"v": 1})
+    with cluster.inject("stall", on="write"):
+        # One in flight; one that waits, however large it is.
+        waiting = [client.put(keys[0], {"v": 1}), client.put(keys[1], {"v": "x" * large})]
+        late = client.put(keys[2], {"v": "x" * 90_000})
+        if large > 1:
+            with pytest.raises(PoolExhaustedError, match="max_waiting_bytes"):
+                await late
+        else:
+            waiting.append(late)
+    await asyncio.gather(*waiting)

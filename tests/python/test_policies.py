@@ -65,6 +65,8 @@ CLIENT = {
     "max_bytes_in_flight": (None, (1024, 2**30, None)),
     "max_batch_conns_per_node": (None, (1, 65_535, None)),
     "max_waiting_per_node": (None, (1, MOST, None)),
+    "max_waiting_bytes_per_node": (None, (1024, 2**40, None)),
+    "max_batch_answer_bytes": (None, (1024, 2**40, None)),
     "when_full": (p.WhenFull.WAIT, tuple(p.WhenFull)),
     "conn_pools_per_node": (1, (1, 255)),
     "opening_connection_threshold": NUMBER,

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use aerolane::{
-    BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, ClientResultCode, Error, ErrorKind,
-    Key, Phase, PoolSizing, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
+    BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, ClientPolicy, ClientResultCode,
+    Error, ErrorKind, Key, Phase, PoolSizing, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
@@ -513,7 +513,9 @@ fn a_full_pool_fails_at_once_when_asked_to() {
         for n in 1..=3 {
             // Without a timeout: it could only hang.
             let error = door.add(&writing(0, 0), &key, &[as_bin!("n", 10)]).unwrap_err();
-            let ErrorKind::PoolExhausted { limit: 1, size: 1, waiting: 0 } = error.kind() else { panic!("{error:?}") };
+            let ErrorKind::PoolExhausted { limit: 1, size: 1, waiting: 0, .. } = error.kind() else {
+                panic!("{error:?}")
+            };
             assert!(!error.in_doubt(), "{error:?}");
             is_complete(&error, Phase::Queued, 1);
             let text = error.to_string();
@@ -550,6 +552,96 @@ fn the_line_is_bounded() {
             thread.join().unwrap().unwrap();
         }
         assert_eq!(number(door, &key), 3);
+    });
+}
+
+#[test]
+fn the_line_is_bounded_by_bytes() {
+    let mut config = narrow(WhenFull::Wait);
+    config.pool = config.pool.map(|pool| PoolSizing { max_waiting_bytes: 50_000, ..pool });
+    on_each(config, |target, door| {
+        let key = target.key("line");
+        let put = |len: usize| {
+            let (door, key) = (door.clone(), key.clone());
+            std::thread::spawn(move || door.put(&writing(0, 0), &key, &[as_bin!("v", "x".repeat(len))]))
+        };
+        put(1).join().unwrap().unwrap();
+        set(target, None, FaultRule::new(FaultAction::Stall).on(RequestKind::Write).times(1));
+        let mut threads = vec![put(1)];
+        until("the first is under way", || door.stats().total.in_flight == 1);
+        // One that is larger than all that may wait.
+        threads.push(put(100_000));
+        until("it is in line", || door.stats().total.queued == 1);
+        let next = put(1);
+        if door.kind == Kind::Sync {
+            // Threads that block keep their requests themselves.
+            until("the next is in line, too", || door.stats().total.queued == 2);
+            threads.push(next);
+        } else {
+            let error = next.join().unwrap().unwrap_err();
+            let ErrorKind::PoolExhausted { waiting: 1, waiting_bytes, .. } = error.kind() else { panic!("{error:?}") };
+            assert!(*waiting_bytes > 100_000 && !error.in_doubt(), "{error:?}");
+            assert!(error.to_string().contains("max_waiting_bytes"), "{error}");
+        }
+        target.faults().clear_faults();
+        for thread in threads {
+            thread.join().unwrap().unwrap();
+        }
+        put(100_000).join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn the_answer_to_a_batch_is_bounded() {
+    let config = ClientConfig {
+        pool: Some(PoolSizing { max_batch_answer_bytes: 100_000, ..PoolSizing::default() }),
+        ..policy().into()
+    };
+    on_each(config, |target, door| {
+        let (node, ..) = here_and_elsewhere(target);
+        let keys = (0_i64..).map(|id| target.key(id));
+        let mut own = keys.clone().filter(|key| master(target, key) == node);
+        let large: Vec<_> = own.by_ref().take(20).collect();
+        let other: Vec<_> = keys.filter(|key| master(target, key) != node).take(5).collect();
+        for key in &large {
+            door.put(&writing(20_000, 0), key, &[as_bin!("v", "x".repeat(10_000))]).unwrap();
+        }
+        for key in &other {
+            door.put(&writing(20_000, 0), key, &[as_bin!("v", 1)]).unwrap();
+        }
+        let batch = |keys: &mut dyn Iterator<Item = &Key>| {
+            let rows = keys.map(|key| BatchOperation::read(&BatchReadPolicy::default(), key.clone(), Bins::All));
+            door.batch(&BatchPolicy::patient(), rows.collect())
+        };
+        let (rows, result) = batch(&mut large.iter().chain(&other));
+        let (rows_of_large, rows_of_others) = rows.split_at(large.len());
+        assert!(rows_of_others.iter().all(|row| row.record().is_some()), "{rows_of_others:?}");
+        if door.kind == Kind::Sync {
+            // It decodes each row as it comes.
+            assert!(result.is_ok() && rows_of_large.iter().all(|row| row.record().is_some()));
+            return;
+        }
+        let error = result.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::AnswerTooLarge { limit: 100_000 }), "{error:?}");
+        assert!(error.to_string().contains("max_batch_answer_bytes"), "{error}");
+        for row in rows_of_large {
+            let error = row.error().unwrap();
+            assert!(matches!(error.kind(), ErrorKind::AnswerTooLarge { .. }) && error.attempts() == 1, "{error:?}");
+            assert!(!error.in_doubt() && error.node().is_some() && error.phase() == Phase::Receiving, "{error:?}");
+        }
+        // Parts of it are answered, and so are the rows of writes, which answer with little.
+        let (rows, result) = batch(&mut large.iter().take(8));
+        assert!(result.is_ok() && rows.iter().all(|row| row.record().is_some()), "{result:?}");
+        until("nothing is left over", || {
+            let total = door.stats().total;
+            (total.in_flight, total.queued, total.orphans) == (0, 0, 0)
+        });
+        // What is carried out and answered with too much is in doubt.
+        let write = BatchWritePolicy::default();
+        let ops = || [operations::put(&as_bin!("n", 1)), operations::get_bin("v")];
+        let rows = large.iter().map(|key| BatchOperation::write(&write, key.clone(), ops())).collect();
+        let (rows, _) = door.batch(&BatchPolicy::patient(), rows);
+        assert!(rows.iter().all(BatchOperation::in_doubt), "{rows:?}");
     });
 }
 

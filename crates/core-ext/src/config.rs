@@ -69,6 +69,14 @@ pub struct PoolSizing {
     /// Most callers that wait for a place, per node and lane; further ones fail at once with
     /// [`ErrorKind::PoolExhausted`](crate::ErrorKind::PoolExhausted). Default 1,048,576.
     pub max_waiting: usize,
+    /// Most bytes of requests that wait for a place, per node and lane; further ones fail at once with
+    /// [`ErrorKind::PoolExhausted`](crate::ErrorKind::PoolExhausted). Default 256 MiB. A larger request still waits, where no
+    /// other does. (Requests of blocking threads do not count: each of them waits in its own thread.)
+    pub max_waiting_bytes: usize,
+    /// Most bytes of a node's answer to one batch, which async clients gather before they decode it. A larger one fails with
+    /// [`ErrorKind::AnswerTooLarge`](crate::ErrorKind::AnswerTooLarge), for this node's rows. Default 1 GiB. (Blocking clients
+    /// decode row by row, without this limit.)
+    pub max_batch_answer_bytes: usize,
     /// What callers get when all places are taken. Default [`WhenFull::Wait`].
     pub when_full: WhenFull,
 }
@@ -77,6 +85,8 @@ pub struct PoolSizing {
 pub const MAX_DEPTH: u32 = 1024;
 /// The most connections per node that [`PoolSizing`] may ask for.
 pub const MAX_CONNECTIONS: u32 = 65_535;
+/// The most bytes that [`PoolSizing::max_waiting_bytes`] and [`PoolSizing::max_batch_answer_bytes`] may be: 1 TiB.
+pub const MAX_BYTES: u64 = 1 << 40;
 /// The most lanes that a client may have.
 pub const MAX_LANES: u32 = 1024;
 
@@ -90,6 +100,8 @@ impl Default for PoolSizing {
             max_bytes_in_flight: 1 << 20,
             batch_max: 64,
             max_waiting: 1 << 20,
+            max_waiting_bytes: 256 << 20,
+            max_batch_answer_bytes: 1 << 30,
             when_full: WhenFull::Wait,
         }
     }
@@ -132,6 +144,8 @@ impl PoolSizing {
         check("depth", u64::from(self.depth), 1, u64::from(MAX_DEPTH))?;
         check("batch_max", u64::from(self.batch_max), 1, u64::from(MAX_CONNECTIONS))?;
         check("max_bytes_in_flight", self.max_bytes_in_flight as u64, 1024, 1 << 30)?;
+        check("max_waiting_bytes", self.max_waiting_bytes as u64, 1024, MAX_BYTES)?;
+        check("max_batch_answer_bytes", self.max_batch_answer_bytes as u64, 1024, MAX_BYTES)?;
         if self.min > self.max {
             return Err(Error::invalid_argument(format!(
                 "PoolSizing: min ({}) is larger than max ({})",
@@ -295,6 +309,8 @@ mod tests {
         refused(PoolSizing { depth: MAX_DEPTH + 1, ..d() }.validate(), "depth is 1025");
         refused(PoolSizing { batch_max: 0, ..d() }.validate(), "batch_max is 0");
         refused(PoolSizing { max_bytes_in_flight: 0, ..d() }.validate(), "max_bytes_in_flight is 0");
+        refused(PoolSizing { max_waiting_bytes: 1023, ..d() }.validate(), "max_waiting_bytes is 1023");
+        refused(PoolSizing { max_batch_answer_bytes: 0, ..d() }.validate(), "max_batch_answer_bytes is 0");
         refused(PoolSizing { min: 9, max: 8, ..d() }.validate(), "min (9) is larger than max (8)");
         refused(PoolSizing { max: u32::MAX, ..d() }.validate(), "max is 4294967295");
         refused(PoolSizing::for_concurrency(0).map(drop), "must not be 0");

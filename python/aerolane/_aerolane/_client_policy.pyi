@@ -25,6 +25,8 @@ class ClientPolicy:
         max_bytes_in_flight: int | None = None,
         max_batch_conns_per_node: int | None = None,
         max_waiting_per_node: int | None = None,
+        max_waiting_bytes_per_node: int | None = None,
+        max_batch_answer_bytes: int | None = None,
         when_full: WhenFull | None = None,
         conn_pools_per_node: int | None = None,
         opening_connection_threshold: int | None = None,
@@ -60,6 +62,8 @@ class ClientPolicy:
         max_bytes_in_flight: int | None = None,
         max_batch_conns_per_node: int | None = None,
         max_waiting_per_node: int | None = None,
+        max_waiting_bytes_per_node: int | None = None,
+        max_batch_answer_bytes: int | None = None,
         when_full: WhenFull | None = None,
         conn_pools_per_node: int | None = None,
         opening_connection_threshold: int | None = None,
@@ -98,6 +102,8 @@ class ClientPolicy:
     max_bytes_in_flight: int | None
     max_batch_conns_per_node: int | None
     max_waiting_per_node: int | None
+    max_waiting_bytes_per_node: int | None
+    max_batch_answer_bytes: int | None
     when_full: WhenFull
     conn_pools_per_node: int
     opening_connection_threshold: int

@@ -75,6 +75,8 @@ impl Rig {
             max_bytes_in_flight: 1 << 20,
             max_batch: 1,
             max_waiting: 1 << 20,
+            max_waiting_bytes: 1 << 30,
+            max_batch_answer_bytes: 1 << 30,
             wait: true,
             idle_ms: 0,
             orphan_ms: 10_000,

@@ -377,6 +377,11 @@ impl<'a> Attempts<'a> {
             FailureKind::ConnectionLost(kind) => Error::connection_io("use the connection", kind.into()),
             FailureKind::OpenFailed(error) => error,
             FailureKind::Garbage(error) => Error::bad_response(format!("the answer is malformed: {error}")),
+            FailureKind::AnswerTooLarge(limit) => {
+                // The next one would be as large.
+                let error = Error::answer_too_large(limit).with_node(Arc::clone(node.label()));
+                return Next::GiveUp(self.finish(error, now));
+            }
             FailureKind::NodeGone => Error::invalid_node("the node has left the cluster"),
             FailureKind::Closed if self.cluster.is_closed() => {
                 let error = Error::client_closed().with_phase(phase);

@@ -142,9 +142,21 @@ impl Error {
 
     /// No connection is free and none may be opened.
     #[must_use]
-    pub fn pool_exhausted(limit: usize, size: usize, waiting: usize, node: &Arc<str>) -> Self {
-        let kind = ErrorKind::PoolExhausted { limit, size, waiting };
+    pub fn pool_exhausted(
+        limit: usize,
+        size: usize,
+        (waiting, waiting_bytes): (usize, usize),
+        node: &Arc<str>,
+    ) -> Self {
+        let kind = ErrorKind::PoolExhausted { limit, size, waiting, waiting_bytes };
         Self::of_client(kind, ClientResultCode::NoMoreConnections, None).with_node(Arc::clone(node))
+    }
+
+    /// The answer to a batch has more bytes than are taken.
+    #[must_use]
+    pub fn answer_too_large(limit: u64) -> Self {
+        Self::of_client(ErrorKind::AnswerTooLarge { limit }, ClientResultCode::ClientError, None)
+            .with_phase(Phase::Receiving)
     }
 
     /// The client is closed.

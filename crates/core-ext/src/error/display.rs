@@ -44,9 +44,15 @@ impl Error {
             ErrorKind::Io(e) => e.to_string().into(),
             ErrorKind::ParseAddr(e) => format!("not an address: {e}").into(),
             ErrorKind::ParseInt(e) => format!("not an integer: {e}").into(),
-            ErrorKind::PoolExhausted { limit, size, waiting } => format!(
+            ErrorKind::PoolExhausted { limit, size, waiting, waiting_bytes } => format!(
                 "all connections to the node are full: {size} open, {limit} requests in flight at most, \
-                 {waiting} callers waiting (raise PoolSizing::max or depth, or use WhenFull::Wait)"
+                 {waiting} callers waiting with {waiting_bytes} bytes (send less at a time, raise PoolSizing::max, depth, \
+                 max_waiting or max_waiting_bytes, or use WhenFull::Wait)"
+            )
+            .into(),
+            ErrorKind::AnswerTooLarge { limit } => format!(
+                "the node's answer to the batch has more than {limit} bytes (split the batch, or raise \
+                 PoolSizing::max_batch_answer_bytes, max_batch_answer_bytes of Python's ClientPolicy)"
             )
             .into(),
             ErrorKind::ClientClosed => "the client is closed".into(),

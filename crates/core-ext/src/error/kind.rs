@@ -69,7 +69,8 @@ pub enum ErrorKind {
     ParseInt(std::num::ParseIntError),
 
     /// Every connection to the node is full, and the pool is set to fail instead of wait
-    /// ([`WhenFull::Fail`](crate::config::WhenFull::Fail)), or too many callers wait already. Nothing was sent.
+    /// ([`WhenFull::Fail`](crate::config::WhenFull::Fail)), or too many callers, or bytes of requests, wait already.
+    /// Nothing was sent.
     PoolExhausted {
         /// How many requests may be in flight to the node at once.
         limit: usize,
@@ -77,6 +78,15 @@ pub enum ErrorKind {
         size: usize,
         /// How many callers wait already.
         waiting: usize,
+        /// How many bytes their requests have that the client keeps for them.
+        waiting_bytes: usize,
+    },
+    /// The answer of a node to a batch has more bytes than
+    /// [`PoolSizing::max_batch_answer_bytes`](crate::PoolSizing::max_batch_answer_bytes): split the batch, or raise the limit.
+    /// Its rows have been carried out, or may have been.
+    AnswerTooLarge {
+        /// The most bytes that are taken.
+        limit: u64,
     },
     /// The client is closed. Nothing was sent.
     ClientClosed,
@@ -136,6 +146,7 @@ impl ErrorKind {
             Self::ParseAddr(_) => "ParseAddr",
             Self::ParseInt(_) => "ParseInt",
             Self::PoolExhausted { .. } => "PoolExhausted",
+            Self::AnswerTooLarge { .. } => "AnswerTooLarge",
             Self::ClientClosed => "ClientClosed",
             Self::Interrupted => "Interrupted",
             Self::ConnectFailed { .. } => "ConnectFailed",

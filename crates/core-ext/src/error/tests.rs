@@ -84,7 +84,7 @@ fn messages_name_the_likely_cause() {
         (Error::server(14, &node()), "hot key"),
         (Error::server(11, &node()), "strong consistency"),
         (Error::server(21, &node()), "15 bytes"),
-        (Error::pool_exhausted(64, 4, 100, &node()), "100 callers waiting"),
+        (Error::pool_exhausted(64, 4, (100, 5000), &node()), "100 callers waiting"),
         (Error::invalid_namespace("tset", ["test", "bar"]), "only: test, bar"),
         (Error::invalid_namespace("test", []), "no partition map"),
         (Error::cluster_name_mismatch("prod", Some("dev")), "\"dev\", not \"prod\""),

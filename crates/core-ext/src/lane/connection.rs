@@ -33,6 +33,8 @@ pub(super) struct Account<'a> {
     pub(super) counters: &'a mut NodeCounters,
     pub(super) meter: &'a mut Meter,
     pub(super) reading: &'a mut Reading,
+    /// Most bytes of the answer to a batch.
+    pub(super) max_answer: u64,
 }
 
 /// One request in flight. Without a token it is an orphan.
@@ -62,6 +64,8 @@ pub(super) struct Connection<T> {
     begun: bool,
     /// Of an answer of several frames: the bytes of those that have come.
     answer_bytes: u64,
+    /// The same, as they are once they are unpacked.
+    unpacked_bytes: u64,
     /// Whether the batch that is in flight, one at a time, went compressed.
     compressed: bool,
     bytes_in_flight: u64,
@@ -112,6 +116,7 @@ impl<T> Connection<T> {
             partial: Vec::new(),
             begun: false,
             answer_bytes: 0,
+            unpacked_bytes: 0,
             compressed: false,
             bytes_in_flight: 0,
             orphans: 0,
@@ -299,7 +304,7 @@ impl<T> Connection<T> {
         &mut self,
         body: &[u8],
         now: Millis,
-        Account { counters, meter, reading }: &mut Account<'_>,
+        Account { counters, meter, reading, max_answer }: &mut Account<'_>,
         sink: &mut impl Sink<T>,
     ) -> WireResult<()> {
         let Some(front) = self.entries.front_mut() else {
@@ -319,12 +324,22 @@ impl<T> Connection<T> {
                 None if self.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
                 end => end,
             };
-            if let Some(token) = &mut front.call.token {
-                sink.part(token, body, end.is_some());
+            self.unpacked_bytes += body.len() as u64;
+            if self.unpacked_bytes <= *max_answer {
+                if let Some(token) = &mut front.call.token {
+                    sink.part(token, body, end.is_some());
+                }
+            } else if let Some(token) = front.call.token.take() {
+                let kind = FailureKind::AnswerTooLarge(*max_answer);
+                sink.failed(token, &Failure { kind, sent: true, begun: true });
+                counters.orphans += 1;
+                self.orphans += 1;
+                self.blocked_since.get_or_insert(now);
             }
             self.begun = end.is_none();
             self.answer_bytes += received as u64;
             let Some(code) = end else { return Ok(()) };
+            self.unpacked_bytes = 0;
             let received = std::mem::take(&mut self.answer_bytes);
             let sent = u64::from(front.len);
             meter.answered(front.call.stamp, || Answered { sent, received, result_code: Some(code) });

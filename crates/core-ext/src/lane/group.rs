@@ -27,6 +27,10 @@ pub(super) struct Limits {
     pub(super) max_bytes: u64,
     /// Most requests in line.
     pub(super) max_waiting: usize,
+    /// Most bytes of requests in line.
+    pub(super) max_waiting_bytes: u64,
+    /// Most bytes of the answer to a batch.
+    pub(super) max_answer: u64,
     /// Whether requests may wait for a place that another one holds.
     pub(super) wait: bool,
 }
@@ -127,9 +131,11 @@ impl<T> Group<T> {
         let waiting = self.line.len();
         // Without waiting for others a request may still wait for a connection that is to be opened.
         let usable = self.open - self.retired;
-        if waiting >= limits.max_waiting || (!limits.wait && (usable >= limits.max || in_flight + waiting >= limit)) {
+        let full = waiting >= limits.max_waiting || !self.line.has_room_for(request.len(), limits.max_waiting_bytes);
+        if full || (!limits.wait && (usable >= limits.max || in_flight + waiting >= limit)) {
             self.counters.refused += 1;
-            return Err((Full { limit, in_flight, size: self.open, waiting }, call.token));
+            let waiting_bytes = self.line.bytes();
+            return Err((Full { limit, in_flight, size: self.open, waiting, waiting_bytes }, call.token));
         }
         self.counters.requests += 1;
         self.counters.queued += 1;
@@ -328,7 +334,12 @@ impl<T> Group<T> {
         }
         let proven = conn.proven;
         let mut reading = Reading::new(nanos, requests, self.counters.in_flight as usize);
-        let account = &mut Account { counters: &mut self.counters, meter: &mut self.meter, reading: &mut reading };
+        let account = &mut Account {
+            counters: &mut self.counters,
+            meter: &mut self.meter,
+            reading: &mut reading,
+            max_answer: limits.max_answer,
+        };
         let result = conn.received(bytes, now, account, sink);
         self.loads[slot] = conn.load();
         if reading.answers > 0 {

@@ -20,6 +20,8 @@ pub(super) struct Line<T> {
     queue: VecDeque<Waiting<T>>,
     /// How many in `queue` were given up.
     dead: usize,
+    /// How many bytes those have.
+    dead_bytes: usize,
     /// The bytes of the waiting requests; those before `used` are done with.
     bytes: Vec<u8>,
     used: usize,
@@ -38,7 +40,15 @@ const SWEPT_PER_MILLI: usize = 8192;
 
 impl<T> Line<T> {
     pub(super) const fn new() -> Self {
-        Self { queue: VecDeque::new(), dead: 0, bytes: Vec::new(), used: 0, earliest: Millis::NEVER, ascending: true }
+        Self {
+            queue: VecDeque::new(),
+            dead: 0,
+            dead_bytes: 0,
+            bytes: Vec::new(),
+            used: 0,
+            earliest: Millis::NEVER,
+            ascending: true,
+        }
     }
 
     /// How many wait.
@@ -48,6 +58,16 @@ impl<T> Line<T> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// How many bytes wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() - self.used - self.dead_bytes
+    }
+
+    /// Whether a request of this size may stand in line: alone it always may.
+    pub(super) fn has_room_for(&self, len: usize, max_bytes: u64) -> bool {
+        self.is_empty() || (self.bytes() + len) as u64 <= max_bytes
     }
 
     pub(super) fn push(&mut self, request: &[u8], call: Call<T>) {
@@ -76,8 +96,10 @@ impl<T> Line<T> {
     /// Takes a request out of the line, wherever it stands. `None`: it is not (or no longer) in line.
     pub(super) fn cancel(&mut self, ticket: Ticket) -> Option<T> {
         let index = self.queue.binary_search_by_key(&ticket, |w| w.call.ticket).ok()?;
-        let token = self.queue[index].call.token.take()?;
+        let waiting = &mut self.queue[index];
+        let token = waiting.call.token.take()?;
         self.dead += 1;
+        self.dead_bytes += waiting.len as usize;
         self.tidy();
         Some(token)
     }
@@ -106,6 +128,7 @@ impl<T> Line<T> {
                 }
             } else if let Some(token) = waiting.call.token.take() {
                 self.dead += 1;
+                self.dead_bytes += waiting.len as usize;
                 expired(token, waiting.call.age(now));
             }
         }
@@ -136,7 +159,7 @@ impl<T> Line<T> {
                 to(token);
             }
         }
-        self.dead = 0;
+        (self.dead, self.dead_bytes) = (0, 0);
         self.tidy();
     }
 
@@ -157,6 +180,7 @@ impl<T> Line<T> {
             while let Some(Waiting { call: Call { token: None, .. }, len }) = self.queue.front() {
                 self.used += *len as usize;
                 self.dead -= 1;
+                self.dead_bytes -= *len as usize;
                 self.queue.pop_front();
             }
         }
@@ -165,7 +189,9 @@ impl<T> Line<T> {
             self.used = 0;
             self.earliest = Millis::NEVER;
             self.ascending = true;
-        } else if self.dead > KEEP_WAITING && self.dead * 2 > self.queue.len() {
+        } else if (self.dead > KEEP_WAITING && self.dead * 2 > self.queue.len())
+            || (self.dead_bytes > KEEP_BYTES && self.dead_bytes > self.bytes())
+        {
             self.compact();
         } else if self.used >= KEEP_BYTES && self.used * 2 >= self.bytes.len() {
             self.bytes.drain(..self.used);
@@ -187,7 +213,7 @@ impl<T> Line<T> {
         });
         self.bytes.truncate(to);
         self.used = 0;
-        self.dead = 0;
+        (self.dead, self.dead_bytes) = (0, 0);
     }
 }
 

@@ -147,7 +147,8 @@ impl<T> Lane<T> {
     ///
     /// # Errors
     ///
-    /// [`Full`], with the token, when the line has its full length, or everything is full and the lane is not to wait.
+    /// [`Full`], with the token, when the line has its full length or bytes, or everything is full and the lane is not to
+    /// wait.
     pub fn submit(
         &mut self,
         node: u16,
@@ -606,7 +607,18 @@ impl<T> Lane<T> {
 }
 
 fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
-    let LaneSizing { min, max, spread, depth, max_bytes_in_flight, max_batch, max_waiting, wait, .. } = sizing;
+    let LaneSizing {
+        min,
+        max,
+        spread,
+        depth,
+        max_bytes_in_flight,
+        max_batch,
+        max_waiting,
+        max_waiting_bytes,
+        wait,
+        ..
+    } = sizing;
     let (min, max, spread, depth) = match class {
         Class::Single => (min, max, spread, depth),
         Class::Slow => (0, max, spread, depth),
@@ -621,6 +633,8 @@ fn limits(sizing: LaneSizing, class: Class, nodes: usize) -> Limits {
         depth: usize::from(depth.max(1)),
         max_bytes: u64::from(max_bytes_in_flight),
         max_waiting: max_waiting as usize,
+        max_waiting_bytes,
+        max_answer: sizing.max_batch_answer_bytes,
         wait,
     }
 }

@@ -85,6 +85,8 @@ fn sizing() -> LaneSizing {
         max_bytes_in_flight: 1 << 20,
         max_batch: 2,
         max_waiting: 1000,
+        max_waiting_bytes: 1 << 30,
+        max_batch_answer_bytes: 1 << 30,
         wait: true,
         idle_ms: 10_000,
         orphan_ms: 1000,

@@ -104,6 +104,11 @@ pub struct LaneSizing {
     pub max_batch: u16,
     /// Most requests in line, for each class of connections. Beyond it they are refused with [`Full`].
     pub max_waiting: u32,
+    /// Most bytes of requests in line, for each class of connections. A request that is larger still waits where no other
+    /// does.
+    pub max_waiting_bytes: u64,
+    /// Most bytes of a node's answer to a batch: the sink is given no more of it, and told [`FailureKind::AnswerTooLarge`].
+    pub max_batch_answer_bytes: u64,
     /// When everything is full: wait in line (true) or fail at once (false).
     pub wait: bool,
     /// Connections idle for longer (milliseconds) are closed, down to `min`. 0: never.
@@ -143,6 +148,8 @@ impl From<&PoolSizing> for LaneSizing {
             max_bytes_in_flight: u32::try_from(share.max_bytes_in_flight).unwrap_or(u32::MAX),
             max_batch: short(share.batch_max),
             max_waiting: u32::try_from(share.max_waiting).unwrap_or(u32::MAX),
+            max_waiting_bytes: share.max_waiting_bytes as u64,
+            max_batch_answer_bytes: share.max_batch_answer_bytes as u64,
             wait: share.when_full == WhenFull::Wait,
             idle_ms: IDLE_MS,
             orphan_ms: ORPHAN_MS,
@@ -164,6 +171,8 @@ pub enum FailureKind {
     OpenFailed(crate::Error),
     /// Something came that is no answer; the connection was given up.
     Garbage(WireError),
+    /// The answer to a batch has more than so many bytes ([`LaneSizing::max_batch_answer_bytes`]). The rest is dropped.
+    AnswerTooLarge(u64),
     /// The client was closed, or the runtime that drove the connection has ended.
     Closed,
     /// The node left the cluster.
@@ -228,8 +237,8 @@ impl Lateness {
     }
 }
 
-/// A request that the lane does not take: [`LaneSizing::max_waiting`] are in line, or everything is full and
-/// [`LaneSizing::wait`] is off.
+/// A request that the lane does not take: [`LaneSizing::max_waiting`] are in line, or would have more than
+/// [`LaneSizing::max_waiting_bytes`] with it, or everything is full and [`LaneSizing::wait`] is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full {
     /// The most requests that may be in flight to this node on this lane.
@@ -240,19 +249,22 @@ pub struct Full {
     pub size: usize,
     /// How many wait in line.
     pub waiting: usize,
+    /// How many bytes they have. 0 where each keeps its own.
+    pub waiting_bytes: usize,
 }
 
 impl Full {
     /// The error of a request to this node that was refused.
     #[must_use]
     pub fn error(&self, node: &Arc<str>) -> Error {
-        Error::pool_exhausted(self.limit, self.size, self.waiting, node)
+        Error::pool_exhausted(self.limit, self.size, (self.waiting, self.waiting_bytes), node)
     }
 }
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} requests in flight, {} waiting", self.in_flight, self.limit, self.waiting)
+        let Self { in_flight, limit, waiting, waiting_bytes, .. } = self;
+        write!(f, "{in_flight} of {limit} requests in flight, {waiting} waiting ({waiting_bytes} bytes)")
     }
 }
 

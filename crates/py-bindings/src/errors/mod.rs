@@ -66,6 +66,7 @@ fn family(error: &Error) -> Family {
         ErrorKind::ConnectionPoolEmpty | ErrorKind::NoMoreConnections | ErrorKind::PoolExhausted { .. } => {
             Family::PoolExhaustedError
         }
+        ErrorKind::AnswerTooLarge { .. } => Family::CapacityError,
         ErrorKind::MaxErrorRate => Family::MaxErrorRateError,
         ErrorKind::InvalidNode | ErrorKind::ClusterNameMismatch { .. } => Family::InvalidNodeError,
         ErrorKind::InvalidNamespace => Family::InvalidNamespaceError,

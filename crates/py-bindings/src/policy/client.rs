@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::config::{MAX_CONNECTIONS, MAX_DEPTH};
+use aerolane::config::{MAX_BYTES, MAX_CONNECTIONS, MAX_DEPTH};
 use aerolane::{AuthMode, ClientConfig, PoolSizing, WhenFull};
 use aerospike_core::ClientPolicy as Core;
 use aerospike_core::policy::TEND_INTERVAL_MIN_MS;
@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     bytes_in_flight: Option<usize>,
     batch_max: Option<u32>,
     max_waiting: Option<usize>,
+    waiting_bytes: Option<usize>,
+    batch_answer: Option<usize>,
     when_full: WhenFull,
 }
 
@@ -49,6 +51,8 @@ impl Default for Settings {
             bytes_in_flight: None,
             batch_max: None,
             max_waiting: None,
+            waiting_bytes: None,
+            batch_answer: None,
             when_full: WhenFull::Wait,
         }
     }
@@ -91,6 +95,8 @@ impl Settings {
             max_bytes_in_flight: self.bytes_in_flight.unwrap_or(sizing.max_bytes_in_flight),
             batch_max: self.batch_max.unwrap_or(sizing.batch_max),
             max_waiting: self.max_waiting.unwrap_or(sizing.max_waiting),
+            max_waiting_bytes: self.waiting_bytes.unwrap_or(sizing.max_waiting_bytes),
+            max_batch_answer_bytes: self.batch_answer.unwrap_or(sizing.max_batch_answer_bytes),
             when_full: self.when_full,
             ..sizing
         };
@@ -158,6 +164,13 @@ policy! {
         /// Most calls that wait for a place on a connection, per node and lane; further ones fail at once. None (the
         /// default): 1,048,576.
         max_waiting_per_node / set_max_waiting_per_node: Maybe<Within<1, { u32::MAX as i64 }>> = max_waiting;
+        /// Most bytes of requests that wait for a place on a connection, per node and event loop, 1,024 to 2**40; further ones
+        /// fail at once with `PoolExhaustedError`. A larger one still waits where no other does. None (the default): 256 MiB.
+        max_waiting_bytes_per_node / set_max_waiting_bytes_per_node: Maybe<Within<1024, { MAX_BYTES as i64 }>> = waiting_bytes;
+        /// Most bytes of a node's answer to one batch of an event loop, 1,024 to 2**40, which is gathered before it is decoded;
+        /// rows whose node answers with more fail with `CapacityError`. Blocking batches have no such limit. None (the
+        /// default): 1 GiB.
+        max_batch_answer_bytes / set_max_batch_answer_bytes: Maybe<Within<1024, { MAX_BYTES as i64 }>> = batch_answer;
         /// What happens when all connections to a node are taken. Default `WhenFull.WAIT`.
         when_full / set_when_full: Member = when_full;
         /// Into how many pools the connections of rare commands (queries, administration) are split, 1 to 255. Default 1.

@@ -338,7 +338,7 @@ impl Pool {
 
     fn full(&self, waiting: usize) -> Full {
         let size = self.taken.load(Ordering::Relaxed);
-        Full { limit: self.limits.max, in_flight: size, size, waiting }
+        Full { limit: self.limits.max, in_flight: size, size, waiting, waiting_bytes: 0 }
     }
 
     /// Takes a connection back from [`Lease::keep`].

@@ -91,8 +91,8 @@ fn failing_when_full_names_the_limit() {
         rig.submit(key);
     }
     let full = rig.try_submit(8, Class::Single, 1000, 0).unwrap_err();
-    assert_eq!(full, Full { limit: 8, in_flight: 8, size: 2, waiting: 0 });
-    assert_eq!(full.to_string(), "8 of 8 requests in flight, 0 waiting");
+    assert_eq!(full, Full { limit: 8, in_flight: 8, size: 2, waiting: 0, waiting_bytes: 0 });
+    assert_eq!(full.to_string(), "8 of 8 requests in flight, 0 waiting (0 bytes)");
     assert_eq!(rig.counters().refused, 1);
     rig.flush(conns[0]);
     rig.answer(conns[0], &[0]);
@@ -108,7 +108,9 @@ fn failing_when_full_waits_for_connections_still_to_be_opened() {
         rig.submit(key);
     }
     let full = rig.try_submit(8, Class::Single, 1000, 0).unwrap_err();
-    assert_eq!(full, Full { limit: 8, in_flight: 0, size: 0, waiting: 8 }, "there is no place for a ninth");
+    let size = request(8, 0).len();
+    let expected = Full { limit: 8, in_flight: 0, size: 0, waiting: 8, waiting_bytes: 8 * size };
+    assert_eq!(full, expected, "there is no place for a ninth");
     assert_eq!(rig.open_all().len(), 2);
     assert_eq!((rig.counters().in_flight, rig.counters().queued), (8, 0));
 }
@@ -118,10 +120,45 @@ fn the_line_has_a_bound_of_its_own() {
     let (mut rig, _) = Rig::with_open(LaneSizing { max: 1, max_waiting: 3, ..sizing() }, 1);
     let tickets: Vec<_> = (0..7).map(|key| rig.submit(key)).collect();
     let full = rig.try_submit(7, Class::Single, 1000, 0).unwrap_err();
-    assert_eq!(full, Full { limit: 4, in_flight: 4, size: 1, waiting: 3 });
+    let waiting_bytes = 3 * request(7, 0).len();
+    assert_eq!(full, Full { limit: 4, in_flight: 4, size: 1, waiting: 3, waiting_bytes });
     assert_eq!(rig.cancel(tickets[5]), Some(5));
     rig.submit(8);
     assert_eq!(rig.try_submit(9, Class::Single, 1000, 0).unwrap_err().waiting, 3);
+}
+
+#[test]
+fn the_bytes_in_line_have_a_bound_of_their_own() {
+    let (small, large) = (request(0, 0).len(), request(0, 5000).len());
+    let max_waiting_bytes = 3 * small as u64;
+    let bounded = LaneSizing { max: 1, depth: 1, max_waiting_bytes, max_batch: 1, ..sizing() };
+    let (mut rig, conns) = Rig::with_open(bounded, 1);
+    rig.submit(0);
+    // More than the bound, but alone.
+    rig.try_submit(1, Class::Single, 1000, 5000).unwrap();
+    let full = rig.try_submit(2, Class::Single, 1000, 0).unwrap_err();
+    assert_eq!(full, Full { limit: 1, in_flight: 1, size: 1, waiting: 1, waiting_bytes: large });
+    rig.flush(conns[0]);
+    rig.answer(conns[0], &[0]);
+    // Up to the bound, without those that have given up or expired.
+    let tickets: Vec<_> = (3..6).map(|key| rig.submit(key)).collect();
+    assert_eq!(rig.try_submit(6, Class::Single, 1000, 0).unwrap_err().waiting_bytes, 3 * small);
+    assert_eq!(rig.cancel(tickets[1]), Some(4));
+    rig.try_submit(7, Class::Single, 10, 0).unwrap();
+    assert_eq!(rig.try_submit(8, Class::Single, 1000, 1).unwrap_err().waiting_bytes, 3 * small);
+    rig.pass(20);
+    rig.submit(9);
+    assert_eq!(rig.try_submit(10, Class::Single, 1000, 5000).unwrap_err().waiting, 3);
+    // What does not wait is not bounded by it; other classes have lines of their own.
+    rig.try_submit(11, Class::Batch, 1000, 5000).unwrap();
+    rig.flush(conns[0]);
+    for (answered, next) in [(1, 3), (3, 5), (5, 9)] {
+        rig.answer(conns[0], &[answered]);
+        assert_eq!(rig.flush(conns[0]), [next]);
+    }
+    rig.answer(conns[0], &[9]);
+    rig.try_submit(12, Class::Single, 1000, 5000).unwrap();
+    assert_eq!((rig.flush(conns[0]), rig.counters().refused), (vec![12], 4));
 }
 
 #[test]
@@ -131,4 +168,5 @@ fn sizes_come_from_the_pool() {
     let lane = LaneSizing::from(&pool);
     assert_eq!((lane.min, lane.max, lane.depth, lane.max_batch), (1, u16::MAX, 16, 64));
     assert_eq!((lane.max_bytes_in_flight, lane.max_waiting, lane.wait), (1 << 20, 7, true));
+    assert_eq!((lane.max_waiting_bytes, lane.max_batch_answer_bytes), (256 << 20, 1 << 30));
 }

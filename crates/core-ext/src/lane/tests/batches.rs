@@ -3,7 +3,11 @@
 use super::*;
 
 fn batch_rig() -> (Rig, ConnId) {
-    let mut rig = Rig::new(sizing());
+    batch_rig_of(sizing())
+}
+
+fn batch_rig_of(sizing: LaneSizing) -> (Rig, ConnId) {
+    let mut rig = Rig::new(sizing);
     rig.submit_batch(0);
     let conns = rig.open_all();
     assert_eq!(conns[0].class(), Class::Batch);
@@ -60,6 +64,39 @@ fn the_last_of_several_messages_in_one_frame_ends_the_answer() {
     let messages = std::cell::Cell::new(0);
     rig.lane.received(conn, &frame(FrameType::Message, &body), rig.now, &mut Count(&messages)).unwrap();
     assert_eq!((messages.get(), rig.lane.in_flight()), (1, 0));
+}
+
+#[test]
+fn an_answer_with_more_bytes_than_are_taken_fails_and_its_rest_is_dropped() {
+    let body = part(1, false).len() as u64 - 8;
+    let (mut rig, conn) = batch_rig_of(LaneSizing { max_batch_answer_bytes: 3 * body, ..sizing() });
+    rig.receive(conn, &[part(1, false), part(2, false), part(3, true)].concat()).unwrap();
+    assert!(matches!(&rig.outcomes.all[&0], Outcome::Parts(keys) if *keys == [1, 2, 3]), "so many are taken");
+    // The count begins anew; the last frame counts, too.
+    for (key, last) in [(5, false), (6, true)] {
+        rig.submit_batch(key);
+        assert_eq!(rig.flush(conn), [key]);
+        rig.receive(conn, &[part(1, false), part(2, false), part(3, false)].concat()).unwrap();
+        rig.receive(conn, &part(4, last)).unwrap();
+        assert_eq!(rig.outcomes.failure(key), (format!("AnswerTooLarge({})", 3 * body), true));
+        assert_eq!((rig.outcomes.phase(key), &rig.outcomes.parts[&key]), (Phase::Receiving, &vec![1, 2, 3]));
+        if !last {
+            rig.submit_batch(7);
+            assert_eq!((rig.flush(conn), rig.counters().orphans), (vec![], 1), "its answer has not ended");
+            rig.receive(conn, &part(5, true)).unwrap();
+            assert_eq!(rig.flush(conn), [7]);
+            rig.receive(conn, &part(7, true)).unwrap();
+        }
+    }
+    let counters = rig.counters();
+    assert_eq!((counters.orphans, counters.in_flight, counters.late_answers), (0, 0, 2));
+    // The rest that does not come costs the connection.
+    rig.submit_batch(8);
+    rig.flush(conn);
+    rig.receive(conn, &[part(1, false), part(2, false), part(3, false), part(4, false)].concat()).unwrap();
+    rig.pass(1001);
+    rig.lane.trim(rig.now);
+    assert_eq!(rig.lane.close_request(), Some(conn));
 }
 
 #[test]

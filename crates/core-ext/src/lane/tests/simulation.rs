@@ -68,8 +68,9 @@ fn faults() -> impl Strategy<Value = Faults> {
 
 fn sizings() -> impl Strategy<Value = LaneSizing> {
     let bytes = prop_oneof![Just(100u32), 1000..50_000u32, Just(1 << 20)];
-    (0..3u16, 1..5u16, 1..9u16, bytes, 1..4u16, prop_oneof![0..20u32, Just(10_000)], any::<bool>()).prop_map(
-        |(min, more, depth, max_bytes_in_flight, max_batch, max_waiting, wait)| LaneSizing {
+    let waiting = (prop_oneof![0..20u32, Just(10_000)], prop_oneof![100..5000u64, Just(1 << 20)]);
+    (0..3u16, 1..5u16, 1..9u16, bytes, 1..4u16, waiting, any::<bool>()).prop_map(
+        |(min, more, depth, max_bytes_in_flight, max_batch, (max_waiting, max_waiting_bytes), wait)| LaneSizing {
             min,
             max: min + more,
             depth,
@@ -78,6 +79,8 @@ fn sizings() -> impl Strategy<Value = LaneSizing> {
             max_bytes_in_flight,
             max_batch,
             max_waiting,
+            max_waiting_bytes,
+            max_batch_answer_bytes: 1 << 20,
             wait,
             idle_ms: 50,
             orphan_ms: 100,

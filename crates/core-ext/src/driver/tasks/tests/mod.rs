@@ -22,6 +22,8 @@ fn sizing() -> LaneSizing {
         max_bytes_in_flight: 64 << 20,
         max_batch: 1,
         max_waiting: 100_000,
+        max_waiting_bytes: 1 << 30,
+        max_batch_answer_bytes: 1 << 30,
         wait: true,
         idle_ms: 0,
         orphan_ms: 200,
