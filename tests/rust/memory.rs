@@ -86,6 +86,10 @@ fn on_threads(large: impl Fn(usize) + Sync, then: impl Fn()) -> usize {
     })
 }
 
+fn key(id: usize) -> Key {
+    Key::new("test", "s", Value::Int(id as i64)).unwrap()
+}
+
 /// Clients whose calls take the same room.
 struct Calls<'a> {
     door: Door,
@@ -93,24 +97,20 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    fn key(&self, id: usize) -> Key {
-        Key::new("test", "s", Value::Int(id as i64)).unwrap()
-    }
-
     fn put(&self, id: usize) {
-        self.door.put(&writing(60_000, 0), &self.key(id), &[as_bin!("v", self.value)]).unwrap();
+        self.door.put(&writing(60_000, 0), &key(id), &[as_bin!("v", self.value)]).unwrap();
     }
 
     fn get(&self, id: usize) {
-        assert_eq!(self.door.get(&reading(60_000, 0), &self.key(id), Bins::All).unwrap().bins.len(), 1);
+        assert_eq!(self.door.get(&reading(60_000, 0), &key(id), Bins::All).unwrap().bins.len(), 1);
     }
 
     fn delete(&self, id: usize) {
-        assert!(self.door.delete(&writing(60_000, 0), &self.key(id)).unwrap());
+        assert!(self.door.delete(&writing(60_000, 0), &key(id)).unwrap());
     }
 
     fn batch_read(&self, ids: Range<usize>) {
-        let read = |id| BatchOperation::read(&BatchReadPolicy::default(), self.key(id), Bins::All);
+        let read = |id| BatchOperation::read(&BatchReadPolicy::default(), key(id), Bins::All);
         let (rows, result) = self.door.batch(&BatchPolicy::patient(), ids.map(read).collect());
         result.unwrap();
         assert!(rows.iter().all(|row| row.record().is_some()));
@@ -119,7 +119,7 @@ impl Calls<'_> {
     fn batch_write(&self, ids: Range<usize>) {
         let write = |id| {
             let put = operations::put(&as_bin!("v", self.value));
-            BatchOperation::write(&BatchWritePolicy::default(), self.key(id), [put])
+            BatchOperation::write(&BatchWritePolicy::default(), key(id), [put])
         };
         self.door.batch(&patient_writes(), ids.map(write).collect()).1.unwrap();
     }
@@ -153,7 +153,6 @@ fn large_calls_leave_nothing_behind() {
             let batch_writes =
                 on_threads(|id| calls.batch_write(own(id)), || ids().flat_map(own).for_each(|id| others.delete(id)));
             let left = [writes, reads, batch_reads, batch_writes];
-            println!("{kind:?}: {left:?}");
             assert!(
                 left.iter().all(|left| *left < LITTLE),
                 "{kind:?}: left of writes, reads, batches of both: {left:?}"
@@ -170,12 +169,12 @@ fn in_a_loop(cluster: &EmbeddedCluster, others: &Calls<'_>) {
     let mut host = Loop::of(&RawClient::connect_blocking(&config, &cluster.seeds()).unwrap());
     let before = HELD.load(Ordering::Relaxed);
     for id in 0..THREADS {
-        host.put(id as u32, &others.key(id), Value::from(others.value));
+        host.put(id as u32, &key(id), Value::from(others.value));
     }
     host.turn_until("all are written", |host| host.outcomes.0.len() == THREADS);
     host.outcomes.0.clear();
     for id in 0..THREADS {
-        host.get(id as u32, &others.key(id), 60_000);
+        host.get(id as u32, &key(id), 60_000);
     }
     host.turn_until("all are read", |host| host.outcomes.0.len() == THREADS);
     host.outcomes.0.clear();
