@@ -331,7 +331,7 @@ impl<T> Connection<T> {
                 }
             } else if let Some(token) = front.call.token.take() {
                 let kind = FailureKind::AnswerTooLarge(*max_answer);
-                sink.failed(token, &Failure { kind, sent: true, begun: true });
+                sink.failed(token, &Failure::new(kind, true).begun(true));
                 counters.orphans += 1;
                 self.orphans += 1;
                 self.blocked_since.get_or_insert(now);
