@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::control::Lease;
 use super::worker::Worker;
-use super::{Life, Shared, Started, seeds};
+use super::{Life, Shared, Started, reached, seeds};
 use crate::error::{Error, Result};
 
 /// How long aerospike-core's client may take to close.
@@ -52,8 +52,7 @@ pub(super) async fn live(
     if started.send(Ok(Started { shared: Arc::clone(&shared), core: core.client.clone() })).is_ok() {
         let mut life = shared.life.subscribe();
         tokio::select! {
-            // Fails only when the sender is gone, and `shared` holds it.
-            _ = life.wait_for(|life| *life >= Life::Closing) => {}
+            () = reached(&mut life, Life::Closing) => {}
             () = worker.run() => {}
         }
     }

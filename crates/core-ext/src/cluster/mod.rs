@@ -86,6 +86,13 @@ enum Life {
     Closed,
 }
 
+/// Waits until a cluster is closing, or closed. Gives back nothing: what `wait_for` gives holds the lock of the value, and what
+/// is dropped next may be the last reference to the cluster, which takes it.
+async fn reached(life: &mut watch::Receiver<Life>, stage: Life) {
+    // Fails only when the sender is gone, and the cluster with it.
+    let _ = life.wait_for(|life| *life >= stage).await;
+}
+
 /// Where a cluster lives.
 struct Control {
     runtime: Handle,
@@ -275,7 +282,7 @@ impl Cluster {
         self.runtime.spawn(async move {
             tokio::select! {
                 biased;
-                _ = life.wait_for(|life| *life == Life::Closed) => None,
+                () = reached(&mut life, Life::Closed) => None,
                 output = future => Some(output),
             }
         })
@@ -294,7 +301,7 @@ impl Cluster {
         connect::block_on(async {
             tokio::select! {
                 biased;
-                _ = life.wait_for(|life| *life >= Life::Closing) => Err(Error::client_closed()),
+                () = reached(&mut life, Life::Closing) => Err(Error::client_closed()),
                 output = future => Ok(output),
             }
         })
@@ -308,8 +315,7 @@ impl Cluster {
 
     /// Waits until the cluster is being closed.
     pub async fn closing(&self) {
-        // Fails only when the sender is gone, and we hold it.
-        let _ = self.shared.life.subscribe().wait_for(|life| *life >= Life::Closing).await;
+        reached(&mut self.shared.life.subscribe(), Life::Closing).await;
     }
 
     /// Closes aerospike-core's client, and ends all that runs for this cluster on the control thread. Operations under way
@@ -318,7 +324,7 @@ impl Cluster {
         let mut life = self.shared.life.subscribe();
         self.begin_close();
         if check_may_wait(self.control).is_ok() {
-            let _ = life.wait_for(|life| *life == Life::Closed).await;
+            reached(&mut life, Life::Closed).await;
         }
     }
 

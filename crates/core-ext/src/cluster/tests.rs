@@ -185,3 +185,30 @@ async fn a_name_that_does_not_resolve_keeps_no_other_node_waiting() {
     following.abort();
     core.close().await.unwrap();
 }
+
+/// A task that holds the last reference to its cluster ends with it.
+#[test]
+fn the_last_reference_may_go_with_a_task() {
+    let embedded = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    let cluster = Cluster::connect_blocking(&policy(), &embedded.seeds()).unwrap();
+    let (holder, (polled, running)) = (Arc::clone(&cluster), std::sync::mpsc::channel());
+    let mut life = cluster.shared.life.subscribe();
+    let task = cluster.spawn(async move {
+        polled.send(()).unwrap();
+        std::future::pending::<()>().await;
+        drop(holder);
+    });
+    running.recv().unwrap();
+    cluster.begin_close();
+    drop(cluster);
+    // On a runtime of its own: the control thread may be the one that hangs.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ended = runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(60), async {
+            reached(&mut life, Life::Closed).await;
+            task.await.unwrap()
+        })
+        .await
+    });
+    assert!(ended.expect("the control thread hangs").is_none());
+}
