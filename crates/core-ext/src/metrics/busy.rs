@@ -6,6 +6,8 @@ use parking_lot::Mutex;
 
 /// A driver that runs so much too late counts: the program kept the thread for itself.
 const COUNTED: Duration = Duration::from_millis(100);
+/// The log hears of what is this long, half of what a call may take by default.
+const LOGGED: Duration = Duration::from_millis(500);
 /// The log gets a line this often at most.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
@@ -28,7 +30,7 @@ pub struct LoopBusy {
 pub(crate) struct BusyLoops(Mutex<(LoopBusy, Option<Instant>)>);
 
 impl BusyLoops {
-    /// A driver with requests under way ran so much too late. True, once a minute: the log is to say so.
+    /// A driver with requests under way ran so much too late. True, at most once a minute: the log is to say so.
     pub(crate) fn note(&self, late: Duration, now: Instant) -> bool {
         if late < COUNTED {
             return false;
@@ -37,7 +39,7 @@ impl BusyLoops {
         counts.count += 1;
         counts.total += late;
         counts.longest = counts.longest.max(late);
-        let due = logged.is_none_or(|at| now.saturating_duration_since(at) >= LOG_EVERY);
+        let due = late >= LOGGED && logged.is_none_or(|at| now.saturating_duration_since(at) >= LOG_EVERY);
         if due {
             *logged = Some(now);
         }
@@ -67,9 +69,10 @@ mod tests {
         let at = |seconds| begun + Duration::from_secs(seconds);
         assert!(!loops.note(Duration::from_millis(99), at(0)));
         assert_eq!(loops.counts(), LoopBusy::default());
-        let logged = [0, 1, 59, 60, 61].map(|second| loops.note(Duration::from_millis(100 + second), at(second)));
+        assert!(!loops.note(Duration::from_millis(499), at(0)));
+        let logged = [0, 1, 59, 60, 61].map(|second| loops.note(Duration::from_millis(500 + second), at(second)));
         assert_eq!(logged, [true, false, false, true, false]);
         let LoopBusy { count, total, longest } = loops.counts();
-        assert_eq!((count, total.as_millis(), longest.as_millis()), (5, 681, 161));
+        assert_eq!((count, total.as_millis(), longest.as_millis()), (6, 3180, 561));
     }
 }
