@@ -18,8 +18,10 @@ use super::sharing::Port;
 
 /// How often it looks whether the loop turns.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// How often it reads while the loop does not.
+/// How often it reads while the loop does not, and answers come.
 const READ_EVERY: Duration = Duration::from_millis(2);
+/// The pauses grow to this where nothing comes: the server is slow, or the loop has ended.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 /// After so many looks at a driver that has nothing in flight it looks no more, until it is told.
 const LOOKS_AT_IDLE: u32 = 4;
 /// Most bytes that are taken from one socket ahead of the loop. The server waits behind them, as it would without us.
@@ -159,11 +161,11 @@ impl Watched {
     }
 }
 
-/// Looks after a driver while it has requests in flight.
+/// Looks after a driver while it has requests in flight. Keeps nothing alive: a loop may have stopped for good.
 pub(super) async fn look_after(port: Weak<Port>) {
-    let (mut idle, mut arrived) = (0, false);
+    let (mut idle, mut arrived, mut pause) = (0, false, LOOK_EVERY);
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(pause).await;
         let Some(port) = port.upgrade() else { return };
         let watched = &port.watched;
         if !watched.busy.load(Ordering::Relaxed) {
@@ -176,23 +178,21 @@ pub(super) async fn look_after(port: Weak<Port>) {
         }
         idle = 0;
         if watched.turned.swap(false, Ordering::Relaxed) {
-            arrived = false;
+            (arrived, pause) = (false, LOOK_EVERY);
             continue;
         }
         // A loop that waits for a slow server does not turn either: only what lies there from one look to the next shows that
         // nobody comes for it.
-        if !std::mem::replace(&mut arrived, watched.sockets().iter().any(|socket| socket.has_arrived())) || !arrived {
-            continue;
+        if !arrived {
+            arrived = watched.sockets().iter().any(|socket| socket.has_arrived());
+            pause = if arrived { LOOK_EVERY } else { (2 * pause).min(LONGEST_PAUSE) };
+        } else if watched.read_ahead() {
+            pause = READ_EVERY;
+            // The sockets are empty: nothing else tells the loop, once it turns again.
+            port.ring();
+        } else {
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
-        let mut told = false;
-        while !watched.turned.load(Ordering::Relaxed) {
-            if watched.read_ahead() && !std::mem::replace(&mut told, true) {
-                // The sockets are empty: nothing else tells the loop, once it turns again.
-                port.ring();
-            }
-            tokio::time::sleep(READ_EVERY).await;
-        }
-        arrived = false;
     }
 }
 
