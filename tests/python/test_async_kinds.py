@@ -1,6 +1,7 @@
 """Operations of all kinds are taken by all that takes awaitables."""
 
 import asyncio
+import sys
 import warnings
 
 import pytest
@@ -9,6 +10,8 @@ from conftest import LOOPS
 from aerolane import Client, Key, RecordNotFoundError, native
 
 KINDS = ["get", "operate", "batch", "get_many", "put_many", "nothing", "info", "query", "mode", "fails", "stream"]
+# As without the GIL: `warnings.catch_warnings` holds for its own context alone.
+CONTEXT_AWARE_WARNINGS = getattr(sys.flags, "context_aware_warnings", False)
 
 
 @pytest.fixture
@@ -147,6 +150,7 @@ async def test_cancelled_before_and_after(make, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.skipif(CONTEXT_AWARE_WARNINGS, reason="the lane's callbacks have a context, and filters, of their own")
 async def test_never_awaited(make, kind):
     start, _ = make(kind)
     with warnings.catch_warnings(record=True) as caught:

