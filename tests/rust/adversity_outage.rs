@@ -19,6 +19,8 @@ use common::{Target, policy};
 use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const STOPS: &str = "stops nodes";
+/// Between two calls of a caller.
+const PAUSE: Duration = Duration::from_millis(20);
 
 fn stop(target: &Target) {
     let ids: Vec<_> = target.faults().nodes().iter().map(|node| node.id).collect();
@@ -185,6 +187,17 @@ impl Tally {
         !self.over.load(Ordering::Relaxed)
     }
 
+    /// Writes until there are to be no more.
+    async fn keep_writing<F: Future<Output = Result<(), Error>>>(&self, write: impl Fn() -> F) {
+        loop {
+            let was_down = self.is_down();
+            if !self.take(write().await, was_down) {
+                return;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     fn is_down(&self) -> bool {
         self.down.load(Ordering::Relaxed)
     }
@@ -202,7 +215,6 @@ impl Callers {
         let write = writing(400, 0);
         let keys = (0..number).map(|id| target.key(id));
         let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let pause = Duration::from_millis(20);
         match kind {
             Kind::Async => {
                 let runtime = runtime();
@@ -210,13 +222,8 @@ impl Callers {
                 let call = |key: Key| {
                     let (client, tally, write) = (client.clone(), Arc::clone(tally), write.clone());
                     runtime.spawn(async move {
-                        loop {
-                            let was_down = tally.is_down();
-                            if !tally.take(client.add(&write, &key, &[as_bin!("n", 1)]).await, was_down) {
-                                return;
-                            }
-                            tokio::time::sleep(pause).await;
-                        }
+                        let bins = [as_bin!("n", 1)];
+                        tally.keep_writing(|| client.add(&write, &key, &bins)).await;
                     })
                 };
                 let tasks = keys.map(call).collect();
@@ -228,13 +235,8 @@ impl Callers {
                 let call = |key: Key| {
                     let (tally, write) = (Arc::clone(tally), write.clone());
                     lanes.spawn(move |client| async move {
-                        loop {
-                            let was_down = tally.is_down();
-                            if !tally.take(client.add(&write, &key, &[as_bin!("n", 1)]).await, was_down) {
-                                return;
-                            }
-                            tokio::time::sleep(pause).await;
-                        }
+                        let bins = [as_bin!("n", 1)];
+                        tally.keep_writing(|| client.add(&write, &key, &bins)).await;
                     })
                 };
                 let tasks = keys.map(call).collect();
@@ -250,7 +252,7 @@ impl Callers {
                             if !tally.take(client.add(&write, &key, &[as_bin!("n", 1)]), was_down) {
                                 return;
                             }
-                            std::thread::sleep(pause);
+                            std::thread::sleep(PAUSE);
                         }
                     };
                     std::thread::Builder::new().stack_size(512 * 1024).spawn(run).unwrap()

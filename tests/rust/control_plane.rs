@@ -1,6 +1,8 @@
 //! The control plane against the embedded cluster: discovery, ownership that moves, nodes that come and go, login, TLS,
 //! and a tend that fails for a while.
 
+mod common;
+
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +14,7 @@ use aerolane::{Error, ErrorKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
 use aerospike_core::{AdminPolicy, AuthMode, ClientPolicy, Replica, TlsPolicy};
+use common::control_threads;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -46,14 +49,6 @@ fn agrees(topology: &Topology, embedded: &EmbeddedCluster) -> bool {
         let owner = embedded.master(partition).and_then(|id| nodes.iter().find(|node| node.id == id));
         master(topology, partition) == owner.map(|node| node.address.to_string())
     })
-}
-
-fn control_threads() -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    tasks
-        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
-        .filter(|name| name.trim() == "aerolane-ctl")
-        .count()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,8 @@
 //! What clients cost a process that has several of them, and how they leave it. Tests that count the threads of the process
 //! take turns.
 
+mod common;
+
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -8,18 +10,11 @@ use aerolane::{ClientConfig, SyncClient};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerospike_core::{Bins, ClientPolicy, ReadPolicy, WritePolicy, as_bin, as_key};
+use common::control_threads;
 
 const SOON: Duration = Duration::from_secs(60);
 
 static TURN: Mutex<()> = Mutex::new(());
-
-fn control_threads() -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    tasks
-        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
-        .filter(|name| name.trim() == "aerolane-ctl")
-        .count()
-}
 
 fn until(what: &str, test: impl Fn() -> bool) {
     let start = Instant::now();

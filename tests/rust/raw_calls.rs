@@ -93,6 +93,11 @@ fn reads_survive_the_loss_of_a_node() {
     }
 }
 
+/// The connection was lost after the request had been sent.
+fn lost() -> RawFailure {
+    RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true))
+}
+
 #[test]
 fn a_call_goes_on_where_its_first_attempt_ended() {
     let target = Target::embedded(3);
@@ -101,7 +106,6 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
     put(&client, &key, 7).unwrap();
     let (policy, raw) = (within(60_000, 2), call(&key, false));
     let attempt = client.begin(&policy, raw, Instant::now()).unwrap();
-    let lost = || RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
     let request = reading(&key);
     let again = client.resume(&policy, raw, &request, Some((attempt.clone(), lost())));
@@ -121,7 +125,6 @@ fn a_failed_attempt_counts_once() {
     put(&client, &key, 7).unwrap();
     let (policy, raw) = (within(60_000, 2), call(&key, false));
     let attempt = client.begin(&policy, raw, Instant::now()).unwrap();
-    let lost = || RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
     let request = reading(&key);
     let again = client.resume(&policy, raw, &request, Some((attempt, lost())));
@@ -142,7 +145,7 @@ fn an_attempt_belongs_to_the_client_that_began_it() {
         (attempt.node_id().index() > 0).then_some(attempt)
     };
     let (key, attempt) = (0..).map(|n| three.key(n)).find_map(|key| Some((key.clone(), elsewhere(&key)?))).unwrap();
-    let lost = RawFailure::Lost(Failure::new(FailureKind::ConnectionLost(std::io::ErrorKind::BrokenPipe), true));
+    let lost = lost();
     let error = theirs.finish(&policy, call(&key, false), &attempt, lost.clone(), Instant::now()).unwrap();
     assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
     assert!(ours.finish(&policy, call(&key, false), &attempt, lost, Instant::now()).is_none());

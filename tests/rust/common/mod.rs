@@ -86,3 +86,12 @@ fn unique_set() -> String {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.as_secs());
     format!("t{:x}-{:x}-{}", seconds, std::process::id(), SETS.fetch_add(1, Ordering::Relaxed))
 }
+
+/// How many control threads this process has.
+pub(crate) fn control_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
+        .filter(|name| name.trim() == "aerolane-ctl")
+        .count()
+}

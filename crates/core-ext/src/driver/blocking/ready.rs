@@ -2,9 +2,9 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 
 /// A socket that the peer has closed gives an error, no signal.
@@ -35,13 +35,10 @@ pub(super) fn write_now(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 /// # Errors
 /// `Interrupted` by a signal.
 pub(super) fn wait(socket: &TcpStream, or_read: bool, longest: Duration) -> io::Result<bool> {
-    let events = if or_read { libc::POLLIN | libc::POLLOUT } else { libc::POLLOUT };
-    let mut entry = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
-    let longest = longest.as_millis().clamp(1, 60_000) as libc::c_int;
-    // SAFETY: `entry` is one live `pollfd` for the whole call, and its descriptor is that of a socket that is borrowed for it.
-    let result = unsafe { libc::poll(&raw mut entry, 1, longest) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(entry.revents & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0)
+    let read = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
+    let events = if or_read { PollFlags::IN | PollFlags::OUT } else { PollFlags::OUT };
+    let mut entries = [PollFd::new(socket, events)];
+    let longest = longest.clamp(Duration::from_millis(1), Duration::from_secs(60));
+    poll(&mut entries, Timespec::try_from(longest).ok().as_ref())?;
+    Ok(entries[0].revents().intersects(read))
 }

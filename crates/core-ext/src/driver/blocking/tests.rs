@@ -426,6 +426,16 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
+/// What a signal handler may do: it waits until so many other threads have their answers. Says how many do, after 20 s at most.
+fn join(server: &Server, answered: &AtomicUsize, all: usize) -> usize {
+    server.answers.released.store(true, Ordering::SeqCst);
+    let limit = Instant::now() + Duration::from_secs(20);
+    while answered.load(Ordering::SeqCst) < all && Instant::now() < limit {
+        thread::sleep(Duration::from_millis(1));
+    }
+    answered.load(Ordering::SeqCst)
+}
+
 #[test]
 fn who_leads_and_runs_a_signal_handler_keeps_nobody_from_an_answer() {
     let server = Server::start();
@@ -433,16 +443,10 @@ fn who_leads_and_runs_a_signal_handler_keeps_nobody_from_an_answer() {
     assert_eq!(shared_call(&pools, 1, Interrupt::default()).unwrap(), 1);
     let (answered, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let asked = AtomicUsize::new(0);
-    // Joins the threads that it shares the connection with, as a signal handler may.
     let joins_the_others = || {
         // They have a slice's time to go to sleep.
         if on_shared(&pools) == 4 && asked.fetch_add(1, Ordering::SeqCst) == 1 {
-            server.answers.released.store(true, Ordering::SeqCst);
-            let limit = Instant::now() + Duration::from_secs(20);
-            while answered.load(Ordering::SeqCst) < 3 && Instant::now() < limit {
-                thread::sleep(Duration::from_millis(1));
-            }
-            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+            others.store(join(&server, &answered, 3), Ordering::SeqCst);
         }
         false
     };
@@ -470,12 +474,7 @@ fn who_runs_a_signal_handler_is_not_appointed() {
     let asked = AtomicUsize::new(0);
     let joins_the_others = || {
         if on_shared(&pools) == 3 && asked.fetch_add(1, Ordering::SeqCst) == 1 {
-            server.answers.released.store(true, Ordering::SeqCst);
-            let limit = Instant::now() + Duration::from_secs(20);
-            while answered.load(Ordering::SeqCst) < 2 && Instant::now() < limit {
-                thread::sleep(Duration::from_millis(1));
-            }
-            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+            others.store(join(&server, &answered, 2), Ordering::SeqCst);
         }
         false
     };
@@ -504,12 +503,7 @@ fn who_stands_in_line_and_runs_a_signal_handler_holds_up_nobody() {
     let (answered, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let joins_the_others = || {
         if waiting() == 2 {
-            server.answers.released.store(true, Ordering::SeqCst);
-            let limit = Instant::now() + Duration::from_secs(20);
-            while answered.load(Ordering::SeqCst) < 2 && Instant::now() < limit {
-                thread::sleep(Duration::from_millis(1));
-            }
-            others.store(answered.load(Ordering::SeqCst), Ordering::SeqCst);
+            others.store(join(&server, &answered, 2), Ordering::SeqCst);
         }
         false
     };

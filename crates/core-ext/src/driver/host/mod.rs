@@ -229,7 +229,7 @@ impl<T> HostDriver<T> {
 
     /// The socket can be read: hands in all that came.
     pub fn readable(&mut self, fd: RawFd, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, &mut Both::new(sink, &self.desk));
+        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.desk));
         self.close_removed();
         // Before answers make room: what a future has taken back must not be sent any more.
         self.fetch();
@@ -256,7 +256,7 @@ impl<T> HostDriver<T> {
     /// working, and is not held up by answers that nobody takes.
     pub fn catch_up(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         let sink = &mut Both::new(sink, &self.desk);
-        self.resume_with(now, sink);
+        self.resume_with(now, self.late(now), sink);
         self.close_removed();
         self.fetch();
         self.read_all(READS_PER_TURN, sink);
@@ -266,8 +266,9 @@ impl<T> HostDriver<T> {
     /// Takes in what happened elsewhere, reads before it expires what is due, looks after low-water marks, and trims.
     pub fn tick(&mut self, now: Millis, sink: &mut impl Sink<T>) {
         let sink = &mut Both::new(sink, &self.desk);
-        self.note_lateness(now);
-        let all_read = self.resume_with(now, sink);
+        let late = self.late(now);
+        self.note_lateness(now, late);
+        let all_read = self.resume_with(now, late, sink);
         self.close_removed();
         self.fetch();
         if self.seat.port.take_news() {
@@ -301,12 +302,11 @@ impl<T> HostDriver<T> {
     /// is late, it has not run, and requests could not leave: once the answers that have come are taken in, those that are
     /// due and have not been sent have their time anew.
     pub fn resume(&mut self, now: Millis, sink: &mut impl Sink<T>) {
-        self.resume_with(now, &mut Both::new(sink, &self.desk));
+        self.resume_with(now, self.late(now), &mut Both::new(sink, &self.desk));
     }
 
     /// The loop comes to a tick: whether the program has kept it from that.
-    fn note_lateness(&mut self, now: Millis) {
-        let late = now.since(self.due());
+    fn note_lateness(&mut self, now: Millis, late: u64) {
         if late < LATE || !self.lane.is_busy() {
             return;
         }
@@ -323,8 +323,7 @@ impl<T> HostDriver<T> {
     }
 
     /// True: all sockets have been read.
-    fn resume_with(&mut self, now: Millis, sink: &mut impl Sink<Holder<T>>) -> bool {
-        let late = now.since(self.due());
+    fn resume_with(&mut self, now: Millis, late: u64, sink: &mut impl Sink<Holder<T>>) -> bool {
         self.now = now;
         if self.seat.port.watched.take_relieved() {
             self.read_early(sink);
@@ -350,6 +349,11 @@ impl<T> HostDriver<T> {
         }
         let next = self.due();
         (next != Millis::NEVER).then_some(next)
+    }
+
+    /// By how many milliseconds the loop comes too late for that.
+    fn late(&self, now: Millis) -> u64 {
+        now.since(self.due())
     }
 
     /// When there is something to look after by the clock.

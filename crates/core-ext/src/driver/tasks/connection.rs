@@ -90,7 +90,11 @@ impl Connection {
     fn read(&mut self, cx: &mut Context<'_>, now: bool) -> io::Result<bool> {
         let Self { io, lane, id, .. } = self;
         let mut take = |bytes: &[u8]| lane.received(*id, bytes);
-        while now && with_buffer(|buffer| io.read_now(buffer, &mut take))? {}
+        if now {
+            while with_buffer(|buffer| io.read_now(buffer, &mut take))? {}
+            // Not before: the ticker, on another thread, expires what is not answered as soon as it finds this.
+            lane.has_read(*id);
+        }
         for turn in 0..READS_PER_TURN {
             match with_buffer(|buffer| io.poll_read(cx, buffer, &mut take)) {
                 Poll::Pending => return Ok(turn > 0),
@@ -209,7 +213,7 @@ impl Connection {
                 if !driven.waker.as_ref().is_some_and(|w| w.will_wake(cx.waker())) {
                     driven.waker = Some(cx.waker().clone());
                 }
-                let read_now = std::mem::take(&mut driven.read_now);
+                let read_now = driven.read_now;
                 (!driven.close && !closed).then_some(read_now)
             }
             None => None,

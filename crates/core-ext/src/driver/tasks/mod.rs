@@ -500,6 +500,14 @@ impl SharedLane {
         self.settle(state);
         result.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
+
+    /// The connection's task has read at once, as it was to.
+    fn has_read(&self, id: ConnId) {
+        let mut state = self.state.lock();
+        if let Some(driven) = state.connections.iter_mut().find(|driven| driven.id == id) {
+            driven.read_now = false;
+        }
+    }
 }
 
 #[cfg(test)]

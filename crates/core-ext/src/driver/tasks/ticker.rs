@@ -59,6 +59,9 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
 async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
     /// Tasks that have not run after so many turns of the runtime stand behind one that blocks its thread.
     const TURNS: usize = 16;
+    /// Where the ticker is late itself they may be about to run, on a thread that waits for a processor: turns of this one
+    /// say nothing about that. They have as long as the ticker is late, and no longer than this.
+    const LONGEST: Duration = Duration::from_millis(100);
     let delay = {
         let mut state = lane.state.lock();
         let delay = state.ticker_wakes.filter(|due| due.0 > 0).map_or(0, |due| now.since(due));
@@ -74,10 +77,17 @@ async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
         }
         delay
     };
+    let have_read = || !lane.state.lock().connections.iter().any(|driven| driven.read_now);
     for _ in 0..TURNS {
         tokio::task::yield_now().await;
-        if !lane.state.lock().connections.iter().any(|driven| driven.read_now) {
-            break;
+        if have_read() {
+            return delay;
+        }
+    }
+    if delay >= LATE {
+        let patience = clock::now() + Duration::from_millis(delay).min(LONGEST);
+        while clock::now() < patience && !have_read() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
     delay
