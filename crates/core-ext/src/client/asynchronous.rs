@@ -104,7 +104,7 @@ impl Client {
     single_record_methods! { (async) (.await) }
     long_tail_methods! { (async) (.await) }
     stream_methods! {}
-    async_batch_methods! { |client| &client.shared.lanes.mine()? }
+    async_batch_methods! { |client| &*client.shared.lanes.mine()? }
 
     /// The client of aerospike-core beneath, for all that has no method here.
     #[must_use]

@@ -18,7 +18,7 @@ use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Mark, Stamp};
-use crate::topology::{Breaker, NodeInfo, Route};
+use crate::topology::{Breaker, NodeInfo, Route, Topology};
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
 /// to follow a node that went down, and one that resets every connection must not be hammered.
@@ -82,8 +82,11 @@ pub(crate) struct Attempts<'a> {
 }
 
 /// One attempt: which node, and until when.
-pub(crate) struct Attempt {
-    pub(crate) node: Arc<NodeInfo>,
+///
+/// Borrowed from a snapshot, not counted: threads that count references to one node all the time hold each other up.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'t> {
+    pub(crate) node: &'t Arc<NodeInfo>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) stamp: Stamp,
 }
@@ -151,32 +154,20 @@ impl<'a> Attempts<'a> {
         self.cluster.metrics().stamp(self.mark, now)
     }
 
-    /// Picks the node of the next attempt.
+    /// Picks the node of the next attempt, by the present snapshot of the topology.
     ///
     /// # Errors
     /// Whether to pick again later, or the failure of the call (unknown namespace, deadline).
-    pub(crate) fn next(&mut self, namespace: &str, partition: u16, now: Instant) -> Result<Attempt, Next> {
-        self.next_with(namespace, partition, now, |node, deadline, stamp| Attempt {
-            node: Arc::clone(node),
-            deadline,
-            stamp,
-        })
-    }
-
-    /// [`next`](Self::next) without a reference to the node: threads that count references to one node all the time
-    /// hold each other up. `take` gets the node, the attempt's deadline and its stamp.
-    pub(crate) fn next_with<R>(
+    pub(crate) fn next<'t>(
         &mut self,
-        namespace: &str,
-        partition: u16,
+        topology: &'t Topology,
+        (namespace, partition): (&str, u16),
         now: Instant,
-        take: impl FnOnce(&Arc<NodeInfo>, Option<Instant>, Stamp) -> R,
-    ) -> Result<R, Next> {
+    ) -> Result<Attempt<'t>, Next> {
         self.begin(now)?;
         if self.made == 1 {
             self.mark = self.cluster.metrics().mark(self.kind, namespace);
         }
-        let topology = self.cluster.snapshot();
         let routed = topology.namespace(namespace).and_then(|map| {
             let policy = self.policy;
             let route = self.route.get_or_insert_with(|| {
@@ -197,7 +188,7 @@ impl<'a> Attempts<'a> {
             return Err(self.failed_unsent(Error::invalid_node("the node has left the cluster"), now));
         };
         let deadline = self.towards(node, now)?;
-        Ok(take(node, deadline, self.stamp(now)))
+        Ok(Attempt { node, deadline, stamp: self.stamp(now) })
     }
 
     /// Begins an attempt at a node that the caller has chosen; gives the attempt's deadline.

@@ -12,9 +12,9 @@ use crate::command::compress::with_plain_body;
 use crate::driver::blocking::Interrupt;
 use crate::driver::tasks::{ExchangeError, SharedLane};
 use crate::driver::way::Way;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lane::Class;
-use crate::topology::NodeInfo;
+use crate::topology::{NodeId, NodeInfo, Topology};
 
 /// Waits on the clock of the control plane's runtime: the caller's may have none, or be no tokio runtime at all. Ends
 /// early when the client is closed; the next attempt hears of it.
@@ -50,20 +50,23 @@ pub(super) fn on_lane<R>(
     cluster: &Cluster,
     lane: Way<'_>,
     attempts: &mut Attempts<'_>,
-    ((namespace, partition), mut now): ((&str, u16), Instant),
+    (target, mut now): ((&str, u16), Instant),
     encode: impl Fn(&mut Vec<u8>) -> Result<()>,
     decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
 ) -> impl Future<Output = Result<R>> {
     async move {
         loop {
-            let next = match attempts.next(namespace, partition, now) {
-                Ok(Attempt { node, deadline, stamp }) => {
-                    let place = node.id().index() as u16;
+            // No snapshot is kept while the call waits.
+            let begun = attempts.next(&cluster.snapshot(), target, now).map(|a| (a.node.id(), a.deadline, a.stamp));
+            let next = match begun {
+                Ok((node, deadline, stamp)) => {
+                    let place = node.index() as u16;
                     let mut exchange = lane.exchange(place, Class::Single, (now, deadline, stamp), &encode);
-                    match poll_fn(|cx| exchange.poll_with(cx, |answer| decode(answer, &node))).await {
+                    let decode = |answer: &[u8]| decode(answer, known(&cluster.snapshot(), node)?);
+                    match poll_fn(|cx| exchange.poll_with(cx, decode)).await {
                         Ok(Ok(output)) => return Ok(output),
-                        Ok(Err(error)) => attempts.answered(&node, error, clock::now()),
-                        Err(error) => attempts.unanswered(&node, error, clock::now()),
+                        Ok(Err(error)) => attempts.answered(known(&cluster.snapshot(), node)?, error, clock::now()),
+                        Err(error) => attempts.unanswered(known(&cluster.snapshot(), node)?, error, clock::now()),
                     }
                 }
                 Err(next) => next,
@@ -82,19 +85,29 @@ pub(super) fn on_lane<R>(
     }
 }
 
+/// The node of an attempt.
+///
+/// # Errors
+/// `InvalidNode` for an attempt of another client: nodes stay known for as long as a client lives.
+pub(super) fn known(topology: &Topology, node: NodeId) -> Result<&Arc<NodeInfo>> {
+    topology.node(node).ok_or_else(|| Error::invalid_node("the client does not know the node of this attempt"))
+}
+
 /// The attempts of a call to a partition of a namespace by the calling thread, each carried out by `exchange`.
 pub(super) fn on_thread<R>(
+    cluster: &Cluster,
     mut attempts: Attempts<'_>,
-    ((namespace, partition), mut now): ((&str, u16), Instant),
+    (target, mut now): ((&str, u16), Instant),
     interrupt: Interrupt<'_>,
-    mut exchange: impl FnMut(&Attempt, Instant) -> std::result::Result<Result<R>, ExchangeError>,
+    mut exchange: impl FnMut(Attempt<'_>, Instant) -> std::result::Result<Result<R>, ExchangeError>,
 ) -> Result<R> {
     loop {
-        let next = match attempts.next(namespace, partition, now) {
-            Ok(attempt) => match exchange(&attempt, now) {
+        let topology = cluster.snapshot();
+        let next = match attempts.next(&topology, target, now) {
+            Ok(attempt) => match exchange(attempt, now) {
                 Ok(Ok(output)) => return Ok(output),
-                Ok(Err(error)) => attempts.answered(&attempt.node, error, clock::now()),
-                Err(error) => attempts.unanswered(&attempt.node, error, clock::now()),
+                Ok(Err(error)) => attempts.answered(attempt.node, error, clock::now()),
+                Err(error) => attempts.unanswered(attempt.node, error, clock::now()),
             },
             Err(next) => next,
         };

@@ -5,6 +5,7 @@
 //! [`ClientConfig::lanes`](crate::ClientConfig::lanes) says on a multi-thread one. Callers outside of any
 //! tokio runtime share a lane on the control plane's, and so do those on runtimes without I/O or timers.
 
+mod mine;
 mod runtime;
 
 use std::future::Future;
@@ -19,6 +20,8 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use mine::ByThread;
+pub(crate) use mine::Mine;
 use runtime::{Life, has_drivers};
 
 use crate::cluster::Cluster;
@@ -54,6 +57,8 @@ pub(crate) struct Lanes {
     config: ClientConfig,
     sizing: PoolSizing,
     all: ArcSwap<Vec<Arc<RuntimeLanes>>>,
+    /// Of these, those that a thread has used.
+    by_thread: ByThread,
     /// Held while lanes are added or the client closes.
     changes: Mutex<Closed>,
     /// Which nodes the lanes take to be part of the cluster, by index.
@@ -71,6 +76,7 @@ impl Lanes {
             config: config.clone(),
             sizing: config.pool_sizing(),
             all: ArcSwap::default(),
+            by_thread: ByThread::default(),
             changes: Mutex::default(),
             active: Mutex::default(),
         }
@@ -87,26 +93,33 @@ impl Lanes {
     }
 
     /// The lane for the calling thread.
-    pub(crate) fn mine(self: &Arc<Self>) -> Result<Arc<SharedLane>, Error> {
+    ///
+    /// Tokio gives a thread's runtime only with a count of its handle. To keep what it said the last time would be wrong: a
+    /// thread turns one runtime after the other, and a `LocalSet`'s tasks go from one to the other with it.
+    pub(crate) fn mine(self: &Arc<Self>) -> Result<Mine, Error> {
         let current = Handle::try_current();
         let handle = current.as_ref().unwrap_or(&self.fallback);
         let id = handle.id();
-        {
-            let all = self.all.load();
-            if let Some(of_runtime) = all.iter().find(|lanes| lanes.runtime == id) {
-                return Ok(of_runtime.pick());
-            }
+        if let Some(lane) = self.by_thread.lane(id) {
+            return Ok(lane);
         }
-        let lanes = match handle.runtime_flavor() {
-            RuntimeFlavor::CurrentThread => 1,
-            _ => self.config.lane_count(handle.metrics().num_workers()),
-        };
-        self.add(handle, lanes).map(|lanes| lanes.pick())
+        let known = self.all.load().iter().find(|lanes| lanes.runtime == id).cloned();
+        let lanes = known.map_or_else(
+            || {
+                let count = match handle.runtime_flavor() {
+                    RuntimeFlavor::CurrentThread => 1,
+                    _ => self.config.lane_count(handle.metrics().num_workers()),
+                };
+                self.add(handle, count)
+            },
+            Ok,
+        )?;
+        Ok(self.by_thread.learn(lanes))
     }
 
     /// A lane of its own for a runtime.
     pub(crate) fn add_one(self: &Arc<Self>, handle: &Handle) -> Result<Arc<SharedLane>, Error> {
-        self.add(handle, 1).map(|lanes| lanes.pick())
+        self.add(handle, 1).map(|lanes| Arc::clone(&lanes.lanes[0]))
     }
 
     fn add(self: &Arc<Self>, handle: &Handle, count: usize) -> Result<Arc<RuntimeLanes>, Error> {
@@ -250,15 +263,14 @@ impl Lanes {
 impl RuntimeLanes {
     /// The same lane for all operations of one task: what a burst of answers sets off is then submitted to the lane
     /// that the answers came on. Outside of tasks, the same lane for all operations of one thread.
-    fn pick(&self) -> Arc<SharedLane> {
-        let index = match self.lanes.len() {
+    fn pick(&self) -> usize {
+        match self.lanes.len() {
             1 => 0,
             lanes => {
                 let number = tokio::task::try_id().map_or_else(|| THREAD.with(|thread| *thread as u64), number_of);
                 (number % lanes as u64) as usize
             }
-        };
-        Arc::clone(&self.lanes[index])
+        }
     }
 }
 

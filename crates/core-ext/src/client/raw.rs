@@ -18,9 +18,9 @@ use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::{Attempts, Next};
+use super::attempts::{Attempt, Attempts, Next};
 use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
-use super::execute::{on_lane, on_thread, wait};
+use super::execute::{known, on_lane, on_thread, wait};
 use super::sync::SyncClient;
 use super::txn::{self, RecordId};
 use crate::clock;
@@ -210,9 +210,8 @@ impl RawClient {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
         let attempts = Attempts::new(cluster, policy, call.what(), now);
-        on_thread(attempts, (call.target(), now), interrupt, |attempt, now| {
-            let (node, deadline) = (&attempt.node, attempt.deadline);
-            let stamp = if attempt.stamp.is_none() { Stamp::NONE } else { attempt.stamp.of_read(request) };
+        on_thread(cluster, attempts, (call.target(), now), interrupt, |Attempt { node, deadline, stamp }, now| {
+            let stamp = if stamp.is_none() { stamp } else { stamp.of_read(request) };
             let job = Job { request, now, deadline, reads: !call.writes, stamp, interrupt };
             pools.exchange(node, job, |body| call.accept(body, node, &mut take))
         })
@@ -334,9 +333,16 @@ impl RawClient {
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
         let mut attempts = Attempts::new(&self.shared.cluster, policy, call.what(), now);
-        let take = |node: &Arc<NodeInfo>, deadline, stamp| (node.id(), deadline, stamp);
-        let (node, deadline, stamp) = attempts.next_with(call.namespace, call.partition, now, take).ok()?;
-        Some(RawAttempt { node, deadline, started: now, route: attempts.route()?, mark: attempts.mark(), stamp })
+        let topology = self.shared.cluster.snapshot();
+        let Attempt { node, deadline, stamp } = attempts.next(&topology, call.target(), now).ok()?;
+        Some(RawAttempt {
+            node: node.id(),
+            deadline,
+            started: now,
+            route: attempts.route()?,
+            mark: attempts.mark(),
+            stamp,
+        })
     }
 
     /// Gives the message in the answer to an attempt to `take`, unless it says that the request failed.
@@ -350,14 +356,14 @@ impl RawClient {
         answer: &[u8],
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<R> {
-        let node = || known(&self.shared.cluster, attempt.node).map(|node| Arc::clone(node.label()));
-        call.accept_from(answer, node, take)
+        let label = || known(&self.shared.cluster.snapshot(), attempt.node).map(|node| Arc::clone(node.label()));
+        call.accept_from(answer, label, take)
     }
 
     /// The error of an attempt whose request was not taken, because the pool is full and not to wait.
     #[must_use]
     pub fn full(&self, attempt: &RawAttempt, full: Full) -> Error {
-        match known(&self.shared.cluster, attempt.node) {
+        match known(&self.shared.cluster.snapshot(), attempt.node) {
             Ok(node) => full.error(node.label()),
             Err(error) => error,
         }
@@ -376,7 +382,7 @@ impl RawClient {
     ) -> Option<Error> {
         let cluster = &self.shared.cluster;
         let mut attempts = attempt.resume(cluster, policy, call);
-        match attempts.failed_with(known(cluster, attempt.node), failure, now) {
+        match attempts.failed_with(known(&cluster.snapshot(), attempt.node), failure, now) {
             Next::Retry(_) => None,
             Next::GiveUp(error) => Some(error),
         }
@@ -423,7 +429,7 @@ impl RawClient {
                 let mut attempts = attempt.resume(cluster, policy, call);
                 // `finish` has counted it.
                 attempts.set_repeated(true);
-                let next = attempts.failed_with(known(cluster, attempt.node), failure, now);
+                let next = attempts.failed_with(known(&cluster.snapshot(), attempt.node), failure, now);
                 attempts.set_repeated(false);
                 match next {
                     Next::GiveUp(error) => return Err(error),
@@ -483,22 +489,13 @@ impl RawAttempt {
 }
 
 impl Attempts<'_> {
-    fn failed_with(&mut self, node: Result<Arc<NodeInfo>>, failure: RawFailure, now: Instant) -> Next {
+    fn failed_with(&mut self, node: Result<&Arc<NodeInfo>>, failure: RawFailure, now: Instant) -> Next {
         match (node, failure) {
-            (Ok(node), RawFailure::Answered(error)) => self.answered(&node, error, now),
-            (Ok(node), RawFailure::Lost(failure)) => self.lost(&node, failure, now),
+            (Ok(node), RawFailure::Answered(error)) => self.answered(node, error, now),
+            (Ok(node), RawFailure::Lost(failure)) => self.lost(node, failure, now),
             (Err(error), _) | (_, RawFailure::Refused(error)) => Next::GiveUp(self.refused(error, now)),
         }
     }
-}
-
-/// The node of an attempt.
-///
-/// # Errors
-/// `InvalidNode` for an attempt of another client: nodes stay known for as long as a client lives.
-fn known(cluster: &Cluster, node: NodeId) -> Result<Arc<NodeInfo>> {
-    let unknown = || Error::invalid_node("the client does not know the node of this attempt");
-    cluster.snapshot().node(node).cloned().ok_or_else(unknown)
 }
 
 impl From<&Client> for RawClient {

@@ -11,7 +11,7 @@ use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, Task, ToH
 use futures_core::Stream;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::Attempts;
+use super::attempts::{Attempt, Attempts};
 use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::on_thread;
@@ -203,12 +203,11 @@ impl SyncClient {
         let attempts = Attempts::new(cluster, command.base(), (command.kind(), command.writes()), now);
         let timeout_ms = attempts.server_timeout_ms();
         let (reads, interrupt) = (!command.writes(), Interrupt::default());
-        on_thread(attempts, (target, now), interrupt, |attempt, now| {
-            let (node, deadline) = (&attempt.node, attempt.deadline);
+        on_thread(cluster, attempts, (target, now), interrupt, |Attempt { node, deadline, stamp }, now| {
             with_request(
                 |out| command.encode(timeout_ms, out),
                 |request| {
-                    let job = Job { request, now, deadline, reads, stamp: attempt.stamp, interrupt };
+                    let job = Job { request, now, deadline, reads, stamp, interrupt };
                     pools.exchange(node, job, |body| command.decode(body, node.label()))
                 },
             )

@@ -110,3 +110,64 @@ fn callers_are_woken_outside_of_locks_when_a_node_leaves() {
     let write = WritePolicy::default();
     runtimes[1].block_on(client.put(&write, &key, &[as_bin!("n", 1)])).unwrap();
 }
+
+/// Calls that wait count neither their lane nor their node: all cores would share those counts.
+#[test]
+fn calls_do_not_count_what_all_threads_share() {
+    const CALLS: usize = 100;
+    let cluster = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let client = runtime.block_on(Client::new(&ClientPolicy::default(), &cluster.seeds())).unwrap();
+    let (key, policy) = (as_key!("test", "lanes", 1), ReadPolicy::default());
+    let all = client.shared.lanes.all.load_full();
+    let topology = client.shared.cluster.topology();
+    let node = topology.active_nodes().next().unwrap();
+    let counts = || {
+        let lanes = all.iter().flat_map(|of| &of.lanes).map(Arc::strong_count);
+        (all.iter().map(Arc::strong_count).sum::<usize>(), lanes.sum::<usize>(), Arc::strong_count(node))
+    };
+    let _context = runtime.enter();
+    drop(client.shared.lanes.mine().unwrap());
+    let before = counts();
+    let mut calls: Vec<_> = (0..CALLS).map(|_| Box::pin(client.get(&policy, &key, Bins::All))).collect();
+    for call in &mut calls {
+        // Submitted, and not looked at again: tasks of the lane may come and go meanwhile, far fewer than the calls.
+        assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    let during = counts();
+    assert_eq!(during.0, before.0, "the lanes of the runtime");
+    assert!(during.1 < before.1 + CALLS / 2, "lanes: {before:?}, {during:?}");
+    assert!(during.2 < before.2 + CALLS / 2, "the node: {before:?}, {during:?}");
+}
+
+/// A thread that turns one runtime after the other uses the lanes of the present one, and keeps none of those that have ended.
+#[test]
+fn a_thread_uses_the_lanes_of_the_runtime_that_it_turns() {
+    let cluster = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (first, second) = (runtime(), runtime());
+    let client = first.block_on(Client::new(&ClientPolicy::default(), &cluster.seeds())).unwrap();
+    let lane = || Ok::<_, Error>(Arc::downgrade(&*client.shared.lanes.mine()?));
+    let key = as_key!("test", "lanes", 1);
+    let local = tokio::task::LocalSet::new();
+    let mut seen = Vec::new();
+    for runtime in [&first, &second, &first] {
+        local.block_on(runtime, async {
+            client.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).await.unwrap();
+            seen.push(lane().unwrap());
+        });
+    }
+    assert!(seen[0].ptr_eq(&seen[2]) && !seen[0].ptr_eq(&seen[1]));
+    drop(second);
+    // The next runtime that the thread meets makes it forget those that have ended.
+    runtime().block_on(async { lane().unwrap() });
+    let limit = std::time::Instant::now() + Duration::from_secs(20);
+    while seen[1].strong_count() > 0 {
+        assert!(
+            std::time::Instant::now() < limit,
+            "{} references to a lane of a runtime that has ended",
+            seen[1].strong_count()
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
