@@ -352,7 +352,10 @@ fn a_millisecond_is_kept_or_reported() {
                     // The server has the same millisecond, and may be the one to report it.
                     Err(error) => {
                         let by_server = error.server_result_code() == Some(ResultCode::Timeout);
-                        assert!(error.is_client_timeout() || by_server, "{kind:?}: {error:?}");
+                        // The first calls may find no connection open yet.
+                        let connecting =
+                            error.phase() == Phase::Connecting && matches!(error.kind(), ErrorKind::Connection);
+                        assert!(error.is_client_timeout() || by_server || connecting, "{kind:?}: {error:?}");
                         assert!(start.elapsed() >= Duration::from_millis(1) || by_server, "{error:?}");
                         timeouts += 1;
                     }
