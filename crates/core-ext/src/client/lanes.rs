@@ -28,7 +28,7 @@ use crate::cluster::Cluster;
 use crate::config::{ClientConfig, PoolSizing};
 use crate::connect::Stream;
 use crate::driver::fork::DeadSocket;
-use crate::driver::tasks::{Opener, SharedLane};
+use crate::driver::tasks::{Opener, SharedLane, worker};
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
 use crate::metrics::Metrics;
@@ -93,10 +93,12 @@ impl Lanes {
     }
 
     /// The lane for the calling thread.
-    ///
-    /// Tokio gives a thread's runtime only with a count of its handle. To keep what it said the last time would be wrong: a
-    /// thread turns one runtime after the other, and a `LocalSet`'s tasks go from one to the other with it.
     pub(crate) fn mine(self: &Arc<Self>) -> Result<Mine, Error> {
+        if let Some(lane) = worker::runtime().and_then(|runtime| self.by_thread.lane(runtime)) {
+            return Ok(lane);
+        }
+        // What this says must not be kept: a thread turns one runtime after the other, and a `LocalSet`'s tasks go from one to
+        // the other with it.
         let current = Handle::try_current();
         let handle = current.as_ref().unwrap_or(&self.fallback);
         let id = handle.id();

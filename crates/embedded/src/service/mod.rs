@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use thread::{Command, Mailbox, ServiceThread};
+use thread::{Close, Command, Mailbox, ServiceThread};
 
 /// Most service threads by default.
 const DEFAULT_MAX_THREADS: usize = 4;
@@ -100,11 +100,12 @@ impl Service {
     /// Closes a listener and all connections that came through it; returns when that is done.
     /// Never call it from a service thread (from a request): it would wait for itself.
     pub(crate) fn close(&self, id: ListenerId) {
-        // The listener first: connections that it has dealt out are then in the mailboxes before the second round.
-        for _ in 0..2 {
+        // The listener first: who loses a connection is then refused another one, and connections that it has dealt out are in
+        // the mailboxes before the second round.
+        for what in [Close::Listener, Close::Connections] {
             let (ack, done) = mpsc::channel();
             for mailbox in self.mailboxes.iter() {
-                mailbox.send(Command::Close { id, ack: ack.clone() });
+                mailbox.send(Command::Close { id, what, ack: ack.clone() });
             }
             drop(ack);
             while done.recv().is_ok() {}

@@ -48,10 +48,17 @@ pub(super) enum Command {
         peer: SocketAddr,
         transport: Option<TransportFactory>,
     },
-    /// Close a listener and its connections; the sender is dropped when that is done.
-    Close { id: ListenerId, ack: Sender<()> },
+    /// Close a listener, or its connections; the sender is dropped when that is done.
+    Close { id: ListenerId, what: Close, ack: Sender<()> },
     /// Close everything and end the thread.
     Stop,
+}
+
+/// What of a listener is to be closed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Close {
+    Listener,
+    Connections,
 }
 
 /// The way into a service thread.
@@ -175,9 +182,11 @@ impl ServiceThread {
                 Command::Adopt { from, node, stream, peer, transport } => {
                     self.adopt(from, node, stream, peer, transport.as_ref());
                 }
-                Command::Close { id, ack } => {
-                    self.listeners.retain(|_, l| l.id != id);
-                    self.connections.retain(|_, c| c.listener != id);
+                Command::Close { id, what, ack } => {
+                    match what {
+                        Close::Listener => self.listeners.retain(|_, l| l.id != id),
+                        Close::Connections => self.connections.retain(|_, c| c.listener != id),
+                    }
                     drop(ack);
                 }
                 Command::Stop => return true,

@@ -171,3 +171,47 @@ fn a_thread_uses_the_lanes_of_the_runtime_that_it_turns() {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
+
+/// A worker of a multi-thread runtime that turns another runtime meanwhile gets answers, from whichever lane.
+#[test]
+fn a_worker_may_turn_another_runtime() {
+    let cluster = EmbeddedCluster::builder().nodes(1).start().unwrap();
+    let key = as_key!("test", "lanes", 1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (seeds, id) = (cluster.seeds(), runtime.handle().id());
+    let (client, lane) = runtime
+        .block_on(runtime.spawn(async move {
+            let client = Client::new(&ClientPolicy::default(), &seeds).await.unwrap();
+            // The only worker polls the connections' tasks.
+            while worker::runtime() != Some(id) {
+                client.put(&WritePolicy::default(), &key, &[as_bin!("n", 1)]).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+            let lane = Arc::downgrade(&*client.shared.lanes.mine().unwrap());
+            tokio::task::block_in_place(|| {
+                let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                let local = tokio::task::LocalSet::new();
+                local.block_on(&other, async {
+                    client.put(&WritePolicy::default(), &key, &[as_bin!("n", 2)]).await.unwrap();
+                    let call = tokio::task::spawn_local({
+                        let (client, key) = (client.clone(), key.clone());
+                        async move { client.get(&ReadPolicy::default(), &key, Bins::All).await }
+                    });
+                    assert_eq!(call.await.unwrap().unwrap().bins["n"], aerospike_core::Value::Int(2));
+                });
+            });
+            (client, lane)
+        }))
+        .unwrap();
+    drop(runtime);
+    // This thread never was a worker.
+    assert_eq!(worker::runtime(), None);
+    let next = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    next.block_on(async {
+        client.put(&WritePolicy::default(), &as_key!("test", "lanes", 1), &[as_bin!("n", 3)]).await.unwrap();
+    });
+    assert!(
+        lane.upgrade()
+            .is_none_or(|lane| !Arc::ptr_eq(&lane, &*next.block_on(async { client.shared.lanes.mine().unwrap() })))
+    );
+}

@@ -280,7 +280,8 @@ fn many_threads_share_connections_and_get_their_own_answers() {
     let counters = pools.counters(NodeId::from_index(0));
     let lost = lost.into_inner() as u64;
     assert!(lost > 100, "{lost}");
-    assert_eq!((counters.answers + lost, counters.timeouts), (8000, lost), "{counters:?}");
+    // Some of those who give up may still wait for their connection to open.
+    assert_eq!((counters.answers + lost, counters.timeouts + counters.open_failures), (8000, lost), "{counters:?}");
     assert_eq!((counters.in_flight, counters.queued), (0, 0), "{counters:?}");
     assert!(counters.requests >= 8000 - lost && counters.requests <= 8000, "{counters:?}");
     pools.trim(Some(Duration::ZERO), |_| true);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use super::socket::Socket;
-use super::{KEEP_CAPACITY, SharedLane, State};
+use super::{KEEP_CAPACITY, SharedLane, State, worker};
 use crate::clock;
 use crate::driver::empty;
 use crate::driver::mark::{self, Mark};
@@ -150,7 +150,7 @@ impl Connection {
 
     fn put_off(&mut self, cx: &mut Context<'_>, state: &mut State) -> bool {
         match self.put_off {
-            PutOff::No if self.lane.yields => {
+            PutOff::No if self.lane.workers_of.is_some() => {
                 self.put_off = PutOff::Yielded;
                 cx.waker().wake_by_ref();
                 true
@@ -226,6 +226,9 @@ impl Future for Connection {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if let Some(runtime) = this.lane.workers_of {
+            worker::polls_for(runtime);
+        }
         let Some(read_now) = this.check_in(cx) else {
             this.end = Some(FailureKind::Closed);
             return Poll::Ready(());

@@ -9,6 +9,7 @@ mod exchange;
 mod opening;
 mod socket;
 mod ticker;
+pub(crate) mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -76,8 +77,8 @@ pub(crate) struct SharedLane {
     state: Mutex<State>,
     epoch: Instant,
     runtime: Handle,
-    /// On a multi-thread runtime a flush lets the other woken tasks of its worker go first.
-    yields: bool,
+    /// Of a multi-thread runtime; a flush then lets the other woken tasks of its worker go first.
+    workers_of: Option<tokio::runtime::Id>,
     opener: Arc<dyn Opener>,
     ticker: Notify,
     metrics: Option<Arc<Metrics>>,
@@ -239,7 +240,7 @@ pub(crate) enum ExchangeError {
 impl SharedLane {
     pub(crate) fn new(sizing: LaneSizing, runtime: Handle, opener: Arc<dyn Opener>) -> Arc<Self> {
         let metrics = opener.metrics();
-        let yields = runtime.runtime_flavor() != RuntimeFlavor::CurrentThread;
+        let workers_of = (runtime.runtime_flavor() != RuntimeFlavor::CurrentThread).then(|| runtime.id());
         Arc::new(Self {
             state: Mutex::new(State {
                 lane: Lane::new(sizing).measured(metrics.as_ref()),
@@ -256,7 +257,7 @@ impl SharedLane {
             }),
             epoch: clock::epoch(),
             runtime,
-            yields,
+            workers_of,
             opener,
             ticker: Notify::new(),
             metrics,
