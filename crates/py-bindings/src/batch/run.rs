@@ -5,7 +5,6 @@ use std::sync::Arc;
 use aerolane::ErrorKind;
 use aerolane::client::RawOutcome;
 use aerospike_core::BatchPolicy;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::record::BatchRecord;
@@ -86,7 +85,7 @@ where
 }
 
 /// The result of a batch. A failure of a whole request is raised when no row has an answer of the server, with the rows
-/// as `batch_records` of the exception; otherwise each row says what became of it.
+/// as `records` of the exception; otherwise each row says what became of it.
 fn finish(
     py: Python<'_>,
     rows: Rows,
@@ -101,10 +100,10 @@ fn finish(
 
 /// The exception of a batch that has failed as a whole, with its rows.
 fn raised(py: Python<'_>, rows: Rows, error: &aerolane::Error) -> PyErr {
-    let exception = errors::to_py(py, error);
-    let attached =
-        BatchRecord::list(py, rows).and_then(|rows| exception.value(py).setattr(intern!(py, "batch_records"), rows));
-    attached.err().unwrap_or(exception)
+    match BatchRecord::list(py, rows) {
+        Ok(rows) => errors::batch_to_py(py, error, &rows),
+        Err(failed) => failed,
+    }
 }
 
 /// Whether a row has an outcome of its own.

@@ -83,7 +83,7 @@ impl FilterExpression {
     fn of_base64(py: Python<'_>, text: &str) -> PyResult<Self> {
         let bytes = STANDARD
             .decode(text)
-            .map_err(|e| errors::invalid_argument(py, format!("this is no base64 of an expression: {e}")))?;
+            .map_err(|e| errors::no_base64(py, format!("this is not the base64 of an expression: {e}")))?;
         let check = || {
             let mut reader = Reader::new(&bytes);
             reader.skip()?;
@@ -104,7 +104,8 @@ impl FilterExpression {
 
     /// From the text of `base64`, also of other clients.
     ///
-    /// Raises `InvalidArgumentError` for text that is no base64, or bytes that are no single msgpack element.
+    /// Raises `Base64DecodeError` (a `ValueError`) for text that is not base64, `InvalidArgumentError` for bytes that are no
+    /// single msgpack element.
     #[staticmethod]
     fn from_base64(py: Python<'_>, b64: &str) -> PyResult<Self> {
         Self::of_base64(py, b64)
