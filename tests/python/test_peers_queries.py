@@ -4,6 +4,7 @@ keeps what it is sent has received them. Skipped where that client is not instal
 
 import contextlib
 import itertools
+import json
 import os
 import queue
 import socket
@@ -211,6 +212,38 @@ def test_partitions(sides, duration, places):
         assert list(client.query_blocking(statement_of(m), made, policy=policy)) == []
 
     compared(sides, scan)
+
+
+def test_a_filter_is_left_as_it_is(sides):
+    """However far a query has come: that tells the filter of its records."""
+
+    def scan(m, client):
+        made = m.PartitionFilter.by_range(1000, 50)
+        for _ in range(2):
+            records = client.query_blocking(statement_of(m), made)
+            assert list(records) == []
+            assert not made.done() and records.partition_filter_sync().done()
+
+    compared(sides, scan)
+
+
+def test_regions_as_dicts(sides):
+    ring = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [0.5, 0.5]]
+
+    def scan(m, client):
+        region = {"type": "Polygon", "coordinates": [ring]}
+        point = {"type": "Point", "coordinates": [1, 2]}
+        for made in (
+            m.Filter.within_region("p", json.dumps(region), None),
+            m.Filter.within_region("p", m.GeoJSON(region).value, None),
+            m.Filter.regions_containing_point("p", m.GeoJSON(point).value, None),
+        ):
+            assert list(client.query_blocking(statement_of(m, filters=[made]), m.PartitionFilter.all())) == []
+
+    compared(sides, scan)
+    region = {"type": "Polygon", "coordinates": [ring]}
+    for make in (native.Filter.within_region, native.Filter.regions_containing_point):
+        assert make("p", region) == make("p", json.dumps(region)) == make("p", native.GeoJSON(region))
 
 
 def operations(m):

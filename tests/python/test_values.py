@@ -262,7 +262,7 @@ def test_hll_objects():
     hll = HLL(b"\1\2")
     assert hll.value == bytes(hll) == b"\1\2" and len(hll) == 2
     assert hll == HLL([1, 2]) == HLL(bytearray(b"\1\2")) and hll != HLL(b"") and hash(hll) == hash(HLL(b"\1\2"))
-    assert hll == b"\1\2" and hll == [1, 2] and (1, 2) == hll and hll == bytearray(b"\1\2")
+    assert hll == b"\1\2" and hll == [1, 2] and hll == (1, 2) and hll == bytearray(b"\1\2")
     assert hll != b"" and hll != [1, "x"] and hll != [1, 2, 3] and hll != "x" and hll != 5
     changed = HLL(hll)
     changed.value = [7]
@@ -452,7 +452,7 @@ def test_containers_under_other_names(client, key):
             kind(wrong)
     blob = native.Blob(v=b"abc")
     assert blob == b"abc" and blob == [97, 98, 99] and blob == (97, 98, 99) and blob == native.Blob(blob)
-    assert blob != [97, 98] and blob != b"ab" and blob != "abc" and [97] != blob
+    assert blob != [97, 98] and blob != b"ab" and blob != "abc" and blob != [97]
     assert hash(blob) == hash(b"abc") and {blob: 1}[b"abc"] == 1
     for part, expected in ((blob[:2], b"ab"), (blob[::-1], b"cba"), (blob + b"d", b"abcd")):
         assert type(part) is native.Blob and part == expected

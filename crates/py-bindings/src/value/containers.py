@@ -22,10 +22,10 @@ class _Container:
 class Blob(_Container, bytearray):
     """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
 
-    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like objects
-    and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is in a set or
-    a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes, `ValueError` for ints
-    that are none.
+    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like
+    objects and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is
+    in a set or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes,
+    `ValueError` for ints that are none.
     """
 
     __slots__ = ()
