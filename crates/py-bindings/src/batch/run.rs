@@ -94,8 +94,25 @@ fn finish(
 ) -> PyResult<Py<PyAny>> {
     match result {
         Err(error) if !(0..rows.len()).any(|row| is_answered(&rows.outcome(row))) => Err(raised(py, rows, &error)),
-        _ => convert(py, rows),
+        _ => match nowhere(&rows) {
+            Some(error) => Err(raised(py, rows, &error)),
+            None => convert(py, rows),
+        },
     }
+}
+
+/// The error of a batch whose rows are all in namespaces that the cluster does not have: nothing was sent.
+fn nowhere(rows: &Rows) -> Option<aerolane::Error> {
+    let refused = |row: usize| match rows.outcome(row) {
+        // What the client finds has a cause; the answer of a server has none.
+        RawOutcome::Failed(error) => {
+            error.cause().filter(|cause| matches!(cause.kind(), ErrorKind::InvalidNamespace)).cloned()
+        }
+        _ => None,
+    };
+    // The first row tells of nearly every batch that it is none.
+    let first = if rows.len() == 0 { None } else { refused(0) }?;
+    (1..rows.len()).all(|row| refused(row).is_some()).then_some(first)
 }
 
 /// The exception of a batch that has failed as a whole, with its rows.
