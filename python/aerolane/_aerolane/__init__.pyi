@@ -144,6 +144,8 @@ from ._errors import _restore as _restore
 from ._errors import error_from_code as error_from_code
 from ._expiration import Expiration as Expiration
 from ._expression import FilterExpression as FilterExpression
+from ._loggers import SdkLoggers as SdkLoggers
+from ._loggers import refresh_log_levels as refresh_log_levels
 from ._metrics import ClusterMetrics as ClusterMetrics
 from ._metrics import CommandMetric as CommandMetric
 from ._metrics import Histogram as Histogram
