@@ -185,7 +185,7 @@ pub(crate) fn refresh_log_levels(py: Python<'_>) -> PyResult<()> {
 /// `"aerolane"`. The vendor's crate, which finds the nodes, logs to `"aerospike_core"`.
 ///
 /// COMMAND: calls. LIFECYCLE: connecting, nodes that come and go, closing. QUERY, BACKGROUND: queries. INFO: commands to
-/// nodes. BEHAVIOR, POOL, RECORD_STREAM: behaviors, `AsyncPool`, results. Not all of them have records in this version.
+/// nodes. BEHAVIOR, POOL, `RECORD_STREAM`: behaviors, `AsyncPool`, results. Not all of them have records in this version.
 #[pyclass(frozen, module = "aerolane.loggers")]
 struct SdkLoggers;
 

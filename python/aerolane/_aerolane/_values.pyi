@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, SupportsIndex, TypeAlias, final, overload
 
+from typing_extensions import Buffer
+
 _UserKey: TypeAlias = int | str | bytes | bytearray | memoryview
 
 @final
@@ -119,7 +121,7 @@ class Blob(bytearray):
     def __getitem__(self, index: SupportsIndex, /) -> int: ...
     @overload
     def __getitem__(self, index: slice, /) -> Blob: ...
-    def __add__(self, other: bytes | bytearray | memoryview, /) -> Blob: ...
+    def __add__(self, other: Buffer, /) -> Blob: ...
     def __hash__(self) -> int: ...  # type: ignore[override]
 
 class List(list[Any]):
@@ -131,7 +133,7 @@ class List(list[Any]):
     def as_string(self) -> str: ...
 
 class Map(dict[Any, Any]):
-    def __init__(self, v: Mapping[Any, Any], /) -> None: ...
+    def __init__(self, v: Mapping[Any, Any]) -> None: ...
     @property
     def value(self) -> dict[Any, Any]: ...
     @value.setter
