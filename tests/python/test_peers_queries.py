@@ -20,6 +20,7 @@ peer = pytest.importorskip("aerospike_native", reason="aerospike-native is not i
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 QUERY_ID, INDEX_RANGE = 7, 22
+POINT = '{"type": "Point", "coordinates": [1, 2]}'
 # The last message of an answer, with code 0.
 DONE = bytes((2, 3, 0, 0, 0, 0, 0, 22)) + bytes((22, 0, 0, 1)) + bytes(18)
 
@@ -216,34 +217,33 @@ def test_partitions(sides, duration, places):
 
 def test_a_filter_is_left_as_it_is(sides):
     """However far a query has come: that tells the filter of its records."""
+    made = {m: m.PartitionFilter.by_range(1000, 50) for m, *_ in sides}
 
     def scan(m, client):
-        made = m.PartitionFilter.by_range(1000, 50)
-        for _ in range(2):
-            records = client.query_blocking(statement_of(m), made)
-            assert list(records) == []
-            assert not made.done() and records.partition_filter_sync().done()
+        records = client.query_blocking(statement_of(m), made[m])
+        assert list(records) == []
+        assert not made[m].done() and records.partition_filter_sync().done()
 
-    compared(sides, scan)
+    for _ in range(2):
+        compared(sides, scan)
 
 
-def test_regions_as_dicts(sides):
+@pytest.mark.parametrize("name", ["within_region", "regions_containing_point"])
+def test_regions_from_dicts(sides, name):
     ring = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [0.5, 0.5]]
+    shape = {"type": "Polygon", "coordinates": [ring]} if name == "within_region" else json.loads(POINT)
 
     def scan(m, client):
-        region = {"type": "Polygon", "coordinates": [ring]}
-        point = {"type": "Point", "coordinates": [1, 2]}
-        for made in (
-            m.Filter.within_region("p", json.dumps(region), None),
-            m.Filter.within_region("p", m.GeoJSON(region).value, None),
-            m.Filter.regions_containing_point("p", m.GeoJSON(point).value, None),
-        ):
-            assert list(client.query_blocking(statement_of(m, filters=[made]), m.PartitionFilter.all())) == []
+        region = getattr(m.Filter, name)("p", m.GeoJSON(shape).value, None)
+        assert list(client.query_blocking(statement_of(m, filters=[region]), m.PartitionFilter.all())) == []
 
     compared(sides, scan)
-    region = {"type": "Polygon", "coordinates": [ring]}
-    for make in (native.Filter.within_region, native.Filter.regions_containing_point):
-        assert make("p", region) == make("p", json.dumps(region)) == make("p", native.GeoJSON(region))
+    make = getattr(native.Filter, name)
+    assert make("p", shape) == make("p", json.dumps(shape)) == make("p", native.GeoJSON(shape))
+    assert "Point" in repr(make("p", POINT)) and "x" in repr(make("p", "x"))
+    for wrong in (5, None, [1, 2], b"{}"):
+        with pytest.raises(TypeError):
+            make("p", wrong)
 
 
 def operations(m):

@@ -111,7 +111,7 @@ fn nowhere(rows: &Rows) -> Option<aerolane::Error> {
         _ => None,
     };
     // The first row tells of nearly every batch that it is none.
-    let first = if rows.len() == 0 { None } else { refused(0) }?;
+    let first = if rows.is_empty() { None } else { refused(0) }?;
     (1..rows.len()).all(|row| refused(row).is_some()).then_some(first)
 }
 

@@ -372,13 +372,12 @@ fn geojson(geo_str: &Bound<'_, PyAny>) -> PyResult<GeoJson> {
         }
         None => json(py)?.call_method1(intern!(py, "loads"), (&text,)).ok().filter(has_type),
     };
-    match made {
-        Some(made) => GeoJson::new(&made),
-        None => {
-            let text = "this is neither GeoJSON (a JSON object with a \"type\") nor a longitude and a latitude (\"-122.0, 37.5\")";
-            Err(errors::invalid_argument(py, text))
-        }
-    }
+    let Some(made) = made else {
+        let text =
+            "this is neither GeoJSON (an object with a \"type\") nor a longitude and a latitude (\"-122.0, 37.5\")";
+        return Err(errors::invalid_argument(py, text));
+    };
+    GeoJson::new(&made)
 }
 
 fn has_type(object: &Bound<'_, PyAny>) -> bool {
