@@ -33,6 +33,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "dataset": _SDK,
         "exceptions": ("aerolane.exceptions",),
         "loggers": ("aerolane.loggers",),
+        "metrics": ("aerolane.metrics",),
         "policy": ("aerolane.policy",),
         "policy.behavior": ("aerolane.policy",),
         "policy.system_settings": ("aerolane.policy",),

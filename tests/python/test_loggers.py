@@ -101,9 +101,11 @@ def test_handlers_that_fail_harm_nobody(heard, log_something, client, key, monke
 
 
 def test_the_thread_ends_when_nothing_is_logged(heard, log_something):
+    before = threading.enumerate()
     log_something()
     eventually(lambda: seeded(heard))
     eventually(lambda: threads() == 0)
+    assert threading.enumerate() == before
     heard.clear()
     several = [threading.Thread(target=log_something) for _ in range(4)]
     for thread in several:

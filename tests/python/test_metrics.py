@@ -11,6 +11,7 @@ import time
 import pytest
 
 import aerolane
+import aerolane.metrics
 from aerolane import native
 from aerolane.exceptions import AerospikeError, InvalidArgumentError, RecordNotFoundError
 from aerolane.native import CommandType, LatencyType, LatencyUnit, MetricsPolicy, Operation, Sampler
@@ -281,6 +282,8 @@ def test_the_canonical_document(client, key, cluster):
     assert all(len(buckets) == 24 for space in spaces for buckets in space["latency"].values())
     client.disable_metrics()
     assert client.metrics().to_canonical_dict()["metrics_enabled"] is False
+    assert type(metrics) is aerolane.metrics.MetricsSnapshot
+    assert isinstance(metrics.latency(aerolane.metrics.LatencyType.READ), aerolane.metrics.DerivedHistogram)
 
 
 def test_another_unit_begins_anew(client, key):

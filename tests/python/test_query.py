@@ -343,7 +343,11 @@ def test_filters_are_checked_at_once():
     with pytest.raises(TypeError):
         native.Filter.range("b", "a", "z")
     with pytest.raises(OverflowError):
-        native.Filter.equal("b", 1 << 63)
+        native.Filter.equal("b", 1 << 64)
+    # As the signed ones that they stand for.
+    assert native.Filter.equal("b", (1 << 64) - 1) == native.Filter.equal("b", -1)
+    with pytest.raises(aerolane.InvalidArgumentError, match="empty"):
+        native.Filter.range("b", 0, 1 << 63)
     with pytest.raises(aerolane.InvalidArgumentError):
         native.Filter.within_radius("b", 181.0, 0.0, 1.0)
     with pytest.raises(TypeError):

@@ -133,7 +133,21 @@ fn pass_on(receiver: &Receiver<Entry>) {
                     error.write_unraisable(py, None);
                 }
             }
+            // Without it, the thread is one of those that `threading` shows; that is no reason to be heard.
+            let _ = forget_thread(py);
         });
+    }
+}
+
+/// Has `threading` forget this thread. A record has the name of its thread: `threading` makes an object for it, which before
+/// Python 3.13 stays when the thread is gone.
+fn forget_thread(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let ident = threading.call_method0(intern!(py, "get_ident"))?;
+    let active = threading.getattr(intern!(py, "_active"))?.cast_into::<PyDict>()?;
+    match active.get_item(&ident)? {
+        Some(thread) if thread.is_instance(&threading.getattr(intern!(py, "_DummyThread"))?)? => active.del_item(ident),
+        _ => Ok(()),
     }
 }
 

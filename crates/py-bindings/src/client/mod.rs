@@ -307,7 +307,7 @@ twins! { Client {
     ///
     /// When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have that
     /// error. It is raised when no row was answered by the server at all; then the exception has the rows as its
-    /// `batch_records`.
+    /// `records`.
     ///
     /// With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
     /// `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for a
