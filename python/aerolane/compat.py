@@ -32,6 +32,8 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "cluster_definition": _SDK,
         "dataset": _SDK,
         "exceptions": ("aerolane.exceptions",),
+        "loggers": ("aerolane.loggers",),
+        "metrics": ("aerolane.metrics",),
         "policy": ("aerolane.policy",),
         "policy.behavior": ("aerolane.policy",),
         "policy.system_settings": ("aerolane.policy",),

@@ -4,7 +4,9 @@
 `except TimeoutError`, `except ConnectionError` or `except ValueError` catches `TimeoutError`, `ConnectionError` and
 `InvalidArgumentError` of this module, too.
 
-The second group are the names that aerospike-native has for the same failures.
+What a server answered is a `ServerError`; what the client found is not, and neither is a timeout. Names of
+aerospike-native and of aerospike-sdk stand for the same classes: where one has a class of its own for a failure and the
+other a wider one, the class here derives from both.
 """
 
 from aerolane._aerolane import (
@@ -13,7 +15,14 @@ from aerolane._aerolane import (
     AuthorizationError,
     BackoffError,
     BadResponseError,
+    Base64DecodeError,
+    BatchCapacityError,
+    BatchConnectionError,
     BatchError,
+    BatchFailedError,
+    BatchMaxErrorRateError,
+    BatchPoolExhaustedError,
+    BatchTimeoutError,
     BinError,
     BinExistsError,
     BinNotFoundError,
@@ -34,9 +43,16 @@ from aerolane._aerolane import (
     InvalidArgumentError,
     InvalidNamespaceError,
     InvalidNodeError,
+    InvalidRequest,
+    InvalidUTF8,
+    IoError,
     KeyBusyError,
     MaxErrorRateError,
+    NotAuthenticated,
+    ParseAddressError,
+    ParseIntError,
     PoolExhaustedError,
+    QueryCapacityError,
     QueryError,
     QueryTerminatedError,
     QuotaError,
@@ -47,42 +63,36 @@ from aerolane._aerolane import (
     ResultCode,
     SecondaryIndexError,
     SecurityError,
+    SecurityNotEnabled,
     SerializationError,
+    ServerCapacityError,
+    ServerError,
+    ServerTransactionError,
     TimeoutError,
     TransactionError,
+    UDFBadResponse,
     UdfError,
     _restore,  # noqa: F401  # pyright: ignore[reportUnusedImport] (unpickling looks it up here)
     error_from_code,
 )
 
-# Names of aerospike-native. There, `ServerError` and `AerospikeError` are two roots; here one root has both.
-ServerError = AerospikeError
+# Names of aerospike-native for the same failures.
 RecordNotFound = RecordNotFoundError
 RecordTooBig = RecordTooBigError
 BinNotFound = BinNotFoundError
 FilteredOut = FilteredOutError
 OpNotApplicable = BinOpInvalidError
-InvalidRequest = AerospikeError
 IndexError = SecondaryIndexError
 IndexNotFound = IndexNotFoundError
 IndexFoundError = IndexAlreadyExistsError
-NotAuthenticated = AuthenticationError
-SecurityNotEnabled = SecurityError
-BatchFailedError = BatchError
 CommitFailedError = CommitError
 MaxErrorRate = MaxErrorRateError
 NoMoreConnections = PoolExhaustedError
 BadResponse = BadResponseError
-InvalidUTF8 = BadResponseError
-ParseIntError = BadResponseError
-Base64DecodeError = BadResponseError
-ParseAddressError = InvalidArgumentError
 InvalidRustClientArgs = InvalidArgumentError
+PasswordHashError = InvalidArgumentError
 ValueError = InvalidArgumentError
-IoError = ConnectionError
 RecvError = ConnectionError
-PasswordHashError = ClientError
-UDFBadResponse = UdfError
 
 __all__ = [
     "AerospikeError",
@@ -90,7 +100,14 @@ __all__ = [
     "AuthorizationError",
     "BackoffError",
     "BadResponseError",
+    "Base64DecodeError",
+    "BatchCapacityError",
+    "BatchConnectionError",
     "BatchError",
+    "BatchFailedError",
+    "BatchMaxErrorRateError",
+    "BatchPoolExhaustedError",
+    "BatchTimeoutError",
     "BinError",
     "BinExistsError",
     "BinNotFoundError",
@@ -111,9 +128,16 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidNamespaceError",
     "InvalidNodeError",
+    "InvalidRequest",
+    "InvalidUTF8",
+    "IoError",
     "KeyBusyError",
     "MaxErrorRateError",
+    "NotAuthenticated",
+    "ParseAddressError",
+    "ParseIntError",
     "PoolExhaustedError",
+    "QueryCapacityError",
     "QueryError",
     "QueryTerminatedError",
     "QuotaError",
@@ -124,9 +148,14 @@ __all__ = [
     "ResultCode",
     "SecondaryIndexError",
     "SecurityError",
+    "SecurityNotEnabled",
     "SerializationError",
+    "ServerCapacityError",
+    "ServerError",
+    "ServerTransactionError",
     "TimeoutError",
     "TransactionError",
+    "UDFBadResponse",
     "UdfError",
     "error_from_code",
 ]

@@ -23,7 +23,7 @@ class Definition(Protocol[C_co]):
     """What a `ClusterDefinition` is to a pool."""
 
     def connect(self) -> Awaitable[C_co]:
-        """Connects; gives something with `close()`."""
+        """Connects; gives something with `close()`. A client gives `None`: it is itself connected then."""
         ...
 
 
@@ -38,8 +38,9 @@ class AsyncPool(Generic[C]):
 
     * A callable is a factory: it is called once on every loop, and what it gives (a client: an async context manager or
       an awaitable of one) belongs to that loop.
-    * Something with `connect()`, such as a `ClusterDefinition`, is connected once; all loops share the cluster, and its
-      bounds on connections hold for all of them together. `cluster_definition=` is another name for the first argument.
+    * Something with `connect()`, such as a `ClusterDefinition` or a `Client`, is connected once; all loops share the
+      cluster, and its bounds on connections hold for all of them together. A client that was not connected before is
+      closed with the pool. `cluster_definition=` is another name for the first argument.
     * `per_client_runtime`: accepted for the sake of existing code. A loop always has a lane of its own.
     * `use_uvloop`: runs uvloop's loops where it can be imported, else asyncio's.
 
@@ -74,6 +75,7 @@ class AsyncPool(Generic[C]):
         self._turns = itertools.count()
         self._lanes: list[_LoopThread[C]] = []
         self._shared: C | None = None
+        self._lent = False
         self._state = "new"
 
     @property
@@ -101,7 +103,10 @@ class AsyncPool(Generic[C]):
         self._state = "starting"
         try:
             if self._definition is not None:
-                self._shared = await self._definition.connect()
+                # A client that someone else has connected is not the pool's to close.
+                self._lent = getattr(self._definition, "is_connected", False) is True
+                connected = await self._definition.connect()
+                self._shared = cast("C", self._definition) if connected is None else connected
             # Not a method: the threads must not keep the pool from being collected.
             opener = partial(_open, self._factory, self._shared)
             self._lanes = [_LoopThread(f"aerolane-pool-{n}", opener, self._new_loop) for n in range(self._count)]
@@ -129,7 +134,7 @@ class AsyncPool(Generic[C]):
             error = await lane.ended()
             if error is not None:
                 errors.append(error)
-        if shared is not None:
+        if shared is not None and not self._lent:
             await _close(shared)
         if errors:
             raise errors[0]
@@ -147,14 +152,15 @@ class AsyncPool(Generic[C]):
     async def map(self, fn: Callable[[C, X], Coroutine[Any, Any, T]], inputs: Iterable[X]) -> list[T]:
         """Runs `fn(client, input)` for all inputs, all at once, the loops taking turns; gives the results in order.
 
-        The first exception cancels the rest and is raised.
+        The first exception cancels the rest and is raised, also one of `inputs` itself.
         """
 
         def begin(item: X) -> asyncio.Task[T]:
             return asyncio.ensure_future(self._lane(None).call(lambda client: fn(client, item)))
 
-        calls = [begin(item) for item in inputs]
+        calls: list[asyncio.Task[T]] = []
         try:
+            calls.extend(map(begin, inputs))
             return await asyncio.gather(*calls)
         except BaseException:
             for call in calls:

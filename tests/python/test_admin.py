@@ -133,7 +133,8 @@ def test_privileges():
     code = native.PrivilegeCode
     privilege = native.Privilege(code.ReadWrite, "test", "users")
     assert (privilege.code, privilege.namespace, privilege.set_name) == (code.ReadWrite, "test", "users")
-    assert privilege.as_string() == "read-write.test.users"
+    assert privilege.as_string() == str(privilege) == "read-write:test.users"
+    assert repr(privilege) == "Privilege(read-write:test.users)"
     assert native.Privilege(code.UserAdmin).as_string() == "user-admin"
     assert privilege == native.Privilege(code.ReadWrite, "test", "users") != native.Privilege(code.ReadWrite, "test")
     assert len({privilege, native.Privilege(code.ReadWrite, "test", "users")}) == 1

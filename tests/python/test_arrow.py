@@ -167,7 +167,7 @@ async def test_queries_async(client, set_name, keys):
     table = await asyncio.to_thread(pa.table, recordset.to_arrow({"f": "float64", "none": "bool"}))
     assert sorted(table["f"].to_pylist()) == [n / 4 for n in range(20) if n % 5]
     assert table["none"].null_count == 16
-    assert partitions.done() and not recordset.active
+    assert recordset.partition_filter_sync().done() and not recordset.active and not partitions.done()
 
 
 async def test_awaiting_a_stream(client, set_name, keys):
@@ -182,7 +182,7 @@ async def test_awaiting_a_stream(client, set_name, keys):
     assert [len(chunk) for chunk in table["i"].chunks] == [5, 5, 5, 1]
     expected = [{name: bins(n)[name] for name in SCHEMA} for n in range(20) if n % 5]
     assert sorted(table.to_pylist(), key=lambda row: row["i"]) == expected
-    assert partitions.done() and not recordset.active
+    assert recordset.partition_filter_sync().done() and not recordset.active and not partitions.done()
     assert len(await stream) == 0, "nothing is left"
     with pytest.raises(ValueError, match="once"):
         pa.table(stream)
@@ -305,22 +305,23 @@ def test_bytes_of_a_batch_are_bounded(client, set_name):
 
 
 def test_dropping_a_reader_ends_the_query(client, set_name, keys):
-    partitions, statement = native.PartitionFilter(), native.Statement("test", set_name)
-    reader = pa.RecordBatchReader.from_stream(
-        client.query_blocking(statement, partitions).to_arrow(SCHEMA, batch_rows=5)
-    )
+    statement = native.Statement("test", set_name)
+    records = client.query_blocking(statement)
+    partitions = records.partition_filter_sync()
+    reader = pa.RecordBatchReader.from_stream(records.to_arrow(SCHEMA, batch_rows=5))
     reader.read_next_batch()
-    del reader
+    del reader, records
     gc.collect()
     assert len(list(client.query_blocking(statement, partitions))) == 11, "the filter knows how far it was read"
 
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_streams_that_nobody_reads(client, set_name, keys, taken):
-    partitions, statement = native.PartitionFilter(), native.Statement("test", set_name)
-    stream = client.query_blocking(statement, partitions).to_arrow(SCHEMA)
+    statement = native.Statement("test", set_name)
+    records = client.query_blocking(statement)
+    partitions, stream = records.partition_filter_sync(), records.to_arrow(SCHEMA)
     held = stream.__arrow_c_stream__() if taken else stream
-    del stream, held
+    del stream, held, records
     gc.collect()
     assert len(list(client.query_blocking(statement, partitions))) == 16
 

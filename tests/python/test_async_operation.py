@@ -336,6 +336,16 @@ async def test_repr(client, keys, key):
     op = client.get(key)
     await asyncio.wait([asyncio.ensure_future(asyncio.gather(op, return_exceptions=True))])
     assert repr(op) == "<aerolane operation 'get', failed>"
+    # Of those that are over at once.
+    recordset = await client.query(native.Statement("test", keys[6].set_name))
+    op = recordset.partition_filter()
+    assert repr(op) == "<aerolane operation 'partition_filter', done>"
+    await op
+    async with await client.batch_stream([native.BatchReadOp(keys[6])]) as stream:
+        async for _ in stream:
+            pass
+    entering = client.__aenter__()
+    assert repr(entering) == "<aerolane operation '__aenter__', done>" and await entering is client
     task = asyncio.create_task(client.get(keys[6]))
     assert "Awaitable" in repr(task)
     await task

@@ -154,6 +154,54 @@ def test_rows_of_all_kinds(client, run, keys):
     assert run(client, "batch", [row])[0].record.bins["v"] == 10
 
 
+def test_rows_with_bins_and_operations(client, run, keys):
+    """A row that writes sets its bins first; a row that reads does what its operations say."""
+    keys = keys(4)
+    fill(client, keys)
+    rows = run(
+        client,
+        "batch",
+        [
+            BatchWriteOp(keys[0], [Operation.add("v", 5), Operation.get_bin("v")], bins={"v": 100, "new": 1}),
+            BatchWriteOp(keys[1], [Operation.get_bin("s")], bins={"v": 7}),
+            BatchWriteOp(keys[2], [], bins={"v": 8}),
+            BatchReadOp(keys[3], ["v"], [Operation.get_bin("s")]),
+            BatchReadOp(keys[3], ["v"], []),
+        ],
+    )
+    assert [row.result_code for row in rows] == [ResultCode.OK] * 5
+    assert rows[0].record.results == [None, None, None, 105] and rows[1].record.results == [None, "text 1"]
+    assert rows[3].record.results == ["text 3"] and rows[4].record.bins == {"v": 3}
+    assert [client.get_blocking(key).bins["v"] for key in keys] == [105, 7, 8, 3]
+    assert client.get_blocking(keys[0]).bins["new"] == 1
+
+
+def test_a_namespace_that_does_not_exist(client, run, keys):
+    """Alone, it is an error of the batch, and with other rows one of its row."""
+    (key,) = keys(1)
+    client.put_blocking(key, {"v": 1})
+    nowhere = [Key("nowhere", "s", n) for n in range(3)]
+    for call, *arguments in (
+        ("batch_read", nowhere),
+        ("batch_write", nowhere, [{"v": 1}] * 3),
+        ("batch_delete", nowhere),
+        ("batch_operate", nowhere, [[Operation.get()]] * 3),
+        ("batch_exists", nowhere),
+        ("batch_get_header", nowhere),
+        ("batch", [BatchReadOp(nowhere[0]), BatchWriteOp(nowhere[1], bins={"v": 1})]),
+    ):
+        with pytest.raises(InvalidNamespaceError, match='no namespace "nowhere"') as caught:
+            run(client, call, *arguments)
+        assert {row.result_code for row in caught.value.records} == {ResultCode.INVALID_NAMESPACE}
+        assert caught.value.is_client_error and not caught.value.in_doubt
+    rows = run(client, "batch_read", [nowhere[0], key, nowhere[1]])
+    assert [row.result_code.name for row in rows] == ["INVALID_NAMESPACE", "OK", "INVALID_NAMESPACE"]
+    assert isinstance(rows[0].error, InvalidNamespaceError)
+    with pytest.raises(InvalidNamespaceError):
+        run(client, "batch_exists", [key, nowhere[0]])
+    assert run(client, "batch_read", []) == []
+
+
 def test_values_come_back_as_they_went(client, run, keys):
     keys = keys(5)
     bins = {
@@ -188,7 +236,6 @@ def test_rows_that_cannot_be_routed(client, run, keys):
     nowhere = Key("no-such-ns", "s", 1)
     rows = run(client, "batch_read", [keys[0], nowhere, keys[1]])
     assert [row.result_code for row in rows] == [ResultCode.OK, ResultCode.INVALID_NAMESPACE, ResultCode.OK]
-    assert [row.result_code for row in run(client, "batch_read", [nowhere])] == [ResultCode.INVALID_NAMESPACE]
     assert isinstance(rows[1].error, InvalidNamespaceError)
     with pytest.raises(AerospikeError):
         run(client, "batch_exists", [keys[0], nowhere])
@@ -220,11 +267,11 @@ def test_arguments_that_cannot_be_used(client, run, keys):
         BatchDeleteOp("k")
     assert run(client, "batch_exists", keys) == [False, False]
     for make in (
-        lambda: BatchReadOp(keys[0], ["v"], [Operation.get()]),
         lambda: BatchReadOp(keys[0], operations=[Operation.put("v", 1)]),
         lambda: BatchWriteOp(keys[0]),
         lambda: BatchWriteOp(keys[0], [Operation.get()]),
-        lambda: BatchWriteOp(keys[0], [Operation.touch()], bins={"v": 1}),
+        lambda: BatchWriteOp(keys[0], [Operation.touch()], bins={}),
+        lambda: BatchWriteOp(keys[0], [Operation.put("v", n) for n in range(1 << 16)], bins={"v": 1}),
     ):
         with pytest.raises(ValueError):
             make()

@@ -47,12 +47,17 @@ def test_imports_give_aerolane():
         ("aerospike_sdk.aio.cluster_definition", "ClusterDefinition", "aerolane"),
         ("aerospike_sdk.policy", "Behavior", "aerolane.policy"),
         ("aerospike_sdk.exceptions", "RecordNotFoundError", "aerolane.exceptions"),
+        ("aerospike_sdk.loggers", "refresh_log_levels", "aerolane.loggers"),
+        ("aerospike_sdk.loggers", "SdkLoggers", "aerolane.loggers"),
+        ("aerospike_sdk.metrics", "MetricsSnapshot", "aerolane.metrics"),
+        ("aerospike_sdk.metrics", "LatencyType", "aerolane.metrics"),
         ("aerospike_sdk.sync", "ClusterDefinition", "aerolane.sync"),
         ("aerospike_sdk.sync.client", "SyncClient", "aerolane"),
         ("aerospike_async", "Key", "aerolane"),
         ("aerospike_async", "new_client", "aerolane.native"),
         ("aerospike_native", "ClientPolicy", "aerolane.native"),
         ("aerospike_native", "WritePolicy", "aerolane.native"),
+        ("aerospike_native", "refresh_log_levels", "aerolane.native"),
     ],
 )
 def test_every_name_has_its_home(module, name, home):

@@ -1,6 +1,7 @@
 """What every error tells: the result code, whether a write is in doubt, the node, the attempts, how far, how long."""
 
 import asyncio
+import pickle
 import re
 
 import pytest
@@ -175,6 +176,29 @@ def test_a_node_that_fails_too_often_is_left_alone(new_cluster, connect, run):
     assert (error.result_code, error.phase, error.in_doubt) == (ResultCode.MAX_ERROR_RATE, "queued", False)
     assert "127.0.0.1:" in error.node and "max_error_rate" in error.base_message and error.is_client_error
     assert struck < 10, "it was not left alone"
+
+
+ROWS = [
+    Case("batch_read", KEYS, on="batch", batch_policy="batch"),
+    Case("batch_write", KEYS, [{"a": 1}] * 3, on="batch", writes=True, batch_policy="batch"),
+    Case("batch_exists", KEYS, on="batch", batch_policy="batch"),
+]
+
+
+@pytest.mark.parametrize("case", ROWS, ids=repr)
+@pytest.mark.parametrize("fault", ["stall", "drop-before"])
+def test_a_batch_that_fails_has_its_rows(lab, run, case, fault):
+    cluster, client = lab
+    with cluster.inject(fault, on=case.on):
+        error = failure(run, client, case, SOON if fault == "stall" else LATE)
+    assert isinstance(error, exceptions.BatchFailedError) and isinstance(error, exceptions.ClientError)
+    assert type(error) is (exceptions.BatchTimeoutError if fault == "stall" else exceptions.BatchConnectionError)
+    assert not isinstance(error, exceptions.ServerError)
+    assert [row.key for row in error.records] == KEYS
+    assert [row.result_code for row in error.records] == [error.result_code] * 3
+    assert {row.in_doubt for row in error.records} == {case.writes}
+    again = pickle.loads(pickle.dumps(exceptions.BatchTimeoutError("late", result_code=9)))
+    assert type(again) is exceptions.BatchTimeoutError and again.records is None
 
 
 async def test_a_pool_that_is_full(new_cluster, connect):

@@ -13,20 +13,22 @@ from aerolane import exceptions, native
 from aerolane.exceptions import AerospikeError, ResultCode, error_from_code
 from aerolane.policy import ReadPolicy
 
-# Facts on aerospike-sdk 1.0.0: the class of each code. What is not named is an AerospikeError.
+# The class of each code, which is that of aerospike-sdk 1.0.0 or derives from it. What is not named is a ServerError.
 CLASS_OF_CODE = {
+    "OK": "AerospikeError",
     "KEY_NOT_FOUND_ERROR": "RecordNotFoundError",
+    "PARAMETER_ERROR": "InvalidRequest",
     "GENERATION_ERROR": "GenerationError",
     "KEY_EXISTS_ERROR": "RecordExistsError",
     "BIN_EXISTS_ERROR": "BinExistsError",
-    "SERVER_MEM_ERROR": "CapacityError",
+    "SERVER_MEM_ERROR": "ServerCapacityError",
     "TIMEOUT": "TimeoutError",
     "BIN_TYPE_ERROR": "BinTypeError",
     "RECORD_TOO_BIG": "RecordTooBigError",
     "KEY_BUSY": "KeyBusyError",
     "SCAN_ABORT": "QueryError",
     "BIN_NOT_FOUND": "BinNotFoundError",
-    "DEVICE_OVERLOAD": "CapacityError",
+    "DEVICE_OVERLOAD": "ServerCapacityError",
     "INVALID_NAMESPACE": "InvalidNamespaceError",
     "BIN_NAME_TOO_LONG": "BinError",
     "ELEMENT_NOT_FOUND": "ElementNotFoundError",
@@ -35,7 +37,7 @@ CLASS_OF_CODE = {
     "FILTERED_OUT": "FilteredOutError",
     "XDR_KEY_BUSY": "KeyBusyError",
     "SECURITY_NOT_SUPPORTED": "SecurityError",
-    "SECURITY_NOT_ENABLED": "SecurityError",
+    "SECURITY_NOT_ENABLED": "SecurityNotEnabled",
     "SECURITY_SCHEME_NOT_SUPPORTED": "SecurityError",
     "ILLEGAL_STATE": "SecurityError",
     "INVALID_USER": "AuthenticationError",
@@ -51,22 +53,22 @@ CLASS_OF_CODE = {
     "INVALID_ALLOWLIST": "SecurityError",
     "QUOTAS_NOT_ENABLED": "QuotaError",
     "INVALID_QUOTA": "QuotaError",
-    "NOT_AUTHENTICATED": "AuthenticationError",
+    "NOT_AUTHENTICATED": "NotAuthenticated",
     "ROLE_VIOLATION": "AuthorizationError",
     "NOT_ALLOWLISTED": "AuthorizationError",
     "QUOTA_EXCEEDED": "QuotaError",
     "UDF_BAD_RESPONSE": "UdfError",
-    "MRT_BLOCKED": "TransactionError",
-    "MRT_VERSION_MISMATCH": "TransactionError",
-    "MRT_EXPIRED": "TransactionError",
-    "MRT_TOO_MANY_WRITES": "TransactionError",
-    "MRT_COMMITTED": "TransactionError",
-    "MRT_ABORTED": "TransactionError",
-    "MRT_ALREADY_LOCKED": "TransactionError",
-    "MRT_MONITOR_EXISTS": "TransactionError",
+    "MRT_BLOCKED": "ServerTransactionError",
+    "MRT_VERSION_MISMATCH": "ServerTransactionError",
+    "MRT_EXPIRED": "ServerTransactionError",
+    "MRT_TOO_MANY_WRITES": "ServerTransactionError",
+    "MRT_COMMITTED": "ServerTransactionError",
+    "MRT_ABORTED": "ServerTransactionError",
+    "MRT_ALREADY_LOCKED": "ServerTransactionError",
+    "MRT_MONITOR_EXISTS": "ServerTransactionError",
     "BATCH_DISABLED": "BatchError",
-    "BATCH_MAX_REQUESTS_EXCEEDED": "CapacityError",
-    "BATCH_QUEUES_FULL": "CapacityError",
+    "BATCH_MAX_REQUESTS_EXCEEDED": "BatchCapacityError",
+    "BATCH_QUEUES_FULL": "BatchCapacityError",
     "INDEX_FOUND": "IndexAlreadyExistsError",
     "INDEX_NOT_FOUND": "IndexNotFoundError",
     "INDEX_OOM": "SecondaryIndexError",
@@ -75,7 +77,7 @@ CLASS_OF_CODE = {
     "INDEX_NAME_MAX_LEN": "SecondaryIndexError",
     "INDEX_MAX_COUNT": "SecondaryIndexError",
     "QUERY_ABORTED": "QueryTerminatedError",
-    "QUERY_QUEUE_FULL": "CapacityError",
+    "QUERY_QUEUE_FULL": "QueryCapacityError",
     "QUERY_TIMEOUT": "TimeoutError",
     "QUERY_GENERIC": "QueryError",
     "QUERY_NETIO_ERR": "QueryError",
@@ -96,51 +98,70 @@ CLASS_OF_CODE = {
     "MAX_RETRIES_EXCEEDED": "TimeoutError",
     "MAX_ERROR_RATE": "MaxErrorRateError",
     "NO_RESPONSE": "ClientError",
-    "BATCH_FAILED": "BatchError",
+    "BATCH_FAILED": "BatchFailedError",
 }
 
 BASES = {
-    "TimeoutError": ("AerospikeError", builtins.TimeoutError),
-    "ConnectionError": ("AerospikeError", builtins.ConnectionError),
-    "InvalidArgumentError": ("AerospikeError", ValueError),
-    "ClientClosedError": ("ConnectionError",),
+    "ServerError": ("AerospikeError",),
     "ClientError": ("AerospikeError",),
+    "TimeoutError": ("AerospikeError", builtins.TimeoutError),
+    "TransactionError": ("AerospikeError",),
+    "CommitError": ("TransactionError",),
+    "ServerTransactionError": ("TransactionError", "ServerError"),
     "BadResponseError": ("ClientError",),
+    "ParseIntError": ("BadResponseError",),
+    "InvalidUTF8": ("BadResponseError",),
+    "SerializationError": ("AerospikeError",),
+    "InvalidArgumentError": ("AerospikeError", ValueError),
+    "ParseAddressError": ("InvalidArgumentError",),
+    "Base64DecodeError": ("InvalidArgumentError", "BadResponseError"),
+    "ConnectionError": ("AerospikeError", builtins.ConnectionError),
+    "IoError": ("ConnectionError",),
+    "ClientClosedError": ("ConnectionError",),
     "InvalidNodeError": ("AerospikeError",),
     "InvalidNamespaceError": ("AerospikeError",),
-    "SecurityError": ("AerospikeError",),
+    "SecurityError": ("ServerError",),
+    "SecurityNotEnabled": ("SecurityError",),
     "AuthenticationError": ("SecurityError",),
+    "NotAuthenticated": ("AuthenticationError",),
     "AuthorizationError": ("SecurityError",),
-    "QuotaError": ("AerospikeError",),
-    "SerializationError": ("AerospikeError",),
-    "RecordError": ("AerospikeError",),
-    "GenerationError": ("RecordError",),
+    "QuotaError": ("ServerError",),
+    "InvalidRequest": ("ServerError",),
+    "RecordError": ("ServerError",),
     "RecordNotFoundError": ("RecordError",),
     "RecordExistsError": ("RecordError",),
     "RecordTooBigError": ("RecordError",),
-    "BinError": ("RecordError",),
+    "GenerationError": ("RecordError",),
+    "BinError": ("ServerError",),
     "BinExistsError": ("BinError",),
-    "BinNotFoundError": ("BinError",),
-    "BinTypeError": ("BinError",),
+    "BinNotFoundError": ("BinError", "RecordError"),
+    "BinTypeError": ("BinError", "RecordError"),
     "BinOpInvalidError": ("BinError",),
-    "FilteredOutError": ("AerospikeError",),
-    "ElementError": ("AerospikeError",),
+    "ElementError": ("ServerError",),
     "ElementNotFoundError": ("ElementError",),
     "ElementExistsError": ("ElementError",),
-    "CapacityError": ("AerospikeError",),
-    "KeyBusyError": ("CapacityError",),
-    "PoolExhaustedError": ("CapacityError",),
-    "SecondaryIndexError": ("AerospikeError",),
+    "FilteredOutError": ("ServerError",),
+    "SecondaryIndexError": ("ServerError",),
     "IndexNotFoundError": ("SecondaryIndexError",),
     "IndexAlreadyExistsError": ("SecondaryIndexError",),
-    "QueryError": ("AerospikeError",),
+    "QueryError": ("ServerError",),
     "QueryTerminatedError": ("QueryError",),
-    "UdfError": ("AerospikeError",),
-    "BatchError": ("AerospikeError",),
+    "UDFBadResponse": ("AerospikeError",),
+    "UdfError": ("ServerError", "UDFBadResponse"),
+    "BatchError": ("ServerError",),
+    "CapacityError": ("AerospikeError",),
+    "ServerCapacityError": ("CapacityError", "ServerError"),
+    "QueryCapacityError": ("ServerCapacityError", "QueryError"),
+    "BatchCapacityError": ("ServerCapacityError", "BatchError"),
+    "KeyBusyError": ("ServerCapacityError",),
+    "PoolExhaustedError": ("CapacityError",),
     "BackoffError": ("AerospikeError",),
     "MaxErrorRateError": ("BackoffError",),
-    "TransactionError": ("AerospikeError",),
-    "CommitError": ("TransactionError",),
+    "BatchFailedError": ("ClientError",),
+    "BatchTimeoutError": ("TimeoutError", "BatchFailedError"),
+    "BatchConnectionError": ("ConnectionError", "BatchFailedError"),
+    "BatchPoolExhaustedError": ("PoolExhaustedError", "BatchFailedError"),
+    "BatchMaxErrorRateError": ("MaxErrorRateError", "BatchFailedError"),
 }
 
 CLASSES = [AerospikeError, *(getattr(exceptions, name) for name in BASES)]
@@ -149,7 +170,7 @@ CLASSES = [AerospikeError, *(getattr(exceptions, name) for name in BASES)]
 @pytest.mark.parametrize("code", list(ResultCode), ids=lambda code: code.name)
 def test_each_code_has_its_class(code):
     error = error_from_code(code)
-    assert type(error) is getattr(exceptions, CLASS_OF_CODE.get(code.name, "AerospikeError"))
+    assert type(error) is getattr(exceptions, CLASS_OF_CODE.get(code.name, "ServerError"))
     assert error.result_code is code
     assert str(error) == code.description
     assert error.is_client_error == (code < 0)
@@ -169,8 +190,9 @@ def test_unknown_codes_are_kept():
     assert code.name == "UNKNOWN_99"
     assert code is ResultCode(99)
     assert pickle.loads(pickle.dumps(code)) is code
-    assert "does not know" in code.description
-    assert type(error_from_code(99)) is AerospikeError
+    assert code.description == "Unknown result code: 99"
+    assert "does not know" in code.meaning
+    assert type(error_from_code(99)) is exceptions.ServerError
     assert type(error_from_code(-99)) is exceptions.ClientError
     for value in (256, -129, "TIMEOUT", 9.5):
         with pytest.raises(ValueError, match="is not a valid ResultCode"):
@@ -225,7 +247,7 @@ def test_raised_caught_pickled_and_copied_by_users(cls):
 
 def test_defaults_of_the_constructor():
     error = AerospikeError()
-    assert str(error) == ""
+    assert str(error) == "" and error.args == ()
     assert error.result_code is None
     assert error.in_doubt is False
     assert error.sub_exceptions == ()
@@ -261,55 +283,108 @@ def test_plain_except_works():
         raise exceptions.InvalidArgumentError("x")
 
 
+def test_what_each_except_catches():
+    """Of the classes that aerospike-native has, in addition to those of aerospike-sdk."""
+    catches = {
+        "ServerError": [
+            "KEY_NOT_FOUND_ERROR",
+            "SERVER_ERROR",
+            "SERVER_MEM_ERROR",
+            "MRT_BLOCKED",
+            "INVALID_USER",
+            "LOST_CONFLICT",
+        ],
+        "RecordError": ["KEY_NOT_FOUND_ERROR", "GENERATION_ERROR", "BIN_TYPE_ERROR", "BIN_NOT_FOUND", "RECORD_TOO_BIG"],
+        "InvalidRequest": ["PARAMETER_ERROR"],
+        "NotAuthenticated": ["NOT_AUTHENTICATED"],
+        "SecurityNotEnabled": ["SECURITY_NOT_ENABLED"],
+        "BatchError": ["BATCH_DISABLED", "BATCH_QUEUES_FULL", "BATCH_MAX_REQUESTS_EXCEEDED"],
+        "QueryError": ["QUERY_QUEUE_FULL", "SCAN_ABORT", "QUERY_ABORTED"],
+        "UDFBadResponse": ["UDF_BAD_RESPONSE"],
+        "TransactionError": ["MRT_BLOCKED", "TXN_FAILED"],
+        "CapacityError": [
+            "QUERY_QUEUE_FULL",
+            "BATCH_QUEUES_FULL",
+            "DEVICE_OVERLOAD",
+            "KEY_BUSY",
+            "NO_MORE_CONNECTIONS",
+        ],
+    }
+    never = {
+        "ServerError": [
+            "TIMEOUT",
+            "QUERY_TIMEOUT",
+            "SERVER_NOT_AVAILABLE",
+            "NO_MORE_CONNECTIONS",
+            "MAX_ERROR_RATE",
+            "TXN_FAILED",
+        ],
+        "RecordError": ["OP_NOT_APPLICABLE", "FILTERED_OUT", "PARAMETER_ERROR"],
+        "InvalidRequest": ["SERVER_ERROR", "FAIL_FORBIDDEN"],
+        "NotAuthenticated": ["INVALID_USER", "INVALID_PASSWORD"],
+        "SecurityNotEnabled": ["ROLE_VIOLATION", "SECURITY_NOT_SUPPORTED"],
+        "ClientError": ["SERVER_ERROR", "TIMEOUT"],
+        "BatchFailedError": ["BATCH_DISABLED"],
+        "PasswordHashError": ["CLIENT_ERROR"],
+    }
+    for kinds, expected in ((catches, True), (never, False)):
+        for kind, codes in kinds.items():
+            for code in codes:
+                error = error_from_code(ResultCode[code])
+                assert isinstance(error, getattr(exceptions, kind)) is expected, (kind, code)
+
+
+def test_no_name_stands_for_the_base():
+    names = [name for name in vars(exceptions) if getattr(exceptions, name) is AerospikeError]
+    assert names == ["AerospikeError"]
+
+
 def test_names_of_aerospike_native():
-    aliases = [
-        "ServerError",
-        "RecordNotFound",
-        "RecordExistsError",
-        "GenerationError",
-        "RecordTooBig",
-        "BinNotFound",
-        "BinTypeError",
-        "FilteredOut",
-        "OpNotApplicable",
-        "InvalidRequest",
-        "IndexError",
-        "IndexNotFound",
-        "IndexFoundError",
-        "SecurityError",
-        "NotAuthenticated",
-        "SecurityNotEnabled",
-        "QueryError",
-        "BatchError",
-        "QuotaError",
-        "UdfError",
-        "ClientError",
-        "BatchFailedError",
-        "TimeoutError",
-        "ConnectionError",
-        "InvalidNodeError",
-        "InvalidNamespaceError",
-        "NoMoreConnections",
-        "MaxErrorRate",
-        "CommitFailedError",
-        "BadResponse",
-        "IoError",
-        "ParseAddressError",
-        "ParseIntError",
-        "PasswordHashError",
-        "RecvError",
-        "Base64DecodeError",
-        "InvalidUTF8",
-        "InvalidRustClientArgs",
-        "UDFBadResponse",
-        "ValueError",
-        "RecordError",
-    ]
-    for name in aliases:
-        assert issubclass(getattr(exceptions, name), exceptions.ServerError), name
-    assert exceptions.RecordNotFound is exceptions.RecordNotFoundError
-    assert issubclass(exceptions.BinNotFound, exceptions.RecordError)
-    assert issubclass(exceptions.IndexNotFound, exceptions.IndexError)
+    for name, ours in {
+        "RecordNotFound": "RecordNotFoundError",
+        "RecordTooBig": "RecordTooBigError",
+        "BinNotFound": "BinNotFoundError",
+        "FilteredOut": "FilteredOutError",
+        "OpNotApplicable": "BinOpInvalidError",
+        "IndexError": "SecondaryIndexError",
+        "IndexNotFound": "IndexNotFoundError",
+        "IndexFoundError": "IndexAlreadyExistsError",
+        "CommitFailedError": "CommitError",
+        "MaxErrorRate": "MaxErrorRateError",
+        "NoMoreConnections": "PoolExhaustedError",
+        "BadResponse": "BadResponseError",
+        "InvalidRustClientArgs": "InvalidArgumentError",
+        "PasswordHashError": "InvalidArgumentError",
+        "ValueError": "InvalidArgumentError",
+        "RecvError": "ConnectionError",
+    }.items():
+        assert getattr(exceptions, name) is getattr(exceptions, ours)
+
+
+def test_arguments_by_position():
+    """Those of aerospike-native's `ServerError`, in its order."""
+    before = AerospikeError("before")
+    arguments = ("no", ResultCode.TIMEOUT, True, 5, "from the server", "trace", "BB9", 3, "base", [before])
+    for kind in (
+        exceptions.ServerError,
+        exceptions.RecordNotFoundError,
+        exceptions.TimeoutError,
+        exceptions.CommitError,
+    ):
+        error = kind(*arguments)
+        for same in (error, pickle.loads(pickle.dumps(kind("no", ResultCode.TIMEOUT, True, 5))), copy.copy(error)):
+            assert str(same) == "no"
+            assert same.args[:4] == ("no", ResultCode.TIMEOUT, True, 5)
+            assert (same.result_code, same.in_doubt, same.sub_code) == (ResultCode.TIMEOUT, True, 5)
+        assert (error.server_message, error.exp_trace, error.node) == ("from the server", "trace", "BB9")
+        assert (error.iteration, error.base_message, error.sub_exceptions) == (3, "base", (before,))
+        assert kind("no", result_code=9).args == ("no",)
+        assert str(kind(message="no")) == "no"
+        with pytest.raises(TypeError, match="AerospikeError"):
+            kind(*arguments, "one more")
+        with pytest.raises(ValueError, match="is not a valid ResultCode"):
+            kind("no", "TIMEOUT")
+    assert exceptions.BatchFailedError("no").records is None
 
 
 def refused():
@@ -393,12 +468,13 @@ def test_a_missing_record(client, key):
     with pytest.raises(exceptions.RecordNotFoundError) as caught:
         client.get_blocking(key)
     error = caught.value
-    assert error.args == ("the record does not exist",)
+    assert error.args == ("Key not found",)
+    assert error.result_code.meaning == "the record does not exist"
     assert error.result_code is ResultCode.KEY_NOT_FOUND_ERROR
     assert error.is_client_error is False
     assert error.in_doubt is False
     assert error.node
-    assert str(error).startswith("the record does not exist [KEY_NOT_FOUND_ERROR 2, node ")
+    assert str(error).startswith("Key not found [KEY_NOT_FOUND_ERROR 2, node ")
     assert pickle.loads(pickle.dumps(error)).node == error.node
 
 

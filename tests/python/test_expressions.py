@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aerolane import AerospikeError, FilteredOutError, GeoJSON, InvalidArgumentError, Key, ResultCode, native
+from aerolane import (
+    AerospikeError,
+    FilteredOutError,
+    GeoJSON,
+    InvalidArgumentError,
+    Key,
+    ResultCode,
+    exceptions,
+    native,
+)
 from aerolane.native import (
     CTX,
     BatchReadPolicy,
@@ -478,10 +487,25 @@ def test_text_and_back():
     assert Exp.int_val(1) != 1
 
 
-@pytest.mark.parametrize("text", ["!", "", "kwEB", "kwEBAgI=", "wQ==", "3////w=="])
-def test_text_that_is_no_expression(text):
-    with pytest.raises(InvalidArgumentError):
+@pytest.mark.parametrize("text", ["!", "kwE", "é", "kwEBAgI=="])
+def test_text_that_is_not_base64(text):
+    with pytest.raises(exceptions.Base64DecodeError, match="not the base64 of an expression") as caught:
         Exp.from_base64(text)
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, exceptions.BadResponseError)
+
+
+@pytest.mark.parametrize("text", ["", "kwEB", "kwEBAgI=", "wQ==", "3////w=="])
+def test_bytes_that_are_no_expression_are_refused_by_the_server(client, key, text):
+    """It may know more than the client; and each call before and after is its own."""
+    client.put_blocking(key, {"a": 1})
+    expression = Exp.from_base64(text)
+    assert expression.base64() == text and expression == pickle.loads(pickle.dumps(expression))
+    policy = native.ReadPolicy(filter_expression=expression)
+    inside = native.ReadPolicy(filter_expression=Exp.and_([expression, Exp.eq(one, one)]))
+    for wrong in (policy, inside) if text else (inside,):
+        with pytest.raises(exceptions.InvalidRequest):
+            client.get_blocking(key, policy=wrong)
+        assert client.get_blocking(key).bins == {"a": 1}
 
 
 @given(st.text(alphabet="ABCDwxyz019+/=k", max_size=40))

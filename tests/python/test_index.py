@@ -63,8 +63,12 @@ def test_places(client, set_name, indexed):
 def test_pages_over_an_index(client, set_name, indexed):
     indexed("n", native.IndexType.NUMERIC)
     partitions, policy, pages = native.PartitionFilter(), native.QueryPolicy(max_records=13), []
+    statement = native.Statement("test", set_name)
+    statement.filters = [native.Filter.range("n", 0, 59)]
     while not partitions.done():
-        pages += found(client, set_name, native.Filter.range("n", 0, 59), partition_filter=partitions, policy=policy)
+        records = client.query_blocking(statement, partitions, policy=policy)
+        pages += [record.bins["n"] for record in records]
+        partitions = records.partition_filter_sync()
     assert sorted(pages) == list(range(60))
 
 

@@ -320,7 +320,9 @@ def test_pages_and_filters_over_such_indexes(client, set_name, indexed):
     pages, partitions = [], native.PartitionFilter()
     policy = native.QueryPolicy(max_records=7)
     while not partitions.done():
-        pages += found(client, set_name, over, partition_filter=partitions, policy=policy)
+        records = client.query_blocking(statement(set_name, over), partitions, policy=policy)
+        pages += [record.bins["n"] for record in records]
+        partitions = records.partition_filter_sync()
     assert sorted(pages) == expected
     policy = native.QueryPolicy(filter_expression=odd)
     assert found(client, set_name, over, policy=policy) == [n for n in expected if n % 2]

@@ -10,8 +10,10 @@ import time
 
 import pytest
 
+import aerolane
+import aerolane.metrics
 from aerolane import native
-from aerolane.exceptions import InvalidArgumentError, RecordNotFoundError
+from aerolane.exceptions import AerospikeError, InvalidArgumentError, RecordNotFoundError
 from aerolane.native import CommandType, LatencyType, LatencyUnit, MetricsPolicy, Operation, Sampler
 
 ONCE = {"GET": 2, "GET_HEADER": 1, "EXISTS": 2, "PUT": 2, "DELETE": 1, "OPERATE": 1}
@@ -249,6 +251,39 @@ def test_dicts_are_plain(client, key):
     assert any(label.get("team") == "shop" for label in node["labels"])
     assert "labels" not in whole[next(iter(metrics.nodes))]
     assert node == json.loads(json.dumps(metrics.cluster_aggregated.to_dict()))
+
+
+def test_the_canonical_document(client, key, cluster):
+    client.enable_metrics(operational(labels={"team": "shop"}))
+    before = client.metrics()
+    one_of_each(client, key)
+    client.batch_read_blocking([key])
+    with cluster.inject("result", 18, on="write", times=1), pytest.raises(AerospikeError):
+        client.put_blocking(key, {"a": 1}, policy=native.WritePolicy(max_retries=0))
+    metrics = client.metrics()
+    assert metrics.metrics_enabled and metrics.command_retries >= 0
+    assert metrics.command_count > before.command_count
+    assert metrics.usage["feature.shape.point"] > before.usage.get("feature.shape.point", 0)
+    assert metrics.usage["feature.shape.batch"] >= 1 and all(count > 0 for count in metrics.usage.values())
+    document = json.loads(json.dumps(metrics.to_canonical_dict()))
+    assert document["timestamp"].endswith("+00:00") and document["client_version"] == aerolane.__version__
+    assert document["labels"] == {"team": "shop"} and document["usage"] == metrics.usage
+    assert document["metrics_enabled"] and document["operational_metrics_enabled"]
+    assert (document["latency_unit"], document["latency_columns"]) == ("microseconds", 24)
+    assert document["latency_shift"] == 1 and document["nodes_departed"] == []
+    assert document["cluster"]["command_count"] == metrics.command_count
+    assert document["cluster"]["nodes"]["active"] == len(document["nodes"]) == len(metrics.nodes)
+    addresses = [f"{node['address']}:{node['port']}" for node in document["nodes"]]
+    assert addresses == sorted(metrics.nodes)
+    spaces = [space for node in document["nodes"] for space in node["namespaces"] if space["name"] == "test"]
+    assert sum(space["device_overload"] for space in spaces) == 1
+    assert sum(space["bytes_out"] for space in spaces) > 0 and sum(space["bytes_in"] for space in spaces) > 0
+    assert {name for space in spaces for name in space["latency"]} >= {"conn", "read", "write", "batch"}
+    assert all(len(buckets) == 24 for space in spaces for buckets in space["latency"].values())
+    client.disable_metrics()
+    assert client.metrics().to_canonical_dict()["metrics_enabled"] is False
+    assert type(metrics) is aerolane.metrics.MetricsSnapshot
+    assert isinstance(metrics.latency(aerolane.metrics.LatencyType.READ), aerolane.metrics.DerivedHistogram)
 
 
 def test_another_unit_begins_anew(client, key):

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,22 @@ def calls(request, client):
         awaited = Awaited(client)
         yield awaited
         awaited.loop.close()
+
+
+def test_weak_references(connect, seeds):
+    """What keeps a client for as long as others do: a cache, a registry."""
+    for make in (connect, lambda: native._LocalClient(native.ClientPolicy(), seeds)):
+        client = make()
+        weak, cache = weakref.ref(client), weakref.WeakValueDictionary({"client": client})
+        assert weak() is client is cache["client"]
+        assert weakref.getweakrefcount(client) == 2
+    gone = []
+    client = native.new_client_blocking(native.ClientPolicy(), seeds)
+    weakref.finalize(client, gone.append, True)
+    client.close_blocking()
+    del client
+    gc.collect()
+    assert gone == [True]
 
 
 def test_every_network_call_has_its_twin(client):

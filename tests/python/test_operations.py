@@ -482,7 +482,7 @@ BAD = [
     (lambda: L.append("b", object(), LP), TypeError),
     (lambda: L.append("b", 1, None), TypeError),
     (lambda: L.append("b", 1, MP), TypeError),
-    (lambda: L.append("b", 2**63, LP), OverflowError),
+    (lambda: L.append("b", 2**64, LP), OverflowError),
     (lambda: L.append("b" * 16, 1, LP), InvalidArgumentError),
     (lambda: L.append(1, 1, LP), TypeError),
     (lambda: L.append("b", {1.5: 1}, LP), TypeError),
@@ -654,3 +654,36 @@ def test_any_pairs(client, seeds, pairs, order):
     assert answers[0] == len(pairs)
     assert answers[1] == pairs
     assert answers[2:] == list(pairs.values())
+
+
+BYTE_FLAGS = ["ListWriteFlags", "MapWriteFlags", "BitWriteFlags", "HLLWriteFlags", "StringWriteFlags"]
+BYTE_FLAGS += ["StringRegexFlags", "ExpReadFlags", "ExpWriteFlags"]
+
+
+@pytest.mark.parametrize("name", BYTE_FLAGS)
+def test_flags_of_a_byte(name):
+    """They show their names, and what `~` makes of them is still flags of a byte."""
+    for flag in getattr(native, name):
+        assert repr(flag) == str(flag) == f"{flag}" == f"{name}.{flag.name}"
+        assert f"{flag:03d}" == f"{int(flag):03d}"
+        assert flag == flag.value and hash(flag) == hash(flag.value)
+        assert ~flag == 255 - flag.value and (~flag & flag) == 0
+        assert pickle.loads(pickle.dumps(flag)) is flag
+
+
+def test_flags_that_do_not_fit():
+    for wrong in (256, 999, -1, 1 << 40):
+        for make in (
+            lambda flags: native.ListPolicy(None, flags),
+            native.BitPolicy,
+            native.HLLPolicy,
+            lambda flags: native.MapPolicy(None, None, flags),
+            lambda flags: native.HllOperation.init("b", 4, -1, flags),
+            lambda flags: native.HllOperation.add("b", [1], 4, -1, flags),
+            lambda flags: native.StringOperation.upper("b", flags=flags),
+            lambda flags: native.StringOperation.regex_compare("b", "x", flags),
+        ):
+            with pytest.raises(InvalidArgumentError, match=f"flags is {wrong}, it must be 0 to 255"):
+                make(wrong)
+    assert native.ListPolicy(None, ~native.ListWriteFlags.ADD_UNIQUE).write_flags == 254
+    assert native.HLLPolicy(255) == native.HLLPolicy(~native.HLLWriteFlags.DEFAULT)

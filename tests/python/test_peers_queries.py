@@ -4,6 +4,7 @@ keeps what it is sent has received them. Skipped where that client is not instal
 
 import contextlib
 import itertools
+import json
 import os
 import queue
 import socket
@@ -19,6 +20,7 @@ peer = pytest.importorskip("aerospike_native", reason="aerospike-native is not i
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 QUERY_ID, INDEX_RANGE = 7, 22
+POINT = '{"type": "Point", "coordinates": [1, 2]}'
 # The last message of an answer, with code 0.
 DONE = bytes((2, 3, 0, 0, 0, 0, 0, 22)) + bytes((22, 0, 0, 1)) + bytes(18)
 
@@ -211,6 +213,37 @@ def test_partitions(sides, duration, places):
         assert list(client.query_blocking(statement_of(m), made, policy=policy)) == []
 
     compared(sides, scan)
+
+
+def test_a_filter_is_left_as_it_is(sides):
+    """However far a query has come: that tells the filter of its records."""
+    made = {m: m.PartitionFilter.by_range(1000, 50) for m, *_ in sides}
+
+    def scan(m, client):
+        records = client.query_blocking(statement_of(m), made[m])
+        assert list(records) == []
+        assert not made[m].done() and records.partition_filter_sync().done()
+
+    for _ in range(2):
+        compared(sides, scan)
+
+
+@pytest.mark.parametrize("name", ["within_region", "regions_containing_point"])
+def test_regions_from_dicts(sides, name):
+    ring = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [0.5, 0.5]]
+    shape = {"type": "Polygon", "coordinates": [ring]} if name == "within_region" else json.loads(POINT)
+
+    def scan(m, client):
+        region = getattr(m.Filter, name)("p", m.GeoJSON(shape).value, None)
+        assert list(client.query_blocking(statement_of(m, filters=[region]), m.PartitionFilter.all())) == []
+
+    compared(sides, scan)
+    make = getattr(native.Filter, name)
+    assert make("p", shape) == make("p", json.dumps(shape)) == make("p", native.GeoJSON(shape))
+    assert "Point" in repr(make("p", POINT)) and "x" in repr(make("p", "x"))
+    for wrong in (5, None, [1, 2], b"{}"):
+        with pytest.raises(TypeError):
+            make("p", wrong)
 
 
 def operations(m):

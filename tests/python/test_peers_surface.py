@@ -27,11 +27,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 EXPORTERS = "exporters of metrics: on their way"
 BUILDERS = "the builders of the session, and what they give"
 PRIVATE = "the peer's own, for its SDK"
-HASHED = "the object is a value that can be a key of a dict: it does not change"
 
 # Names that ours do not have, each with the reason.
 MISSING = {
-    "refresh_log_levels": "no log records go from Rust to Python, so no levels of them are kept",
     "Client.__new__": "a client that is not connected; new_client makes those that are",
     "Operation.__new__": "an operation that does nothing; its constructors have names",
     "BasePolicy.__new__": "a base class for isinstance; ReadPolicy and the others have its properties",
@@ -45,10 +43,7 @@ MISSING = {
 }
 # Properties that can be set there.
 READ_ONLY = {
-    "GeoJSON.value": HASHED,
-    "HLL.value": HASHED,
     "TlsConfig.for_login_only": "a configuration is made once, with what stands in files read: it does not change",
-    "Txn.state": "the client's to set",
 }
 # Defaults that are others here.
 DEFAULTS = {

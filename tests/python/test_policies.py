@@ -295,6 +295,10 @@ def test_login():
     assert p.ClientPolicy(auth_mode=p.AuthMode.EXTERNAL, user="x").auth_mode is p.AuthMode.EXTERNAL
     policy.set_pki_auth()
     assert (policy.auth_mode, policy.user, policy.password) == (p.AuthMode.PKI, None, None)
+    for mode in (p.AuthMode.PKI, p.AuthMode.NONE):
+        policy.set_auth_mode(p.AuthMode.INTERNAL, "v", "w")
+        policy.set_auth_mode(mode, "v", "w")
+        assert (policy.auth_mode, policy.user, policy.password) == (mode, None, None)
     with pytest.raises(TypeError, match="mode must be a member of AuthMode"):
         policy.set_auth_mode(1)
 

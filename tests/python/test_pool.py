@@ -113,6 +113,55 @@ async def test_real_clients_by_factory_and_by_definition(seeds, set_name):
         assert len({client for client, _ in written}) == clients
 
 
+async def test_a_client_is_shared_by_all_loops(seeds, set_name):
+    """It is closed with the pool, unless it was connected before."""
+    keys = [Key("test", set_name, number) for number in range(20)]
+
+    async def write(client, key):
+        await client.create_session().put(key, {"n": key.value})
+        return client
+
+    client = Client(seeds)
+    async with AsyncPool(client, 3) as pool:
+        assert {id(one) for one in await pool.map(write, keys)} == {id(client)} and client.is_connected
+    assert not client.is_connected
+    async with client:
+        async with AsyncPool(client, 2) as pool:
+            assert await pool.run(lambda one: write(one, keys[0])) is client
+        assert client.is_connected
+        assert (await client.create_session().get(keys[5])).bins == {"n": 5}
+    with pytest.raises(ConnectionError):
+        await AsyncPool(Client("127.0.0.1:1"), 2).start()
+
+
+async def test_inputs_that_raise_leave_nothing_behind():
+    """What was begun for the inputs before is cancelled, and over when the exception comes."""
+    begun, ended = [], []
+
+    async def work(_client, number):
+        begun.append(number)
+        try:
+            await asyncio.sleep(100)
+        finally:
+            ended.append(number)
+
+    def inputs(failure):
+        yield 1
+        yield 2
+        raise failure
+
+    async with AsyncPool(FakeClient, 2) as pool:
+        before = asyncio.all_tasks()
+        for failure in (OSError("no more"), KeyboardInterrupt("stop")):
+            with pytest.raises(type(failure), match=str(failure)):
+                await pool.map(work, inputs(failure))
+            assert asyncio.all_tasks() == before
+        with pytest.raises(TypeError):
+            await pool.map(work, None)
+        assert sorted(begun) == sorted(ended)
+        assert await pool.map(FakeClient.where, []) == []
+
+
 async def test_a_factory_may_give_an_awaitable_or_something_with_close():
     class Plain:
         closed = False

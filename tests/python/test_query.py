@@ -75,8 +75,10 @@ def test_partitions_share_the_records(client, filled):
 def test_pages_until_done(client, filled):
     partitions, policy, pages = native.PartitionFilter(), native.QueryPolicy(max_records=60), []
     while not partitions.done():
-        pages.append(numbers(client.query_blocking(native.Statement("test", filled), partitions, policy=policy)))
-        partitions = pickle.loads(pickle.dumps(partitions))  # As another process would go on.
+        records = client.query_blocking(native.Statement("test", filled), partitions, policy=policy)
+        pages.append(numbers(records))
+        # As another process would go on.
+        partitions = pickle.loads(pickle.dumps(records.partition_filter_sync()))
         assert len(pages) <= COUNT
     assert sorted(n for page in pages for n in page) == list(range(COUNT))
     assert all(len(page) <= 60 for page in pages)
@@ -88,10 +90,26 @@ def test_a_query_that_was_closed_goes_on_behind_the_last_record(client, filled):
         first = [next(records).key.value for _ in range(123)]
         assert records.active
     assert not records.active and list(records) == []
-    assert records.partition_filter_sync() is partitions and not partitions.done()
-    rest = [record.key.value for record in client.query_blocking(statement, partitions)]
+    behind = records.partition_filter_sync()
+    assert behind is records.partition_filter_sync() and not behind.done()
+    records = client.query_blocking(statement, behind)
+    rest = [record.key.value for record in records]
     assert sorted(first + rest) == list(range(COUNT))
-    assert partitions.done()
+    assert records.partition_filter_sync().done()
+    assert not behind.done() and not partitions.done()
+
+
+def test_a_filter_can_be_used_again(client, filled):
+    """A query leaves its filter as it is, also for a query that runs at the same time."""
+    statement, partitions = native.Statement("test", filled), native.PartitionFilter.by_range(0, 2048)
+    both = [client.query_blocking(statement, partitions) for _ in range(2)]
+    low = [numbers(records) for records in both]
+    assert low[0] == low[1] == numbers(client.query_blocking(statement, partitions)) and low[0]
+    page = native.QueryPolicy(max_records=10)
+    assert len({tuple(numbers(client.query_blocking(statement, partitions, policy=page))) for _ in range(3)}) == 1
+    assert not partitions.done()
+    done = both[0].partition_filter_sync()
+    assert done.done() and list(client.query_blocking(statement, done)) == []
 
 
 async def test_a_wait_that_was_cancelled_loses_no_record(new_cluster, connect):
@@ -214,8 +232,11 @@ def test_an_interrupt_ends_the_wait(new_cluster, connect):
 
 
 def test_dropping_a_recordset_ends_the_query(client, filled):
-    statement, partitions = native.Statement("test", filled), native.PartitionFilter()
-    next(client.query_blocking(statement, partitions))
+    statement = native.Statement("test", filled)
+    records = client.query_blocking(statement)
+    partitions = records.partition_filter_sync()
+    next(records)
+    del records
     gc.collect()
     assert len(list(client.query_blocking(statement, partitions))) == COUNT - 1
 
@@ -322,7 +343,11 @@ def test_filters_are_checked_at_once():
     with pytest.raises(TypeError):
         native.Filter.range("b", "a", "z")
     with pytest.raises(OverflowError):
-        native.Filter.equal("b", 1 << 63)
+        native.Filter.equal("b", 1 << 64)
+    # As the signed ones that they stand for.
+    assert native.Filter.equal("b", (1 << 64) - 1) == native.Filter.equal("b", -1)
+    with pytest.raises(aerolane.InvalidArgumentError, match="empty"):
+        native.Filter.range("b", 0, 1 << 63)
     with pytest.raises(aerolane.InvalidArgumentError):
         native.Filter.within_radius("b", 181.0, 0.0, 1.0)
     with pytest.raises(TypeError):
@@ -354,8 +379,10 @@ def test_a_partition_status_is_like_a_mapping():
     for digest in [other.digest, "", key.digest[:-1], key.digest + "0", "g" * 40, "\u00e9" * 20]:
         with pytest.raises(aerolane.InvalidArgumentError):
             status.digest = digest
-    with pytest.raises(KeyError):
+    with pytest.raises(aerolane.InvalidArgumentError, match="'id' cannot be set"):
         status["id"] = 3
+    with pytest.raises(KeyError, match="'id', 'bval', 'retry' and 'digest'"):
+        status["other"] = 3
     with pytest.raises(AttributeError):
         status.id = 3
     with pytest.raises(TypeError):
@@ -373,8 +400,11 @@ def test_a_filter_can_be_set(client, filled):
     assert (partitions.begin, partitions.count) == (2048, 2048)
     high = numbers(client.query_blocking(statement, partitions))
     assert high == numbers(client.query_blocking(statement, native.PartitionFilter.by_range(2048, 2048)))
-    assert partitions.done()
     # Where it was read from is forgotten.
+    records = client.query_blocking(statement, partitions)
+    list(records)
+    partitions = records.partition_filter_sync()
+    assert partitions.done()
     partitions.begin = 0
     assert not partitions.done()
     assert sorted(numbers(client.query_blocking(statement, partitions)) + high) == list(range(COUNT))
@@ -392,7 +422,8 @@ def test_a_filter_can_be_set_to_where_another_stood(client, filled):
     statement = native.Statement("test", filled)
     partitions, page = native.PartitionFilter.by_range(1000, 2000), native.QueryPolicy(max_records=60)
     whole = numbers(client.query_blocking(statement, native.PartitionFilter.by_range(1000, 2000)))
-    seen = numbers(client.query_blocking(statement, partitions, policy=page))
+    records = client.query_blocking(statement, partitions, policy=page)
+    seen, partitions = numbers(records), records.partition_filter_sync()
     kept = [(p.id, p.retry, p.digest, p.bval) for p in partitions.partitions]
 
     other, states = native.PartitionFilter(), []
@@ -403,7 +434,9 @@ def test_a_filter_can_be_set_to_where_another_stood(client, filled):
     other.partitions = states
     assert (other.begin, other.count, other.partitions) == (1000, 2000, partitions.partitions)
     while not other.done():
-        seen += numbers(client.query_blocking(statement, other, policy=page))
+        records = client.query_blocking(statement, other, policy=page)
+        seen += numbers(records)
+        other = records.partition_filter_sync()
     assert sorted(seen) == whole
     other.partitions = None
     assert numbers(client.query_blocking(statement, other)) == whole
@@ -455,10 +488,9 @@ def test_memory_does_not_grow_with_the_result(new_cluster, connect):
 def test_places_can_be_set(client, filled):
     """A filter goes on from a list of places, as from one that was kept."""
     statement, whole = native.Statement("test", filled), native.PartitionFilter()
-    first = [
-        record.key for record in client.query_blocking(statement, whole, policy=native.QueryPolicy(max_records=20))
-    ]
-    places = whole.partitions
+    records = client.query_blocking(statement, whole, policy=native.QueryPolicy(max_records=20))
+    first = [record.key for record in records]
+    places = records.partition_filter_sync().partitions
     again = native.PartitionFilter()
     again.partitions = places
     assert again.partitions == places
@@ -477,8 +509,9 @@ def test_places_can_be_set(client, filled):
     mates = [r.key for r in client.query_blocking(statement, native.PartitionFilter.by_id(key.partition_id))]
     assert [record.key for record in client.query_blocking(statement, behind)] == mates[mates.index(key) + 1 :]
     behind.partitions = None
-    assert [record.key for record in client.query_blocking(statement, behind)] == mates
-    assert behind.done()
+    records = client.query_blocking(statement, behind)
+    assert [record.key for record in records] == mates
+    assert records.partition_filter_sync().done()
 
 
 def test_places_that_cannot_be():
@@ -487,7 +520,7 @@ def test_places_that_cannot_be():
         with pytest.raises(aerolane.InvalidArgumentError):
             status.digest = digest
     for name, value, error in (
-        ("id", 1, KeyError),
+        ("id", 1, ValueError),
         ("none", 1, KeyError),
         ("retry", "x", TypeError),
         (1, 1, TypeError),

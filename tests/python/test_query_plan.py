@@ -186,9 +186,9 @@ async def test_pages_of_a_plan(server, planner):
     statement, partitions = native.Statement("test", SET), native.PartitionFilter()
     found, policy = [], native.QueryPolicy(max_records=4)
     while not partitions.done():
-        found += [
-            r.bins["age"] async for r in await planner.query_with_plan(statement, partitions, plan, policy=policy)
-        ]
+        records = await planner.query_with_plan(statement, partitions, plan, policy=policy)
+        found += [record.bins["age"] async for record in records]
+        partitions = await records.partition_filter()
     assert sorted(found) == list(range(18, 31))
 
 

@@ -54,7 +54,7 @@ def test_a_new_transaction():
         pickle.dumps(txn)
     for name in ("id", "state", "in_doubt", "namespace"):
         assert getattr(Txn, name).__doc__
-        with pytest.raises(AttributeError):
+        with pytest.raises(TypeError if name == "state" else AttributeError):
             setattr(txn, name, 1)
 
 
@@ -194,6 +194,25 @@ def test_the_end_of_a_transaction(client, key):
         client.get_blocking(key, txn=txn)
     with pytest.raises(TypeError, match="txn"):
         client.commit_blocking(None)
+
+
+def test_the_state_can_be_set_for_tests(client, key):
+    """As a test of an application wants it, without a server that has transactions."""
+    txn = Txn()
+    for state in TxnState:
+        txn.state = state
+        assert txn.state is state
+    for wrong in (2, "COMMITTED", None):
+        with pytest.raises(TypeError, match="TxnState"):
+            txn.state = wrong
+    txn.state = TxnState.COMMITTED
+    assert client.commit_blocking(txn) is native.CommitStatus.ALREADY_COMMITTED
+    txn.state = TxnState.ABORTED
+    assert client.abort_blocking(txn) is native.AbortStatus.ALREADY_ABORTED
+    with pytest.raises(exceptions.TransactionError):
+        client.commit_blocking(txn)
+    with pytest.raises(exceptions.AerospikeError):
+        client.put_blocking(key, {"a": 1}, txn=txn)
 
 
 def test_of_a_closed_client(connect, key):

@@ -4,6 +4,7 @@ import array
 import collections
 import copy
 import enum
+import json
 import math
 import pickle
 import sys
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aerolane import HLL, GeoJSON, Key, SortedMap, SpecialValue, UnknownValue, native
+from aerolane import HLL, GeoJSON, InvalidArgumentError, Key, SortedMap, SpecialValue, UnknownValue, native
 
 DEPTH = 512  # Levels of lists and maps inside each other.
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -176,34 +177,99 @@ def test_numpy(round_trip):
         (numpy.str_("x"), "x"),
         (numpy.bytes_(b"x"), b"x"),
         (numpy.array(5), 5),
-        (numpy.arange(6, dtype="uint8").reshape(2, 3), bytes(range(6))),
-        (numpy.arange(6, dtype="uint8").reshape(2, 3).T, bytes([0, 3, 1, 4, 2, 5])),
+        (numpy.arange(6, dtype="uint8"), bytes(range(6))),
+        (numpy.arange(6, dtype="uint8")[::2], bytes([0, 2, 4])),
     ]:
         assert exactly(round_trip(value)) == exactly(expected)
         assert exactly(round_trip([value])) == exactly([expected])
     for wrong in (numpy.complex128(1), numpy.datetime64("2020-01-01"), numpy.array([object()]), numpy.array(1j)):
         with pytest.raises(TypeError, match="bin 'a'"):
             round_trip(wrong)
-    with pytest.raises(OverflowError, match="bin 'a'"):
-        round_trip(numpy.uint64(2**64 - 1))
+    assert round_trip(numpy.uint64(2**64 - 1)) == -1
+
+
+def test_arrays_of_numpy_are_not_sent_as_bytes(round_trip):
+    """Their bytes would say neither what they are nor how they are laid out."""
+    numpy = pytest.importorskip("numpy")
+    for wrong, what in [
+        (numpy.arange(3), "ndarray of int64 with 1 dimension is not supported"),
+        (numpy.zeros(2, "float32"), "ndarray of float32 with 1 dimension"),
+        (numpy.zeros((2, 3), "uint8"), "ndarray of uint8 with 2 dimensions"),
+        (numpy.zeros(3, "int8"), "ndarray of int8"),
+        (numpy.zeros(3, "S4"), r"ndarray of \|S4"),
+        (numpy.zeros(3, [("a", "i4")]), "ndarray of"),
+        (numpy.array(["a"]), "ndarray of <U1"),
+    ]:
+        for value in (wrong, [wrong], {"k": wrong}):
+            with pytest.raises(TypeError, match=rf"bin 'a': .*{what}.*tolist\(\)"):
+                round_trip(value)
+        assert exactly(round_trip(wrong.tobytes())) == exactly(wrong.tobytes())
+    assert round_trip(numpy.arange(3).tolist()) == [0, 1, 2]
+
+
+def test_integers_of_64_unsigned_bits(round_trip):
+    """They are stored as the signed ones with the same bits, as which they come back."""
+    for number in (2**63, 2**64 - 1, 2**63 + 12345):
+        signed = number - 2**64
+        for value, expected in ((number, signed), ([number], [signed]), ({"k": number}, {"k": signed})):
+            assert exactly(round_trip(value)) == exactly(expected)
+        assert round_trip(SortedMap({number: 1, 5: 2})) == {signed: 1, 5: 2}
+        assert Key("test", "demo", number) == Key("test", "demo", signed)
+        assert native.FilterExpression.val(number) == native.FilterExpression.val(signed)
+        with pytest.raises(OverflowError):
+            Key.from_int_user_key("test", "demo", number)
+        with pytest.raises(OverflowError):
+            native.FilterExpression.int_val(number)
 
 
 def test_geojson(round_trip):
     point = GeoJSON('{"type": "Point", "coordinates": [1.5, 2]}')
     assert round_trip(point) == point and round_trip([point]) == [point]
-    assert point.value == point.as_string() == str(point) == '{"type": "Point", "coordinates": [1.5, 2]}'
-    assert repr(point) == f"GeoJSON({point.value!r})" and hash(point) == hash(GeoJSON(point.value))
-    assert point != GeoJSON("{}") and point != point.value
+    assert point.value == str(point) == '{"type": "Point", "coordinates": [1.5, 2]}'
+    assert repr(point) == point.as_string() == f"GeoJSON({point.value!r})"
+    assert hash(point) == hash(GeoJSON(point.value)) == hash(point.value)
+    assert point != GeoJSON("{}") and point == point.value and point.value == point and point != "{}"
+    assert point != json.loads(point.value) and point != 5
     assert pickle.loads(pickle.dumps(point)) == point
-    with pytest.raises(TypeError):
-        GeoJSON({"type": "Point"})
+    assert GeoJSON(json.loads(point.value)) == GeoJSON(v=point) == point
+    changed = copy.copy(point)
+    changed.value = {"type": "Point", "coordinates": [3, 4]}
+    assert changed == '{"type": "Point", "coordinates": [3, 4]}' != point
+    assert round_trip(changed) == changed
+    for wrong in (5, None, b"{}", [1, 2], {"a": object()}):
+        with pytest.raises(TypeError):
+            GeoJSON(wrong)
+        with pytest.raises(TypeError):
+            changed.value = wrong
+    with pytest.raises(AttributeError):
+        del changed.value
+
+
+def test_geojson_from_two_numbers():
+    assert native.geojson("-122.0, 37.5") == '{"type": "Point", "coordinates": [-122.0, 37.5]}'
+    assert native.geojson(" 1 ,2").value == '{"type": "Point", "coordinates": [1.0, 2.0]}'
+    circle = {"type": "AeroCircle", "coordinates": [[1, 2], 3]}
+    assert native.geojson(circle) == native.geojson(json.dumps(circle, indent=1)) == json.dumps(circle)
+    for wrong in ("", "x", "1", "1,2,3", "nan, 1", "1, inf", "{}", "[1, 2]", "{bad", '"text"', "[" * 100_000, "1,"):
+        with pytest.raises(InvalidArgumentError, match="neither GeoJSON"):
+            native.geojson(wrong)
+    for wrong in (5, None, b"1,2", (1, 2)):
+        with pytest.raises(TypeError):
+            native.geojson(wrong)
 
 
 def test_hll_objects():
     hll = HLL(b"\1\2")
     assert hll.value == bytes(hll) == b"\1\2" and len(hll) == 2
     assert hll == HLL([1, 2]) == HLL(bytearray(b"\1\2")) and hll != HLL(b"") and hash(hll) == hash(HLL(b"\1\2"))
-    assert repr(hll) == r"HLL(b'\x01\x02')" and pickle.loads(pickle.dumps(hll)) == hll
+    assert hll == b"\1\2" and hll == [1, 2] and hll == (1, 2) and hll == bytearray(b"\1\2")
+    assert hll != b"" and hll != [1, "x"] and hll != [1, 2, 3] and hll != "x" and hll != 5
+    changed = HLL(hll)
+    changed.value = [7]
+    assert changed == b"\7" and hll == b"\1\2" and hash(changed) == hash(b"\7")
+    with pytest.raises(TypeError):
+        changed.value = "x"
+    assert repr(hll) == r"HLL(b'\x01\x02')" == hll.as_string() and pickle.loads(pickle.dumps(hll)) == hll
     for wrong in (2, "x", None, [256], [-1], ["x"]):
         with pytest.raises((TypeError, OverflowError)):
             HLL(wrong)
@@ -237,7 +303,7 @@ def test_key_ordered_maps_stay_so(round_trip):
         (({7: [object()]},), TypeError, r"bin 'a': \[0\]\[7\]\[0\]: object is not supported"),
         (1j, TypeError, "bin 'a': complex is not supported"),
         (object, TypeError, "bin 'a': type is not supported"),
-        (2**63, OverflowError, "bin 'a': the integer 9223372036854775808 does not fit into 64 bits"),
+        (2**64, OverflowError, "bin 'a': the integer 18446744073709551616 does not fit into 64 bits"),
         ([-(2**63) - 1], OverflowError, r"bin 'a': \[0\]: the integer -9223372036854775809"),
         ("\ud800", ValueError, "bin 'a': .*surrogates"),
         ({"x": ["\udfff"]}, ValueError, r"bin 'a': \['x'\]\[0\]: .*surrogates"),
@@ -246,7 +312,7 @@ def test_key_ordered_maps_stay_so(round_trip):
         ({None: 1}, TypeError, "not NoneType"),
         ({(1,): 1}, TypeError, "not tuple"),
         ([SortedMap({1.5: 1})], TypeError, r"\[0\]: a map key"),
-        ({2**63: 1}, OverflowError, "bin 'a'"),
+        ({2**64: 1}, OverflowError, "bin 'a'"),
         (SpecialValue.INFINITY, ValueError, "bin 'a': infinity"),
         (SpecialValue.WILDCARD, ValueError, "bin 'a': infinity and the wildcard"),
         ([UnknownValue(99, b"")], ValueError, r"bin 'a': \[0\]: .* only as a whole bin"),
@@ -364,9 +430,10 @@ def test_no_references_leak(client, key):
 def test_containers_under_other_names(client, key):
     """`Blob`, `List`, `Map`: Python's own, with `value`, as aerospike-native has them."""
     blob, items, pairs = native.Blob([1, 255]), native.List((1, "a")), native.Map({"a": [1]})
-    assert (blob.value, items.value, pairs.value) == ([1, 255], [1, "a"], {"a": [1]})
-    assert [type(value) for value in (blob.value, items.value, pairs.value)] == [list, list, dict]
-    assert (blob.as_string(), items.as_string(), pairs.as_string()) == (r"b'\x01\xff'", "[1, 'a']", "{'a': [1]}")
+    assert (blob.value, items.value, pairs.value) == (b"\1\xff", [1, "a"], {"a": [1]})
+    assert [type(value) for value in (blob.value, items.value, pairs.value)] == [bytes, list, dict]
+    assert (blob.as_string(), items.as_string(), pairs.as_string()) == ("[1, 255]", "[1, 'a']", "{'a': [1]}")
+    assert (str(blob), str(items), str(pairs)) == (r"Blob(b'\x01\xff')", "[1, 'a']", "{'a': [1]}")
     assert (repr(blob), repr(items), repr(pairs)) == (r"Blob(b'\x01\xff')", "List([1, 'a'])", "Map({'a': [1]})")
     client.put_blocking(key, {"b": blob, "l": native.List([items, blob]), "m": native.Map({"k": pairs})})
     plain = {"b": b"\x01\xff", "l": [[1, "a"], b"\x01\xff"], "m": {"k": {"a": [1]}}}
@@ -383,5 +450,12 @@ def test_containers_under_other_names(client, key):
     for kind, wrong in ((native.Blob, 5), (native.Blob, "text"), (native.List, "text"), (native.Map, 5)):
         with pytest.raises(TypeError):
             kind(wrong)
+    blob = native.Blob(v=b"abc")
+    assert blob == b"abc" and blob == [97, 98, 99] and blob == (97, 98, 99) and blob == native.Blob(blob)
+    assert blob != [97, 98] and blob != b"ab" and blob != "abc" and blob != [97]
+    assert hash(blob) == hash(b"abc") and {blob: 1}[b"abc"] == 1
+    for part, expected in ((blob[:2], b"ab"), (blob[::-1], b"cba"), (blob + b"d", b"abcd")):
+        assert type(part) is native.Blob and part == expected
+    assert blob[-1] == 99 and 97 in blob
     with pytest.raises(ValueError):
         native.Blob([256])

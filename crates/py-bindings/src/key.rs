@@ -6,7 +6,7 @@ use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, partition_id};
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
@@ -33,8 +33,9 @@ const NO_USER_KEY: u8 = particle_type::NIL;
 
 /// Names a record: `Key(namespace, set, key)`.
 ///
-/// `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits,
-/// signed), a str, or bytes (or another bytes-like object); numpy integers are ints. The digest, by which the server
+/// `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits;
+/// one without a sign is the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy integers
+/// are ints. The digest, by which the server
 /// knows the record, is computed once, here. Keys are immutable and hashable, and equal when namespace and digest are.
 ///
 /// Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
@@ -270,6 +271,11 @@ impl Key {
     #[pyo3(signature = (namespace, set, key))]
     fn from_int_user_key(namespace: &str, set: Option<&str>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let number = match value::look(key) {
+            // A number of 64 unsigned bits has other digits than the signed one with its bits.
+            Ok(Look::Int(number)) if number < 0 && key.gt(0)? => {
+                let text = format!("user key: the integer {key} does not fit into 64 bits with a sign");
+                return Err(PyOverflowError::new_err(text));
+            }
             Ok(Look::Int(number)) => number,
             Ok(_) => {
                 let kind = key.get_type();

@@ -9,7 +9,7 @@
 //! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`txn`][]: transactions
-//! * [`metrics`]: what the client measures
+//! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`argument`]: what async methods are given
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -42,6 +42,7 @@ mod fork;
 mod host;
 mod index;
 mod key;
+mod logging;
 mod metrics;
 mod operation;
 mod policy;
@@ -104,6 +105,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     admin::register(module)?;
     txn::register(module)?;
     metrics::register(module)?;
+    logging::register(module)?;
     embedded::register(module)?;
     Ok(())
 }

@@ -29,7 +29,7 @@ macro_rules! stream_methods {
             }
 
             fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                crate::host::ready(py, slf.into_any())
+                crate::host::ready_as(py, "__aenter__", slf.into_any())
             }
 
             #[pyo3(signature = (*_exception))]

@@ -18,6 +18,7 @@ from ._cdt import (
     MapReturnType,
     StringNumericType,
 )
+from ._values import GeoJSON
 
 @final
 class FilterExpression:
@@ -85,7 +86,7 @@ class FilterExpression:
     @staticmethod
     def map_val(val: Mapping[Any, Any]) -> FilterExpression: ...
     @staticmethod
-    def geo_val(val: str) -> FilterExpression: ...
+    def geo_val(val: str | dict[str, Any] | GeoJSON) -> FilterExpression: ...
     @staticmethod
     def nil() -> FilterExpression: ...
     @staticmethod

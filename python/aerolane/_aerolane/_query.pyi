@@ -9,7 +9,7 @@ from typing_extensions import CapsuleType
 from ._awaitable import Awaitable
 from ._enums import CollectionIndexType, QuerySelection, TaskStatus
 from ._operations import BaseOperation
-from ._values import Key, Record
+from ._values import GeoJSON, Key, Record
 
 @final
 class Filter:
@@ -34,9 +34,13 @@ class Filter:
         index_name: str, begin: int, end: int, cit: CollectionIndexType | None = None
     ) -> Filter: ...
     @staticmethod
-    def within_region(bin_name: str, region: str, cit: CollectionIndexType | None = None) -> Filter: ...
+    def within_region(
+        bin_name: str, region: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
+    ) -> Filter: ...
     @staticmethod
-    def within_region_by_index(index_name: str, region: str, cit: CollectionIndexType | None = None) -> Filter: ...
+    def within_region_by_index(
+        index_name: str, region: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
+    ) -> Filter: ...
     @staticmethod
     def within_radius(
         bin_name: str, lng: float, lat: float, radius: float, cit: CollectionIndexType | None = None
@@ -46,10 +50,12 @@ class Filter:
         index_name: str, lng: float, lat: float, radius: float, cit: CollectionIndexType | None = None
     ) -> Filter: ...
     @staticmethod
-    def regions_containing_point(bin_name: str, point: str, cit: CollectionIndexType | None = None) -> Filter: ...
+    def regions_containing_point(
+        bin_name: str, point: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
+    ) -> Filter: ...
     @staticmethod
     def regions_containing_point_by_index(
-        index_name: str, point: str, cit: CollectionIndexType | None = None
+        index_name: str, point: str | dict[str, Any] | GeoJSON, cit: CollectionIndexType | None = None
     ) -> Filter: ...
     def context(self, ctx: Sequence[Any]) -> Filter: ...
     def expression(self, exp: Any) -> Filter: ...

@@ -103,6 +103,7 @@ from aerolane._aerolane import (
     new_client,
     new_client_blocking,
     null,
+    refresh_log_levels,
 )
 from aerolane._aerolane import NativeClient as Client
 from aerolane._aerolane import NativeNode as Node
@@ -270,4 +271,5 @@ __all__ = [
     "new_client",
     "new_client_blocking",
     "null",
+    "refresh_log_levels",
 ]

@@ -97,8 +97,11 @@ impl Privilege {
 
     fn text(&self) -> String {
         let name = Code::ALL.iter().find(|(mine, ..)| *mine == self.code).map_or("unknown", |(.., name)| *name);
-        let scope = [&self.namespace, &self.set_name].into_iter().flatten();
-        scope.fold(name.to_owned(), |text, part| format!("{text}.{part}"))
+        match (&self.namespace, &self.set_name) {
+            (Some(namespace), Some(set_name)) => format!("{name}:{namespace}.{set_name}"),
+            (Some(namespace), None) => format!("{name}:{namespace}"),
+            _ => name.to_owned(),
+        }
     }
 }
 
@@ -143,13 +146,17 @@ impl Privilege {
         self.set_name.as_deref()
     }
 
-    /// As the server writes it: `"read-write.test.users"`.
+    /// As text: `"read-write:test.users"`.
     fn as_string(&self) -> String {
         self.text()
     }
 
+    fn __str__(&self) -> String {
+        self.text()
+    }
+
     fn __repr__(&self) -> String {
-        format!("<Privilege {}>", self.text())
+        format!("Privilege({})", self.text())
     }
 }
 

@@ -79,18 +79,18 @@ pub(super) fn apply(
     RawShape::udf(batch, policy, (&function.package, &function.name), &function.arguments)
 }
 
-/// A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or what `operations` say (none
-/// of them may write).
+/// A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or, if there are `operations`,
+/// what these say (none of them may write).
 ///
-/// Raises `ValueError` for `bins` and `operations` together and for operations that write, otherwise as `get` and
-/// `operate` do.
+/// Raises `ValueError` for operations that write, otherwise as `get` and `operate` do.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchReadOp(Row);
 
-/// A row of `Client.batch` that writes: sets `bins`, or does what `operations` say (at least one of them must write).
+/// A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at least one of
+/// them must write).
 ///
-/// Raises `ValueError` unless exactly one of the two is given and for operations that do not write, otherwise as `put`
-/// and `operate` do.
+/// Raises `ValueError` when neither is given and for operations alone that do not write, otherwise as `put` and `operate`
+/// do.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchWriteOp(Row);
 
@@ -106,6 +106,11 @@ pub(super) struct BatchDeleteOp(Row);
 #[pyclass(frozen, module = "aerolane.native")]
 pub(super) struct BatchUDFOp(Row);
 
+/// Whether a sequence has nothing in it.
+fn is_empty(sequence: &Bound<'_, PyAny>) -> bool {
+    sequence.len().is_ok_and(|len| len == 0)
+}
+
 #[pymethods]
 impl BatchReadOp {
     #[new]
@@ -117,11 +122,9 @@ impl BatchReadOp {
         operations: Option<&Bound<'_, PyAny>>,
         policy: Option<&Bound<'_, BatchReadPolicy>>,
     ) -> PyResult<Self> {
+        let operations = operations.filter(|operations| bins.is_none() || !is_empty(operations));
         let (what, ops) = match operations {
             None => shape::bins_to_read(bins)?,
-            Some(_) if bins.is_some() => {
-                return Err(errors::invalid_argument(py, "a row that reads takes bins or operations, not both"));
-            }
             Some(operations) => match shape::operations(operations)? {
                 (reads, false) => reads,
                 (_, true) => {
@@ -152,15 +155,20 @@ impl BatchWriteOp {
         policy: Option<&Bound<'_, BatchWritePolicy>>,
         bins: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (what, ops) = match (operations, bins) {
-            (None, Some(bins)) => (0, shape::bins_to_write(bins, &|| "bins".to_owned())?),
-            (Some(operations), None) => match shape::operations(operations)? {
+        let operations = operations.filter(|operations| bins.is_none() || !is_empty(operations));
+        if operations.is_none() && bins.is_none() {
+            return Err(errors::invalid_argument(py, "a row that writes takes bins, operations, or both"));
+        }
+        let sets =
+            bins.map_or_else(|| Ok(RawOps::default()), |bins| shape::bins_to_write(bins, &|| "bins".to_owned()))?;
+        let (what, ops) = match operations {
+            None => (0, sets),
+            Some(operations) => match shape::operations_behind(sets, operations)? {
                 (reads, true) => reads,
                 (_, false) => {
                     return Err(errors::invalid_argument(py, "a row that writes has no operation that writes"));
                 }
             },
-            _ => return Err(errors::invalid_argument(py, "a row that writes takes bins or operations, one of them")),
         };
         let policy = BatchWritePolicy::in_force(policy);
         Ok(Self(Row { key, does: Does::Write { what, ops, policy }, operate: operations.is_some() }))

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use aerolane::ErrorKind;
 use aerolane::client::RawOutcome;
 use aerospike_core::BatchPolicy;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::record::BatchRecord;
@@ -86,7 +85,7 @@ where
 }
 
 /// The result of a batch. A failure of a whole request is raised when no row has an answer of the server, with the rows
-/// as `batch_records` of the exception; otherwise each row says what became of it.
+/// as `records` of the exception; otherwise each row says what became of it.
 fn finish(
     py: Python<'_>,
     rows: Rows,
@@ -95,16 +94,33 @@ fn finish(
 ) -> PyResult<Py<PyAny>> {
     match result {
         Err(error) if !(0..rows.len()).any(|row| is_answered(&rows.outcome(row))) => Err(raised(py, rows, &error)),
-        _ => convert(py, rows),
+        _ => match nowhere(&rows) {
+            Some(error) => Err(raised(py, rows, &error)),
+            None => convert(py, rows),
+        },
     }
+}
+
+/// The error of a batch whose rows are all in namespaces that the cluster does not have: nothing was sent.
+fn nowhere(rows: &Rows) -> Option<aerolane::Error> {
+    let refused = |row: usize| match rows.outcome(row) {
+        // What the client finds has a cause; the answer of a server has none.
+        RawOutcome::Failed(error) => {
+            error.cause().filter(|cause| matches!(cause.kind(), ErrorKind::InvalidNamespace)).cloned()
+        }
+        _ => None,
+    };
+    // The first row tells of nearly every batch that it is none.
+    let first = if rows.is_empty() { None } else { refused(0) }?;
+    (1..rows.len()).all(|row| refused(row).is_some()).then_some(first)
 }
 
 /// The exception of a batch that has failed as a whole, with its rows.
 fn raised(py: Python<'_>, rows: Rows, error: &aerolane::Error) -> PyErr {
-    let exception = errors::to_py(py, error);
-    let attached =
-        BatchRecord::list(py, rows).and_then(|rows| exception.value(py).setattr(intern!(py, "batch_records"), rows));
-    attached.err().unwrap_or(exception)
+    match BatchRecord::list(py, rows) {
+        Ok(rows) => errors::batch_to_py(py, error, &rows),
+        Err(failed) => failed,
+    }
 }
 
 /// Whether a row has an outcome of its own.

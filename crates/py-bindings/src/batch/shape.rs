@@ -56,8 +56,15 @@ pub(super) fn bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String) 
 
 /// Operations: what they read, the operations, and whether one of them writes.
 pub(crate) fn operations(operations: &Bound<'_, PyAny>) -> PyResult<(Reads, bool)> {
+    operations_behind(RawOps::default(), operations)
+}
+
+/// As [`operations`], behind bins to set.
+pub(super) fn operations_behind(mut ops: RawOps, operations: &Bound<'_, PyAny>) -> PyResult<(Reads, bool)> {
+    let py = operations.py();
+    let sets = !ops.is_empty();
     let operations = Operations::of(operations)?;
-    let (mut ops, mut reads, mut all, mut header) = (RawOps::default(), false, false, false);
+    let (mut reads, mut all, mut header) = (false, false, false);
     for operation in operations.iter() {
         let (particle_type, value) = operation.value();
         // The name has been checked.
@@ -75,7 +82,8 @@ pub(crate) fn operations(operations: &Bound<'_, PyAny>) -> PyResult<(Reads, bool
         (true, false, true) => info1::READ | info1::NO_BIN_DATA,
         (true, false, false) => info1::READ,
     };
-    Ok(((what, ops), operations.write()))
+    check::count(ops.len(), "operations").map_err(|e| errors::to_py(py, &e))?;
+    Ok(((what, ops), sets || operations.write()))
 }
 
 fn bare(ops: &mut RawOps, kind: u8, name: &str) {

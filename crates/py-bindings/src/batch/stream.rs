@@ -57,7 +57,7 @@ impl Streamed {
 impl Twin for Streamed {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         let stream = self.begin(py, core)?;
-        host::ready(py, stream)
+        host::ready_as(py, "batch_stream", stream)
     }
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
@@ -247,7 +247,7 @@ impl BatchRecordStream {
         let over = || PyStopAsyncIteration::new_err(());
         let taken = if this.pace.wants_a_turn() { Taken::Nothing } else { this.news.take() };
         if !matches!(taken, Taken::Nothing) {
-            return host::ready(py, this.item(py, taken)?.ok_or_else(over)?);
+            return host::ready_as(py, "__anext__", this.item(py, taken)?.ok_or_else(over)?);
         }
         let news = Arc::clone(&this.news);
         let next = async move {

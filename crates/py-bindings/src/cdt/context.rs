@@ -166,12 +166,13 @@ impl Context {
 
     /// The list of CTX of `to_base64`.
     ///
-    /// Raises `InvalidArgumentError` for text that is no base64, or no context.
+    /// Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are no context. Both
+    /// are `ValueError`s.
     #[staticmethod]
     fn from_base64(py: Python<'_>, b64: &str) -> PyResult<Vec<Self>> {
         let bytes = STANDARD
             .decode(b64)
-            .map_err(|e| errors::invalid_argument(py, format!("this is no base64 of a context: {e}")))?;
+            .map_err(|e| errors::no_base64(py, format!("this is not the base64 of a context: {e}")))?;
         from_slice(py, &bytes)
     }
 

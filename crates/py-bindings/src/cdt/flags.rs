@@ -3,28 +3,43 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
 
+use crate::errors;
 use crate::policy::kinds::whole_number;
 
 /// Flags as an argument: a member of one of the enumerations, members combined with `|`, an int, or None for none.
-/// Raises `TypeError` for what is no int, `InvalidArgumentError` for one that is negative or beyond 32 bits.
+/// Raises `TypeError` for what is no int, `InvalidArgumentError` for one that is negative or larger than `MOST`.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Flags(pub(crate) i64);
+pub(crate) struct Flags<const MOST: i64 = { u32::MAX as i64 }>(pub(crate) i64);
 
-impl<'py> FromPyObject<'_, 'py> for Flags {
+/// Flags that fit into a byte.
+pub(crate) type ByteFlags = Flags<255>;
+
+impl<'py, const MOST: i64> FromPyObject<'_, 'py> for Flags<MOST> {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if value.is_none() {
             return Ok(Self::default());
         }
-        whole_number(&value, "flags", 0, i64::from(u32::MAX)).map(Self)
+        whole_number(&value, "flags", 0, MOST).map(Self)
     }
 }
 
 /// An enumeration: its name, what it is, its members.
 type Table = (&'static str, &'static str, &'static [(&'static str, i64)]);
+
+/// Those whose flags are not just ints by other names: flags of a byte, for which `~` stays within it.
+const OF_A_BYTE: &[&str] = &[
+    "MapWriteFlags",
+    "ListWriteFlags",
+    "BitWriteFlags",
+    "HLLWriteFlags",
+    "StringWriteFlags",
+    "StringRegexFlags",
+    "ExpReadFlags",
+    "ExpWriteFlags",
+];
 
 const MAP_WRITE_FLAGS: Table = (
     "MapWriteFlags",
@@ -135,11 +150,7 @@ pub(super) fn map_write_flags(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 fn make<'py>(py: Python<'py>, (name, doc, members): &Table) -> PyResult<Bound<'py, PyAny>> {
     let members: Vec<(&str, Bound<'_, PyAny>)> =
         members.iter().map(|(name, value)| Ok((*name, value.into_bound_py_any(py)?))).collect::<PyResult<_>>()?;
-    let named = PyDict::new(py);
-    named.set_item("module", "aerolane.native")?;
-    let class = py.import("enum")?.getattr("IntEnum")?.call((name, members), Some(&named))?;
-    class.setattr("__doc__", doc)?;
-    Ok(class)
+    errors::make_flags(py, name, doc, members, OF_A_BYTE.contains(name))
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

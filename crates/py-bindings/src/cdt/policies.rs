@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use super::flags::map_write_flags;
-use super::{Choice, Flags, ListOrder, MapOrder, MapWriteMode};
-use crate::errors;
+use super::{ByteFlags, Choice, ListOrder, MapOrder, MapWriteMode};
 use crate::policy::enums::Named;
 
 /// Flags that fit into a byte, as policies have them.
@@ -25,10 +24,8 @@ impl<'py> FromPyObject<'_, 'py> for WriteFlags {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let Flags(number) = value.extract()?;
-        u8::try_from(number).map(Self).map_err(|_| {
-            errors::invalid_argument(value.py(), format!("write flags are {number}, they must be 0 to 255"))
-        })
+        // They were checked: they fit.
+        Ok(Self(value.extract::<ByteFlags>()?.0 as u8))
     }
 }
 

@@ -12,7 +12,7 @@ use super::thread::in_thread;
 use crate::argument::argument;
 use crate::core::{ClientCore, Origin};
 use crate::policy::ClientPolicy;
-use crate::{errors, host};
+use crate::{errors, host, logging};
 
 /// Connects, on this thread. Gives up the GIL meanwhile.
 pub(crate) fn connect_blocking(
@@ -21,6 +21,7 @@ pub(crate) fn connect_blocking(
     seeds: &(dyn ToHosts + Send + Sync),
     origin: Origin,
 ) -> PyResult<Arc<ClientCore>> {
+    logging::refresh_log_levels(py)?;
     let raw = py.detach(|| RawClient::connect_blocking(config, seeds)).map_err(|e| errors::to_py(py, &e))?;
     Ok(ClientCore::new(raw, Some(origin)))
 }

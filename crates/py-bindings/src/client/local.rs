@@ -18,7 +18,7 @@ use crate::policy::{ClientPolicy, Expiration, ReadPolicy, WritePolicy};
 /// Other clients give each thread a runtime, a cluster tend and a pool of its own under this name. Here the calling
 /// thread does its I/O itself in any case; clients that are made with equal policies and seeds share one tend and one
 /// bounded pool, however many threads make one.
-#[pyclass(frozen, name = "_LocalClient", module = "aerolane.native")]
+#[pyclass(frozen, weakref, name = "_LocalClient", module = "aerolane.native")]
 pub(super) struct LocalClient {
     core: Arc<ClientCore>,
 }

@@ -53,7 +53,7 @@ pub(crate) use version::Version;
 /// with the GIL released meanwhile. A policy that is not given is the default one. Closing it, leaving it as a context
 /// manager and dropping the last reference to it close all connections; what is called after that raises the error of
 /// a closed client.
-#[pyclass(frozen, name = "Client", module = "aerolane.native")]
+#[pyclass(frozen, weakref, name = "Client", module = "aerolane.native")]
 pub(crate) struct Client {
     core: Arc<ClientCore>,
     seeds: Box<str>,
@@ -215,7 +215,7 @@ twins! { Client {
         }
 
         fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
-            host::ready(py, slf.into_any())
+            host::ready_as(py, "__aenter__", slf.into_any())
         }
 
         #[pyo3(signature = (*_exception))]
@@ -307,7 +307,7 @@ twins! { Client {
     ///
     /// When the request to a node fails as a whole (a timeout, a lost connection; after the retries), its rows have that
     /// error. It is raised when no row was answered by the server at all; then the exception has the rows as its
-    /// `batch_records`.
+    /// `records`.
     ///
     /// With `as_numpy`, a structured dtype with a field for each bin (`[("age", "i8"), ("name", "S16")]`), it gives
     /// `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for a

@@ -19,16 +19,23 @@ class _Codes(IntEnum):
 
     @property
     def description(self):
-        """What the code means, as a phrase."""
-        return _DESCRIPTIONS.get(int(self), "a result code that this version does not know")
+        """The text that Aerospike's clients have for the code: `"Key not found"`."""
+        known = _DESCRIPTIONS.get(int(self))
+        return f"Unknown result code: {int(self)}" if known is None else known[0]
+
+    @property
+    def meaning(self):
+        """What the code means, in other words: `"the record does not exist"`."""
+        known = _DESCRIPTIONS.get(int(self))
+        return "a result code that this version does not know" if known is None else known[1]
 
 
-_DESCRIPTIONS: dict[int, str] = {}
+_DESCRIPTIONS: dict[int, tuple[str, str]] = {}
 
 
 def _result_codes(rows):
-    _DESCRIPTIONS.update((value, text) for _, value, text in rows)
-    codes = _Codes("ResultCode", [(name, value) for name, value, _ in rows], module="aerolane.exceptions")
+    _DESCRIPTIONS.update((value, (text, meaning)) for _, value, text, meaning in rows)
+    codes = _Codes("ResultCode", [(name, value) for name, value, *_ in rows], module="aerolane.exceptions")
     codes.__doc__ = (
         "Result codes: those of the server (0 to 255), and negative ones for failures of the client.\n\n"
         "An int. A code that this version does not know is kept, with a name such as `UNKNOWN_99`."
@@ -54,8 +61,72 @@ def make_enum(name, doc, members, numbered):
     return made
 
 
+class ByteFlags(IntEnum):
+    """Flags that fit into a byte: ints that show their names."""
+
+    def __invert__(self):
+        return 255 ^ int(self)
+
+    def __repr__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        return int.__format__(self, spec) if spec else str(self)
+
+
+def make_flags(name, doc, members, of_a_byte):
+    """The enumeration of flags with these members."""
+    made = (ByteFlags if of_a_byte else IntEnum)(name, members, module="aerolane.native")
+    made.__doc__ = doc
+    return made
+
+
+def _fields(
+    message="",
+    result_code=None,
+    in_doubt=False,
+    sub_code=None,
+    server_message=None,
+    exp_trace=None,
+    node=None,
+    iteration=None,
+    base_message=None,
+    sub_exceptions=(),
+    *,
+    hint=None,
+    phase=None,
+    elapsed=None,
+    loop_busy=None,
+):
+    return {
+        "result_code": None if result_code is None else ResultCode(result_code),  # noqa: F821 (made by _result_codes)
+        "in_doubt": in_doubt,
+        "sub_code": sub_code,
+        "server_message": server_message,
+        "exp_trace": exp_trace,
+        "node": node,
+        "iteration": iteration,
+        "base_message": base_message,
+        "sub_exceptions": tuple(sub_exceptions or ()),
+        "hint": hint,
+        "phase": phase,
+        "elapsed": elapsed,
+        "loop_busy": loop_busy,
+    }
+
+
+# The name that a wrong argument is told under.
+_fields.__qualname__ = _fields.__name__ = "AerospikeError"
+
+
 class AerospikeError(Exception):
     """Base of all errors of this package.
+
+    Its arguments: `message`, then `result_code`, `in_doubt`, `sub_code`, `server_message`, `exp_trace`, `node`,
+    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed` and
+    `loop_busy` by name only. All may be left out. Raises `ValueError` for a `result_code` that is none.
 
     Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
     last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
@@ -65,38 +136,10 @@ class AerospikeError(Exception):
     `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
     """
 
-    def __init__(
-        self,
-        message="",
-        *,
-        result_code=None,
-        in_doubt=False,
-        sub_code=None,
-        server_message=None,
-        exp_trace=None,
-        node=None,
-        iteration=None,
-        sub_exceptions=(),
-        base_message=None,
-        hint=None,
-        phase=None,
-        elapsed=None,
-        loop_busy=None,
-    ):
-        super().__init__(message)
-        self.result_code = None if result_code is None else ResultCode(result_code)  # noqa: F821 (made by _result_codes)
-        self.in_doubt = in_doubt
-        self.sub_code = sub_code
-        self.server_message = server_message
-        self.exp_trace = exp_trace
-        self.node = node
-        self.iteration = iteration
-        self.sub_exceptions = tuple(sub_exceptions)
-        self.base_message = base_message
-        self.hint = hint
-        self.phase = phase
-        self.elapsed = elapsed
-        self.loop_busy = loop_busy
+    def __init__(self, *args, **fields):
+        # Like every exception, it keeps what it was made with.
+        self.args = args or (() if "message" not in fields else (fields["message"],))
+        self.__dict__.update(_fields(*args, **fields))
 
     @property
     def attempts(self):
@@ -137,7 +180,7 @@ class AerospikeError(Exception):
         text = fields.get("_text")
         if text is not None:
             return text
-        return str(self.args[0]) if len(self.args) == 1 else Exception.__str__(self)
+        return str(self.args[0]) if self.args else ""
 
     def __reduce__(self):
         fields = self.__dict__
@@ -161,8 +204,8 @@ class TimeoutError(AerospikeError, builtins.TimeoutError):
     `client` tells whether it was the client that gave up.
     """
 
-    def __init__(self, message="", *, client=False, **fields):
-        super().__init__(message, **fields)
+    def __init__(self, *args, client=False, **fields):
+        super().__init__(*args, **fields)
         self.client = client
 
 
@@ -177,12 +220,26 @@ class CommitError(TransactionError):
     its records: lists of digest, result code and whether it is in doubt.
     """
 
-    def __init__(self, message="", *, commit_error_type=None, verify_records=None, roll_records=None, **fields):
-        super().__init__(message, **fields)
+    def __init__(self, *args, commit_error_type=None, verify_records=None, roll_records=None, **fields):
+        super().__init__(*args, **fields)
         self.commit_error_type = commit_error_type
         self.verify_records = verify_records
         self.roll_records = roll_records
 
 
-for _class in (AerospikeError, TimeoutError, TransactionError, CommitError, _restore):
+class ClientError(AerospikeError):
+    """A failure of the client that has no class of its own."""
+
+
+class BatchFailedError(ClientError):
+    """A batch failed, and no row of it was answered.
+
+    `records`: the rows (`BatchRecord`), each with its result code and whether it is in doubt. None in an error that was
+    made by hand. Every error that a batch raises has them.
+    """
+
+    records = None
+
+
+for _class in (AerospikeError, ClientError, TimeoutError, TransactionError, CommitError, BatchFailedError, _restore):
     _class.__module__ = "aerolane.exceptions"

@@ -39,47 +39,66 @@ macro_rules! families {
 // The classes with a constructor of their own are written out in base.py; their rows must agree with it.
 families! {
     AerospikeError(; "Exception") "";
+    ServerError(AerospikeError) "An answer of the server that says that a request failed.";
+    ClientError(AerospikeError) "";
     TimeoutError(AerospikeError; "TimeoutError") "";
     TransactionError(AerospikeError) "";
     CommitError(TransactionError) "";
-    ClientError(AerospikeError) "A failure of the client that has no class of its own.";
+    ServerTransactionError(TransactionError, ServerError) "The server refused a command of a transaction.";
     BadResponseError(ClientError) "An answer of the server cannot be understood.";
+    ParseIntError(BadResponseError) "A number in an answer of the server is none.";
+    InvalidUTF8(BadResponseError) "A text in an answer of the server is not UTF-8.";
     SerializationError(AerospikeError) "A value cannot be put on the wire.";
     InvalidArgumentError(AerospikeError; "ValueError") "An argument cannot be used. Nothing was sent.";
+    ParseAddressError(InvalidArgumentError) "A text is no address.";
+    Base64DecodeError(InvalidArgumentError, BadResponseError) "A text is no base64 of what it is to be.";
     ConnectionError(AerospikeError; "ConnectionError") "A connection failed: refused, reset, closed, or not to be opened.";
+    IoError(ConnectionError) "The operating system failed to send, to receive or to connect.";
     ClientClosedError(ConnectionError) "The client is closed. Nothing was sent.";
     InvalidNodeError(AerospikeError) "No active node fits: none owns the partition, or the node has left the cluster.";
     InvalidNamespaceError(AerospikeError) "The cluster has no such namespace.";
-    SecurityError(AerospikeError) "Access control refused the request, or is not there.";
+    SecurityError(ServerError) "Access control refused the request, or is not there.";
+    SecurityNotEnabled(SecurityError) "The server has no access control switched on.";
     AuthenticationError(SecurityError) "The login was refused, or there was none.";
+    NotAuthenticated(AuthenticationError) "The connection has not logged in.";
     AuthorizationError(SecurityError) "The user may not do this.";
-    QuotaError(AerospikeError) "A quota of the user is used up or not valid.";
-    RecordError(AerospikeError) "A record, or a bin of it, is not as the request needs it.";
+    QuotaError(ServerError) "A quota of the user is used up or not valid.";
+    InvalidRequest(ServerError) "The server does not accept the parameters of the request.";
+    RecordError(ServerError) "A record, or a bin of it, is not as the request needs it.";
     RecordNotFoundError(RecordError) "The record does not exist.";
     RecordExistsError(RecordError) "The record exists already.";
     RecordTooBigError(RecordError) "The record is larger than the namespace takes.";
     GenerationError(RecordError) "The record's generation is not the one asked for.";
-    BinError(RecordError) "A bin is not as the request needs it.";
+    BinError(ServerError) "A bin is not as the request needs it.";
     BinExistsError(BinError) "The bin exists already.";
-    BinNotFoundError(BinError) "The bin does not exist.";
-    BinTypeError(BinError) "The operation does not fit the type of the bin.";
+    BinNotFoundError(BinError, RecordError) "The bin does not exist.";
+    BinTypeError(BinError, RecordError) "The operation does not fit the type of the bin.";
     BinOpInvalidError(BinError) "The operation cannot be applied to the bin's present value.";
-    ElementError(AerospikeError) "An element of a list or map is not as the request needs it.";
+    ElementError(ServerError) "An element of a list or map is not as the request needs it.";
     ElementNotFoundError(ElementError) "The list or map has no such element.";
     ElementExistsError(ElementError) "The list or map has this element already.";
-    FilteredOutError(AerospikeError) "The filter expression is false for the record.";
-    CapacityError(AerospikeError) "The server or the client has no room for more.";
-    KeyBusyError(CapacityError) "Too many requests wait for the same record.";
-    PoolExhaustedError(CapacityError) "All connections to the node are taken, and the pool is set to fail instead of wait.";
-    SecondaryIndexError(AerospikeError) "A secondary index failed.";
+    FilteredOutError(ServerError) "The filter expression is false for the record.";
+    SecondaryIndexError(ServerError) "A secondary index failed.";
     IndexNotFoundError(SecondaryIndexError) "There is no such secondary index.";
     IndexAlreadyExistsError(SecondaryIndexError) "The secondary index exists already.";
-    QueryError(AerospikeError) "A query failed.";
+    QueryError(ServerError) "A query failed.";
     QueryTerminatedError(QueryError) "A query was stopped.";
-    UdfError(AerospikeError) "A user-defined function failed.";
-    BatchError(AerospikeError) "A batch failed as a whole.";
+    UDFBadResponse(AerospikeError) "A user-defined function failed.";
+    UdfError(ServerError, UDFBadResponse) "A user-defined function failed.";
+    BatchError(ServerError) "The server refused a batch as a whole.";
+    CapacityError(AerospikeError) "The server or the client has no room for more.";
+    ServerCapacityError(CapacityError, ServerError) "The server has no room for more.";
+    QueryCapacityError(ServerCapacityError, QueryError) "The server has no room for more queries.";
+    BatchCapacityError(ServerCapacityError, BatchError) "The server has no room for the batch.";
+    KeyBusyError(ServerCapacityError) "Too many requests wait for the same record.";
+    PoolExhaustedError(CapacityError) "All connections to the node are taken, and the pool is set to fail instead of wait.";
     BackoffError(AerospikeError) "The client holds requests back for a while. Nothing was sent.";
     MaxErrorRateError(BackoffError) "The node's circuit breaker is open: too many errors in the present window.";
+    BatchFailedError(ClientError) "";
+    BatchTimeoutError(TimeoutError, BatchFailedError) "No row of a batch was answered in time.";
+    BatchConnectionError(ConnectionError, BatchFailedError) "A batch failed, and no row of it was answered, because a connection failed.";
+    BatchPoolExhaustedError(PoolExhaustedError, BatchFailedError) "A batch failed because all connections to a node are taken.";
+    BatchMaxErrorRateError(MaxErrorRateError, BatchFailedError) "A batch failed because a node's circuit breaker is open.";
 }
 
 /// An exception class, ready for use.
@@ -149,7 +168,7 @@ impl Classes {
             c"aerolane._base",
         )?;
         let rows: Vec<_> =
-            codes::CLIENT.iter().chain(codes::SERVER).map(|c| (c.name, c.value, c.description)).collect();
+            codes::CLIENT.iter().chain(codes::SERVER).map(|c| (c.name, c.value, c.description(), c.meaning)).collect();
         let result_code = base.getattr("_result_codes")?.call1((rows,))?.unbind();
         let mut classes: Vec<Class> = Vec::with_capacity(ROWS.len());
         for row in ROWS {
@@ -167,7 +186,7 @@ impl Classes {
             classes.push(Class { python: class.unbind(), new, args_apart });
         }
         let arguments = (0..=255_u8)
-            .map(|code| Ok(PyTuple::new(py, [aerolane_wire::result_code::ResultCode(code).description()])?.unbind()))
+            .map(|code| Ok(PyTuple::new(py, [codes::server_description(code)])?.unbind()))
             .collect::<PyResult<_>>()?;
         Ok(Self { all: classes, arguments, result_code, base: base.unbind() })
     }

@@ -1,8 +1,10 @@
 //! The result codes as Python names them, and the exception of each.
 //!
-//! Numbers and descriptions of the server's codes are those of `aerolane_wire`; this table adds what only Python has.
+//! Numbers and meanings of the server's codes are those of `aerolane_wire`, descriptions those of aerospike-core, which
+//! users of its other bindings match on; this table adds what only Python has.
 
 use aerolane_wire::result_code::ResultCode;
+use aerospike_core::ClientResultCode;
 
 use super::classes::Family;
 
@@ -10,8 +12,25 @@ use super::classes::Family;
 pub(super) struct Code {
     pub(super) value: i32,
     pub(super) name: &'static str,
-    pub(super) description: &'static str,
+    /// What it means, in our words.
+    pub(super) meaning: &'static str,
     pub(super) family: Family,
+    client: Option<ClientResultCode>,
+}
+
+impl Code {
+    /// The text that Aerospike's clients have for it.
+    pub(super) fn description(&self) -> String {
+        match self.client {
+            Some(code) => code.into_string(),
+            None => server_description(self.value as u8),
+        }
+    }
+}
+
+/// The text that Aerospike's clients have for a code of the server.
+pub(super) fn server_description(code: u8) -> String {
+    aerospike_core::ResultCode::from(code).into_string()
 }
 
 macro_rules! name {
@@ -29,50 +48,51 @@ macro_rules! server_codes {
         pub(super) const SERVER: &[Code] = &[$(Code {
             value: ResultCode::$code.0 as i32,
             name: name!($code $($name)?),
-            description: ResultCode::$code.description(),
+            meaning: ResultCode::$code.description(),
             family: Family::$family,
+            client: None,
         }),*];
     };
 }
 
 server_codes! {
     OK => AerospikeError;
-    SERVER_ERROR => AerospikeError;
+    SERVER_ERROR => ServerError;
     KEY_NOT_FOUND as KEY_NOT_FOUND_ERROR => RecordNotFoundError;
     GENERATION_ERROR => GenerationError;
-    PARAMETER_ERROR => AerospikeError;
+    PARAMETER_ERROR => InvalidRequest;
     KEY_EXISTS as KEY_EXISTS_ERROR => RecordExistsError;
     BIN_EXISTS as BIN_EXISTS_ERROR => BinExistsError;
-    CLUSTER_KEY_MISMATCH => AerospikeError;
-    SERVER_MEMORY as SERVER_MEM_ERROR => CapacityError;
+    CLUSTER_KEY_MISMATCH => ServerError;
+    SERVER_MEMORY as SERVER_MEM_ERROR => ServerCapacityError;
     TIMEOUT => TimeoutError;
-    ALWAYS_FORBIDDEN => AerospikeError;
-    PARTITION_UNAVAILABLE => AerospikeError;
+    ALWAYS_FORBIDDEN => ServerError;
+    PARTITION_UNAVAILABLE => ServerError;
     BIN_TYPE_ERROR => BinTypeError;
     RECORD_TOO_BIG => RecordTooBigError;
     KEY_BUSY => KeyBusyError;
     SCAN_ABORT => QueryError;
-    UNSUPPORTED_FEATURE => AerospikeError;
+    UNSUPPORTED_FEATURE => ServerError;
     BIN_NOT_FOUND => BinNotFoundError;
-    DEVICE_OVERLOAD => CapacityError;
-    KEY_MISMATCH => AerospikeError;
+    DEVICE_OVERLOAD => ServerCapacityError;
+    KEY_MISMATCH => ServerError;
     INVALID_NAMESPACE => InvalidNamespaceError;
     BIN_NAME_TOO_LONG => BinError;
-    FAIL_FORBIDDEN => AerospikeError;
+    FAIL_FORBIDDEN => ServerError;
     ELEMENT_NOT_FOUND => ElementNotFoundError;
     ELEMENT_EXISTS => ElementExistsError;
-    ENTERPRISE_ONLY => AerospikeError;
+    ENTERPRISE_ONLY => ServerError;
     OP_NOT_APPLICABLE => BinOpInvalidError;
     FILTERED_OUT => FilteredOutError;
-    LOST_CONFLICT => AerospikeError;
-    INVALID_ENCODING => AerospikeError;
+    LOST_CONFLICT => ServerError;
+    INVALID_ENCODING => ServerError;
     XDR_KEY_BUSY => KeyBusyError;
-    QUERY_END => AerospikeError;
+    QUERY_END => ServerError;
     SECURITY_NOT_SUPPORTED => SecurityError;
-    SECURITY_NOT_ENABLED => SecurityError;
+    SECURITY_NOT_ENABLED => SecurityNotEnabled;
     SECURITY_SCHEME_NOT_SUPPORTED => SecurityError;
-    INVALID_COMMAND => AerospikeError;
-    INVALID_FIELD => AerospikeError;
+    INVALID_COMMAND => ServerError;
+    INVALID_FIELD => ServerError;
     ILLEGAL_STATE => SecurityError;
     INVALID_USER => AuthenticationError;
     USER_ALREADY_EXISTS => SecurityError;
@@ -87,23 +107,23 @@ server_codes! {
     INVALID_ALLOWLIST => SecurityError;
     QUOTAS_NOT_ENABLED => QuotaError;
     INVALID_QUOTA => QuotaError;
-    NOT_AUTHENTICATED => AuthenticationError;
+    NOT_AUTHENTICATED => NotAuthenticated;
     ROLE_VIOLATION => AuthorizationError;
     NOT_ALLOWLISTED => AuthorizationError;
     QUOTA_EXCEEDED => QuotaError;
     UDF_BAD_RESPONSE => UdfError;
-    TXN_BLOCKED as MRT_BLOCKED => TransactionError;
-    TXN_VERSION_MISMATCH as MRT_VERSION_MISMATCH => TransactionError;
-    TXN_EXPIRED as MRT_EXPIRED => TransactionError;
-    TXN_TOO_MANY_WRITES as MRT_TOO_MANY_WRITES => TransactionError;
-    TXN_COMMITTED as MRT_COMMITTED => TransactionError;
-    TXN_ABORTED as MRT_ABORTED => TransactionError;
-    TXN_ALREADY_LOCKED as MRT_ALREADY_LOCKED => TransactionError;
-    TXN_MONITOR_EXISTS as MRT_MONITOR_EXISTS => TransactionError;
+    TXN_BLOCKED as MRT_BLOCKED => ServerTransactionError;
+    TXN_VERSION_MISMATCH as MRT_VERSION_MISMATCH => ServerTransactionError;
+    TXN_EXPIRED as MRT_EXPIRED => ServerTransactionError;
+    TXN_TOO_MANY_WRITES as MRT_TOO_MANY_WRITES => ServerTransactionError;
+    TXN_COMMITTED as MRT_COMMITTED => ServerTransactionError;
+    TXN_ABORTED as MRT_ABORTED => ServerTransactionError;
+    TXN_ALREADY_LOCKED as MRT_ALREADY_LOCKED => ServerTransactionError;
+    TXN_MONITOR_EXISTS as MRT_MONITOR_EXISTS => ServerTransactionError;
     BATCH_DISABLED => BatchError;
-    BATCH_MAX_REQUESTS as BATCH_MAX_REQUESTS_EXCEEDED => CapacityError;
-    BATCH_QUEUES_FULL => CapacityError;
-    INVALID_GEOJSON => AerospikeError;
+    BATCH_MAX_REQUESTS as BATCH_MAX_REQUESTS_EXCEEDED => BatchCapacityError;
+    BATCH_QUEUES_FULL => BatchCapacityError;
+    INVALID_GEOJSON => ServerError;
     INDEX_FOUND => IndexAlreadyExistsError;
     INDEX_NOT_FOUND => IndexNotFoundError;
     INDEX_OUT_OF_MEMORY as INDEX_OOM => SecondaryIndexError;
@@ -112,7 +132,7 @@ server_codes! {
     INDEX_NAME_TOO_LONG as INDEX_NAME_MAX_LEN => SecondaryIndexError;
     INDEX_MAX_COUNT => SecondaryIndexError;
     QUERY_ABORTED => QueryTerminatedError;
-    QUERY_QUEUE_FULL => CapacityError;
+    QUERY_QUEUE_FULL => QueryCapacityError;
     QUERY_TIMEOUT => TimeoutError;
     QUERY_GENERIC => QueryError;
     QUERY_NETWORK as QUERY_NETIO_ERR => QueryError;
@@ -129,28 +149,94 @@ const _: () = {
     }
 };
 
-const fn client(value: i32, name: &'static str, description: &'static str, family: Family) -> Code {
-    Code { value, name, description, family }
+const fn client(value: i32, code: ClientResultCode, name: &'static str, meaning: &'static str, family: Family) -> Code {
+    Code { value, name, meaning, family, client: Some(code) }
 }
 
 /// The codes of failures that the client finds. Numbers as in the clients of Aerospike.
 pub(super) const CLIENT: &[Code] = &[
-    client(-19, "TXN_ALREADY_ABORTED", "the transaction has been aborted already", Family::TransactionError),
-    client(-18, "TXN_ALREADY_COMMITTED", "the transaction has been committed already", Family::TransactionError),
-    client(-17, "TXN_FAILED", "the transaction failed", Family::TransactionError),
-    client(-16, "BATCH_FAILED", "one or more rows of the batch failed", Family::BatchError),
-    client(-15, "NO_RESPONSE", "no answer came", Family::ClientError),
-    client(-12, "MAX_ERROR_RATE", "the node's circuit breaker is open", Family::MaxErrorRateError),
-    client(-11, "MAX_RETRIES_EXCEEDED", "the retries are used up", Family::TimeoutError),
-    client(-10, "SERIALIZE_ERROR", "a value cannot be put on the wire", Family::SerializationError),
-    client(-9, "ASYNC_QUEUE_FULL", "too many requests wait", Family::CapacityError),
-    client(-8, "SERVER_NOT_AVAILABLE", "a connection failed", Family::ConnectionError),
-    client(-7, "NO_MORE_CONNECTIONS", "all connections to the node are taken", Family::PoolExhaustedError),
-    client(-5, "QUERY_TERMINATED", "the query was stopped by the client", Family::QueryTerminatedError),
-    client(-4, "SCAN_TERMINATED", "the scan was stopped by the client", Family::QueryTerminatedError),
-    client(-3, "INVALID_NODE_ERROR", "no active node fits", Family::InvalidNodeError),
-    client(-2, "PARSE_ERROR", "an answer cannot be understood", Family::BadResponseError),
-    client(-1, "CLIENT_ERROR", "the client failed", Family::ClientError),
+    client(
+        -19,
+        ClientResultCode::TxnAlreadyAborted,
+        "TXN_ALREADY_ABORTED",
+        "the transaction has been aborted already",
+        Family::TransactionError,
+    ),
+    client(
+        -18,
+        ClientResultCode::TxnAlreadyCommitted,
+        "TXN_ALREADY_COMMITTED",
+        "the transaction has been committed already",
+        Family::TransactionError,
+    ),
+    client(-17, ClientResultCode::TxnFailed, "TXN_FAILED", "the transaction failed", Family::TransactionError),
+    client(
+        -16,
+        ClientResultCode::BatchFailed,
+        "BATCH_FAILED",
+        "one or more rows of the batch failed",
+        Family::BatchFailedError,
+    ),
+    client(-15, ClientResultCode::NoResponse, "NO_RESPONSE", "no answer came", Family::ClientError),
+    client(
+        -12,
+        ClientResultCode::MaxErrorRate,
+        "MAX_ERROR_RATE",
+        "the node's circuit breaker is open",
+        Family::MaxErrorRateError,
+    ),
+    client(
+        -11,
+        ClientResultCode::MaxRetriesExceeded,
+        "MAX_RETRIES_EXCEEDED",
+        "the retries are used up",
+        Family::TimeoutError,
+    ),
+    client(
+        -10,
+        ClientResultCode::SerializeError,
+        "SERIALIZE_ERROR",
+        "a value cannot be put on the wire",
+        Family::SerializationError,
+    ),
+    client(-9, ClientResultCode::AsyncQueueFull, "ASYNC_QUEUE_FULL", "too many requests wait", Family::CapacityError),
+    client(
+        -8,
+        ClientResultCode::ServerNotAvailable,
+        "SERVER_NOT_AVAILABLE",
+        "a connection failed",
+        Family::ConnectionError,
+    ),
+    client(
+        -7,
+        ClientResultCode::NoMoreConnections,
+        "NO_MORE_CONNECTIONS",
+        "all connections to the node are taken",
+        Family::PoolExhaustedError,
+    ),
+    client(
+        -5,
+        ClientResultCode::QueryTerminated,
+        "QUERY_TERMINATED",
+        "the query was stopped by the client",
+        Family::QueryTerminatedError,
+    ),
+    client(
+        -4,
+        ClientResultCode::ScanTerminated,
+        "SCAN_TERMINATED",
+        "the scan was stopped by the client",
+        Family::QueryTerminatedError,
+    ),
+    client(
+        -3,
+        ClientResultCode::InvalidNodeError,
+        "INVALID_NODE_ERROR",
+        "no active node fits",
+        Family::InvalidNodeError,
+    ),
+    client(-2, ClientResultCode::ParseError, "PARSE_ERROR", "an answer cannot be understood", Family::BadResponseError),
+    client(-1, ClientResultCode::ClientError, "CLIENT_ERROR", "the client failed", Family::ClientError),
 ];
 
 /// The row of a code, when it has one.
@@ -164,6 +250,6 @@ pub(super) fn family(value: i32) -> Family {
     match find(value) {
         Some(code) => code.family,
         None if value < 0 => Family::ClientError,
-        None => Family::AerospikeError,
+        None => Family::ServerError,
     }
 }

@@ -29,9 +29,32 @@ pub(crate) fn to_py(py: Python<'_>, error: &Error) -> PyErr {
     make(py, error).unwrap_or_else(|failed| failed)
 }
 
+/// The exception for a batch that has failed as a whole, with its rows as `records`.
+pub(crate) fn batch_to_py(py: Python<'_>, error: &Error, rows: &Bound<'_, PyAny>) -> PyErr {
+    let family = match family(error) {
+        Family::TimeoutError => Family::BatchTimeoutError,
+        Family::ConnectionError | Family::IoError => Family::BatchConnectionError,
+        Family::PoolExhaustedError => Family::BatchPoolExhaustedError,
+        Family::MaxErrorRateError => Family::BatchMaxErrorRateError,
+        family => family,
+    };
+    let made = make_as(py, error, family).and_then(|exception| {
+        let value = exception.value(py);
+        value.setattr(intern!(py, "records"), rows)?;
+        value.setattr(intern!(py, "batch_records"), rows)?;
+        Ok(exception)
+    });
+    made.unwrap_or_else(|failed| failed)
+}
+
 /// The exception for an answer that cannot be understood.
 pub(crate) fn malformed(py: Python<'_>, error: &WireError) -> PyErr {
     to_py(py, &Error::bad_response(format!("the answer is malformed: {error}")))
+}
+
+/// The exception for a text that is no base64 of what it is to be (`Base64DecodeError`, a `ValueError`).
+pub(crate) fn no_base64(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    make_as(py, &Error::invalid_argument(message.into()), Family::Base64DecodeError).unwrap_or_else(|failed| failed)
 }
 
 /// The exception for an argument that cannot be used (`InvalidArgumentError`, a `ValueError`).
@@ -40,8 +63,12 @@ pub(crate) fn invalid_argument(py: Python<'_>, message: impl Into<String>) -> Py
 }
 
 fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    make_as(py, error, family(error))
+}
+
+fn make_as(py: Python<'_>, error: &Error, family: Family) -> PyResult<PyErr> {
     let classes = Classes::get(py)?;
-    let class = classes.class(family(error));
+    let class = classes.class(family);
     let exception = match error.kind() {
         ErrorKind::Server { rc, detail: None } if error.cause().is_none() && !error.has_message() => {
             class.instance(py, classes.arguments(py, u8::from(*rc)))?
@@ -62,7 +89,8 @@ fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 fn family(error: &Error) -> Family {
     match error.kind() {
         ErrorKind::Timeout => Family::TimeoutError,
-        ErrorKind::Connection | ErrorKind::Io(_) | ErrorKind::ConnectFailed { .. } => Family::ConnectionError,
+        ErrorKind::Connection | ErrorKind::ConnectFailed { .. } => Family::ConnectionError,
+        ErrorKind::Io(_) => Family::IoError,
         ErrorKind::ConnectionPoolEmpty | ErrorKind::NoMoreConnections | ErrorKind::PoolExhausted { .. } => {
             Family::PoolExhaustedError
         }
@@ -70,17 +98,21 @@ fn family(error: &Error) -> Family {
         ErrorKind::MaxErrorRate => Family::MaxErrorRateError,
         ErrorKind::InvalidNode | ErrorKind::ClusterNameMismatch { .. } => Family::InvalidNodeError,
         ErrorKind::InvalidNamespace => Family::InvalidNamespaceError,
-        ErrorKind::InvalidArgument | ErrorKind::ParseAddr(_) => Family::InvalidArgumentError,
-        ErrorKind::BadResponse | ErrorKind::ParsePeers | ErrorKind::InvalidUtf8(_) | ErrorKind::ParseInt(_) => {
-            Family::BadResponseError
-        }
+        ErrorKind::InvalidArgument => Family::InvalidArgumentError,
+        ErrorKind::ParseAddr(_) => Family::ParseAddressError,
+        ErrorKind::BadResponse | ErrorKind::ParsePeers => Family::BadResponseError,
+        ErrorKind::InvalidUtf8(_) => Family::InvalidUTF8,
+        ErrorKind::ParseInt(_) => Family::ParseIntError,
         ErrorKind::UdfBadResponse => Family::UdfError,
         ErrorKind::StreamTerminated => Family::QueryTerminatedError,
         ErrorKind::Commit { .. } => Family::CommitError,
         ErrorKind::ClientClosed => Family::ClientClosedError,
         ErrorKind::RecordTooBig { .. } => Family::RecordTooBigError,
         ErrorKind::CredentialsRefused { rc, .. } => match codes::family(i32::from(u8::from(*rc))) {
-            family @ (Family::SecurityError | Family::AuthorizationError) => family,
+            family @ (Family::SecurityError
+            | Family::SecurityNotEnabled
+            | Family::NotAuthenticated
+            | Family::AuthorizationError) => family,
             _ => Family::AuthenticationError,
         },
         // Also kinds that are added later: their code tells enough.
@@ -98,6 +130,18 @@ pub(crate) fn make_enum<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let base = Classes::get(py)?.base.bind(py);
     base.getattr(intern!(py, "make_enum"))?.call1((name, doc, members, numbered))
+}
+
+/// Makes an enumeration of flags; `of_a_byte`: they have names of their own, and `~` gives the other flags of a byte.
+pub(crate) fn make_flags<'py>(
+    py: Python<'py>,
+    name: &str,
+    doc: &str,
+    members: Vec<(&str, Bound<'py, PyAny>)>,
+    of_a_byte: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let base = Classes::get(py)?.base.bind(py);
+    base.getattr(intern!(py, "make_flags"))?.call1((name, doc, members, of_a_byte))
 }
 
 /// The exception that the client raises for a result code: for tests, and for code that takes errors over from

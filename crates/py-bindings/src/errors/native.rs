@@ -79,14 +79,9 @@ fn trace(py: Python<'_>, error: &Error) -> PyResult<Option<Py<ExpressionTrace>>>
     trace.map(|trace| Py::new(py, ExpressionTrace(trace))).transpose()
 }
 
-/// The message alone.
+/// The message alone. Of a result code without more: the text that Aerospike's clients have for it.
 pub(super) fn message(error: &Error) -> String {
-    match error.kind() {
-        ErrorKind::Server { rc, detail: None } if error.cause().is_none() && !error.has_message() => {
-            aerolane_wire::result_code::ResultCode(u8::from(*rc)).description().to_owned()
-        }
-        _ => error.base_message(),
-    }
+    error.base_message()
 }
 
 /// What `str()` shows: the message, the code, where and when, and the likely cause.

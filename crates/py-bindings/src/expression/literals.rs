@@ -68,8 +68,8 @@ expressions! {
     list_val(val: Bound<'_, PyAny>) = quoted(&val);
     /// A key-ordered map: a dict or another mapping. Dicts in it are sorted by key.
     map_val(val: Bound<'_, PyAny>) = of(&val, |writer| value::pack_comparable_map(writer, &val));
-    /// A GeoJSON value, from its text.
-    geo_val(val: Bound<'_, PyString>) = of(&val, |writer| Ok(writer.geojson(value::utf8(&val)?)));
+    /// A GeoJSON value: its text, a dict, or a `GeoJSON`.
+    geo_val(val: Bound<'_, PyAny>) = of(&val, |writer| Ok(writer.geojson(value::utf8(value::geojson_text(&val)?.as_any())?)));
     /// Nil: smaller than every other value.
     nil() = constant(|writer| Ok(writer.nil()));
     /// Larger than every other value.

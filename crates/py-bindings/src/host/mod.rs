@@ -130,7 +130,12 @@ async fn in_a_later_turn<T>(future: impl Future<Output = T>) -> T {
 
 /// An operation that is over: awaiting it gives its result at once, without a turn of the loop.
 pub(crate) fn ready(py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    let op = OpRef::new(py, None, Work::None)?;
+    ready_as(py, "ready", result)
+}
+
+/// As [`ready`], with the name of what gave it.
+pub(crate) fn ready_as(py: Python<'_>, name: &'static str, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    let op = OpRef::named(py, None, Work::None, name)?;
     op.resolve(result);
     Ok(op.into_any())
 }

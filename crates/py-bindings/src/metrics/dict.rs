@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Kinds of calls, with the names of their histograms.
-const COMMANDS: [(CommandType, &str); 11] = [
+pub(super) const COMMANDS: [(CommandType, &str); 11] = [
     (CommandType::Get, "get_metrics"),
     (CommandType::GetHeader, "get_header_metrics"),
     (CommandType::Exists, "exists_metrics"),

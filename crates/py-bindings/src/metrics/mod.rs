@@ -2,8 +2,9 @@
 //!
 //! * [`policy`]: what is measured, and how it is shown
 //! * [`snapshot`], [`histogram`]: what was measured
-//! * [`dict`]: the same as plain dicts
+//! * [`dict`], [`canonical`]: the same as plain dicts, with the names of aerospike-native and of the SDKs
 
+mod canonical;
 mod dict;
 mod histogram;
 mod policy;
@@ -34,7 +35,7 @@ pub(crate) fn enabled(client: &RawClient) -> bool {
 pub(crate) fn snapshot(py: Python<'_>, client: &RawClient) -> PyResult<ClusterMetrics> {
     // It takes locks that threads and lanes hold for moments, and sums up for some hundred microseconds.
     let metrics = py.detach(|| client.sync().metrics());
-    ClusterMetrics::new(py, metrics)
+    ClusterMetrics::new(py, metrics, enabled(client))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! What was measured.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use aerolane::ResultCode;
@@ -9,8 +9,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::dict;
 use super::histogram::Histogram;
+use super::{canonical, dict};
 use crate::policy::enums::Named;
 
 /// The requests of one kind in one namespace. Each attempt counts.
@@ -225,18 +225,20 @@ fn kind(command_type: &Bound<'_, PyAny>) -> PyResult<core::CommandType> {
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ClusterMetrics {
     metrics: core::ClusterMetrics,
+    /// Whether metrics were on.
+    enabled: bool,
     nodes: Py<PyDict>,
     all: Py<NodeMetricsSnapshot>,
 }
 
 impl ClusterMetrics {
-    pub(super) fn new(py: Python<'_>, metrics: core::ClusterMetrics) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, metrics: core::ClusterMetrics, enabled: bool) -> PyResult<Self> {
         let nodes = PyDict::new(py);
         for (host, node) in &metrics.nodes {
             nodes.set_item(host, Py::new(py, NodeMetricsSnapshot(Arc::new(node.clone())))?)?;
         }
         let all = Py::new(py, NodeMetricsSnapshot(Arc::new(metrics.cluster_aggregated.clone())))?;
-        Ok(Self { metrics, nodes: nodes.unbind(), all })
+        Ok(Self { metrics, enabled, nodes: nodes.unbind(), all })
     }
 }
 
@@ -313,6 +315,39 @@ impl ClusterMetrics {
             Some(node) => self.metrics.nodes.get(node).ok_or_else(|| PyKeyError::new_err(node.to_owned()))?,
         };
         Ok(Histogram(of.latency(latency_type)))
+    }
+
+    /// Whether metrics were on at this moment.
+    #[getter]
+    fn metrics_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Attempts that were not the first one of their call, at all nodes.
+    #[getter]
+    fn command_retries(&self) -> u64 {
+        self.metrics.cluster_aggregated.counters.transaction_retry_count
+    }
+
+    /// Calls that were answered while they were measured (`MetricsPolicy.operational`). A batch or a query counts once for
+    /// each node that it went to.
+    #[getter]
+    fn command_count(&self) -> u64 {
+        canonical::command_count(&self.metrics)
+    }
+
+    /// Requests by what they were, as far as they were measured: `{"feature.shape.point": 42}`. Shapes are `point`, `batch`
+    /// and `query`; `feature.udf.record` counts functions on one record. Retries are included.
+    #[getter]
+    fn usage(&self) -> BTreeMap<&'static str, u64> {
+        canonical::usage(&self.metrics)
+    }
+
+    /// All of it as a document for exporters (JSON, OpenTelemetry, Prometheus) of the shape that the SDKs for Aerospike
+    /// share: who measured what when, and figures by cluster, by node and by namespace. `operational_metrics_enabled` says
+    /// whether calls were measured. Nodes that have left stay among the nodes; `nodes_departed` is empty.
+    fn to_canonical_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        canonical::document(py, &self.metrics, self.enabled)
     }
 
     /// All of it as a dict of plain values, for exporters: by node under its address, all nodes together under

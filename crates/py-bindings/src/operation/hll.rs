@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::BaseOperation;
 use super::table::{bits, elements, operations};
-use crate::cdt::Flags;
+use crate::cdt::ByteFlags;
 use crate::value::{self, Hll, Refused};
 
 /// Operations on HLLs (HyperLogLogs): how many different values were added, about.
@@ -34,12 +34,12 @@ operations! {
 
     /// Creates an HLL, or empties one.
     #[pyo3(signature = (bin_name, index_bit_count, min_hash_bit_count=-1, flags=None))]
-    init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Option<Flags>)
+    init(bin_name; index_bit_count: i64, min_hash_bit_count: i64, flags: Option<ByteFlags>)
         = |out| hll::init(out, index_bit_count, min_hash_bit_count, bits(flags));
     /// Adds values; creates the HLL if it is missing and `index_bit_count` is given. Answers with how many of the
     /// values changed the HLL.
     #[pyo3(signature = (bin_name, values, index_bit_count=-1, min_hash_bit_count=-1, flags=None))]
-    add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Option<Flags>)
+    add(bin_name; values: Bound<'_, PyAny>, index_bit_count: i64, min_hash_bit_count: i64, flags: Option<ByteFlags>)
         = |out| hll::add(out, elements(&values), index_bit_count, min_hash_bit_count, bits(flags));
     /// Answers with about how many values were added.
     get_count(bin_name) = hll::get_count;
@@ -59,6 +59,6 @@ operations! {
     get_similarity(bin_name; hll_list: Bound<'_, PyAny>) = |out| hll::get_similarity(out, hlls(&hll_list));
     /// Sets the bin to the union with other HLLs.
     #[pyo3(signature = (bin_name, hll_list, flags=None))]
-    set_union(bin_name; hll_list: Bound<'_, PyAny>, flags: Option<Flags>)
+    set_union(bin_name; hll_list: Bound<'_, PyAny>, flags: Option<ByteFlags>)
         = |out| hll::set_union(out, hlls(&hll_list), bits(flags));
 }

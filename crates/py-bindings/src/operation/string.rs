@@ -7,7 +7,7 @@ use pyo3::types::PyString;
 
 use super::BaseOperation;
 use super::table::{bits, operations, text, utf8};
-use crate::cdt::{Choice, Ctx, Flags, NumericType};
+use crate::cdt::{ByteFlags, Choice, Ctx, NumericType};
 use crate::value::{self, Refused};
 
 /// Operations on str bins, and with `ctx` on strs inside of lists and maps. Server 8.2 and later.
@@ -40,7 +40,7 @@ fn strings<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> R
 }
 
 /// Flags come behind the end: without one there is no place for them.
-fn snip_flags(end: Option<i64>, flags: Option<Flags>) -> Result<Option<i64>, Refused> {
+fn snip_flags(end: Option<i64>, flags: Option<ByteFlags>) -> Result<Option<i64>, Refused> {
     match (end, bits(flags)) {
         (None, 0) => Ok(None),
         (None, _) => Err(Refused::value("snip takes flags only together with an end")),
@@ -108,77 +108,77 @@ operations! {
     b64_decode(bin; ctx: Option<Ctx>) = string::b64_decode, in ctx;
     /// Answers with whether a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`.
     #[pyo3(signature = (bin, pattern, flags=None, *, ctx=None))]
-    regex_compare(bin; pattern: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    regex_compare(bin; pattern: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::regex_compare(out, utf8(&pattern)?, Some(bits(flags)))), in ctx;
     /// Inserts a str at an index.
     #[pyo3(signature = (bin, index, value, *, flags=None, ctx=None))]
-    insert(bin; index: i64, value: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    insert(bin; index: i64, value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::insert(out, index, utf8(&value)?, bits(flags))), in ctx;
     /// Writes a str over it from an index on.
     #[pyo3(signature = (bin, index, value, *, flags=None, ctx=None))]
-    overwrite(bin; index: i64, value: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    overwrite(bin; index: i64, value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::overwrite(out, index, utf8(&value)?, bits(flags))), in ctx;
     /// Puts a str, or each of a sequence of them, behind it.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
-    concat(bin; value: Bound<'_, PyAny>, flags: Option<Flags>, ctx: Option<Ctx>)
+    concat(bin; value: Bound<'_, PyAny>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| string::concat(out, strings(&value), bits(flags)), in ctx;
     /// Puts a str behind it.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
-    append(bin; value: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    append(bin; value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::append(out, utf8(&value)?, bits(flags))), in ctx;
     /// Puts a str in front of it.
     #[pyo3(signature = (bin, value, *, flags=None, ctx=None))]
-    prepend(bin; value: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    prepend(bin; value: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::prepend(out, utf8(&value)?, bits(flags))), in ctx;
     /// Removes the characters from `start` to before `end`, or to the end of the str (then without flags).
     #[pyo3(signature = (bin, start, end=None, *, flags=None, ctx=None))]
-    snip(bin; start: i64, end: Option<i64>, flags: Option<Flags>, ctx: Option<Ctx>)
+    snip(bin; start: i64, end: Option<i64>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::snip(out, start, end, snip_flags(end, flags)?)), in ctx;
     /// Replaces the first occurrence of `needle`.
     #[pyo3(signature = (bin, needle, replacement, *, flags=None, ctx=None))]
-    replace(bin; needle: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    replace(bin; needle: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| string::replace(out, pair(&needle, &replacement), bits(flags)), in ctx;
     /// Replaces all occurrences of `needle`.
     #[pyo3(signature = (bin, needle, replacement, *, flags=None, ctx=None))]
-    replace_all(bin; needle: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    replace_all(bin; needle: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| string::replace_all(out, pair(&needle, &replacement), bits(flags)), in ctx;
     /// Makes all letters upper case.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    upper(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::upper(out, bits(flags)), in ctx;
+    upper(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::upper(out, bits(flags)), in ctx;
     /// Makes all letters lower case.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    lower(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::lower(out, bits(flags)), in ctx;
+    lower(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::lower(out, bits(flags)), in ctx;
     /// Makes it what strs that differ in case only have in common.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    case_fold(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::case_fold(out, bits(flags)), in ctx;
+    case_fold(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::case_fold(out, bits(flags)), in ctx;
     /// Makes it Unicode normal form C.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    normalize_nfc(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::normalize_nfc(out, bits(flags)), in ctx;
+    normalize_nfc(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::normalize_nfc(out, bits(flags)), in ctx;
     /// Removes white space at the start.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    trim_start(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::trim_start(out, bits(flags)), in ctx;
+    trim_start(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::trim_start(out, bits(flags)), in ctx;
     /// Removes white space at the end.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    trim_end(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::trim_end(out, bits(flags)), in ctx;
+    trim_end(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::trim_end(out, bits(flags)), in ctx;
     /// Removes white space at both ends.
     #[pyo3(signature = (bin, *, flags=None, ctx=None))]
-    trim(bin; flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::trim(out, bits(flags)), in ctx;
+    trim(bin; flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::trim(out, bits(flags)), in ctx;
     /// Pads it at the start, up to so many characters.
     #[pyo3(signature = (bin, target_length, pad_string, *, flags=None, ctx=None))]
-    pad_start(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    pad_start(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::pad_start(out, target_length, utf8(&pad_string)?, bits(flags))), in ctx;
     /// Pads it at the end, up to so many characters.
     #[pyo3(signature = (bin, target_length, pad_string, *, flags=None, ctx=None))]
-    pad_end(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<Flags>, ctx: Option<Ctx>)
+    pad_end(bin; target_length: i64, pad_string: Bound<'_, PyString>, flags: Option<ByteFlags>, ctx: Option<Ctx>)
         = |out| Ok(string::pad_end(out, target_length, utf8(&pad_string)?, bits(flags))), in ctx;
     /// Repeats it so many times.
     #[pyo3(signature = (bin, count, *, flags=None, ctx=None))]
-    repeat(bin; count: i64, flags: Option<Flags>, ctx: Option<Ctx>) = |out| string::repeat(out, count, bits(flags)), in ctx;
+    repeat(bin; count: i64, flags: Option<ByteFlags>, ctx: Option<Ctx>) = |out| string::repeat(out, count, bits(flags)), in ctx;
     /// Replaces what a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`; `GLOBAL` replaces all
     /// matches. `write_flags`: bits of `StringWriteFlags`.
     #[pyo3(signature = (bin, pattern, replacement, flags=None, *, write_flags=None, ctx=None))]
     regex_replace(
-        bin; pattern: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<Flags>, write_flags: Option<Flags>,
+        bin; pattern: Bound<'_, PyString>, replacement: Bound<'_, PyString>, flags: Option<ByteFlags>, write_flags: Option<ByteFlags>,
         ctx: Option<Ctx>
     ) = |out| string::regex_replace(out, pair(&pattern, &replacement), bits(flags), bits(write_flags)), in ctx;
     /// Answers with an int, float, bool or bytes bin as a str.

@@ -78,6 +78,6 @@ pub(super) fn text<'a>(text: Option<&'a Bound<'_, PyString>>) -> Result<Option<&
 }
 
 /// The bits of flags that may be left out.
-pub(super) fn bits(flags: Option<Flags>) -> i64 {
+pub(super) fn bits<const MOST: i64>(flags: Option<Flags<MOST>>) -> i64 {
     flags.map_or(0, |flags| flags.0)
 }

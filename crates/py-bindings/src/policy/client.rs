@@ -215,6 +215,11 @@ policy! {
         password: Option<&str>,
     ) -> PyResult<()> {
         let mode = AuthKind::from_python(mode, "mode")?;
+        // Nobody's name and password are kept for a login that needs none.
+        let (user, password) = match mode {
+            AuthKind::None | AuthKind::Pki => (None, None),
+            _ => (user, password),
+        };
         self.0.rcu(|state| Settings { auth: mode, user: user.map(Into::into), password: password.map(Into::into), ..Settings::clone(state) });
         Ok(())
     }

@@ -90,12 +90,12 @@ fn read(
 ) -> PyResult<impl Twin + use<>> {
     let policy = QueryPolicy::in_force(policy);
     txn::refuse(py, &policy.base_policy, "a query")?;
-    let filter = match partition_filter {
-        Some(filter) => filter.clone().unbind(),
-        None => Py::new(py, PartitionFilter::all())?,
+    let (filter, cursor) = match partition_filter {
+        Some(filter) => filter.get().for_query(py)?,
+        None => PartitionFilter::all().for_query(py)?,
     };
+    let filter = Py::new(py, filter)?;
     let Asked { query, operate, names } = asked;
-    let cursor = filter.get().cursor(py)?;
     let of = (operate, query.has_function());
     let (raw, core) = (RawClient::clone(&core.raw), Arc::clone(core));
     Ok(Control {

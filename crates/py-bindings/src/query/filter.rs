@@ -167,10 +167,18 @@ fn between(
         _ => Err(PyTypeError::new_err(format!("the bounds of a range are ints, not {}", value.get_type().name()?))),
     };
     let (first, last) = (int(begin)?, int(end)?);
-    if begin.gt(end)? {
+    let signed = |bytes: &[u8]| bytes.first_chunk().map(|bytes| i64::from_be_bytes(*bytes));
+    // A bound of 64 unsigned bits may be smaller as the signed one that it stands for.
+    if signed(&first) > signed(&last) {
         return Err(errors::invalid_argument(begin.py(), format!("the range from {begin} to {end} is empty")));
     }
     make(by, name, cit, particle_type::INTEGER, first, last)
+}
+
+/// A region or a point: GeoJSON as a str, a dict or a `GeoJSON`.
+fn shape(by: By, name: Name<'_, '_>, shape: Object<'_, '_>, cit: Option<Object<'_, '_>>) -> PyResult<Filter> {
+    let text = value::geojson_text(shape)?;
+    geo(by, name, text.to_str()?, cit)
 }
 
 fn geo(by: By, name: Name<'_, '_>, json: &str, cit: Option<Object<'_, '_>>) -> PyResult<Filter> {
@@ -263,18 +271,22 @@ impl Filter {
         between(By::Index, index_name, (begin, end), cit)
     }
 
-    /// The point in the bin lies within a region: GeoJSON of a polygon or an `AeroCircle`.
+    /// The point in the bin lies within a region: GeoJSON of a polygon or an `AeroCircle`, as a str, a dict or a `GeoJSON`.
     #[staticmethod]
     #[pyo3(signature = (bin_name, region, cit=None))]
-    fn within_region(bin_name: Name<'_, '_>, region: &str, cit: Option<Object<'_, '_>>) -> PyResult<Self> {
-        geo(By::Bin, bin_name, region, cit)
+    fn within_region(bin_name: Name<'_, '_>, region: Object<'_, '_>, cit: Option<Object<'_, '_>>) -> PyResult<Self> {
+        shape(By::Bin, bin_name, region, cit)
     }
 
     /// `within_region`, over an index that is named.
     #[staticmethod]
     #[pyo3(signature = (index_name, region, cit=None))]
-    fn within_region_by_index(index_name: Name<'_, '_>, region: &str, cit: Option<Object<'_, '_>>) -> PyResult<Self> {
-        geo(By::Index, index_name, region, cit)
+    fn within_region_by_index(
+        index_name: Name<'_, '_>,
+        region: Object<'_, '_>,
+        cit: Option<Object<'_, '_>>,
+    ) -> PyResult<Self> {
+        shape(By::Index, index_name, region, cit)
     }
 
     /// The point in the bin lies within a circle. `lng`, `lat`: its centre in degrees; `radius` in metres.
@@ -303,11 +315,15 @@ impl Filter {
         circle(By::Index, index_name, (lng, lat, radius), cit)
     }
 
-    /// The region in the bin contains a point, given in GeoJSON.
+    /// The region in the bin contains a point: GeoJSON as a str, a dict or a `GeoJSON`.
     #[staticmethod]
     #[pyo3(signature = (bin_name, point, cit=None))]
-    fn regions_containing_point(bin_name: Name<'_, '_>, point: &str, cit: Option<Object<'_, '_>>) -> PyResult<Self> {
-        geo(By::Bin, bin_name, point, cit)
+    fn regions_containing_point(
+        bin_name: Name<'_, '_>,
+        point: Object<'_, '_>,
+        cit: Option<Object<'_, '_>>,
+    ) -> PyResult<Self> {
+        shape(By::Bin, bin_name, point, cit)
     }
 
     /// `regions_containing_point`, over an index that is named.
@@ -315,10 +331,10 @@ impl Filter {
     #[pyo3(signature = (index_name, point, cit=None))]
     fn regions_containing_point_by_index(
         index_name: Name<'_, '_>,
-        point: &str,
+        point: Object<'_, '_>,
         cit: Option<Object<'_, '_>>,
     ) -> PyResult<Self> {
-        geo(By::Index, index_name, point, cit)
+        shape(By::Index, index_name, point, cit)
     }
 
     /// The filter over an index of what a context selects within the bin: `ctx` is a list of `CTX`.
@@ -342,14 +358,16 @@ impl Filter {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let IndexFilter { bin, index_name, begin, end, particle_type, .. } = &self.0;
+        let IndexFilter { bin, index_name, begin, end, particle_type: kind, .. } = &self.0;
         let (what, name) = if index_name.is_empty() { ("bin", bin) } else { ("index", index_name) };
-        let begin_text = value::decode(py, *particle_type, begin)?.bind(py).repr()?.to_string();
+        // As a filter has it, GeoJSON is text alone.
+        let kind = if *kind == particle_type::GEOJSON { particle_type::STRING } else { *kind };
+        let begin_text = value::decode(py, kind, begin)?.bind(py).repr()?.to_string();
         let name = String::from_utf8_lossy(name);
         if begin == end {
             return Ok(format!("<Filter {what} {name:?}: {begin_text}>"));
         }
-        let end = value::decode(py, *particle_type, end)?;
+        let end = value::decode(py, kind, end)?;
         Ok(format!("<Filter {what} {name:?}: {begin_text} to {}>", end.bind(py).repr()?))
     }
 }

@@ -16,9 +16,10 @@ use crate::key::Key;
 
 /// Which partitions a query reads, and how far it has come: `PartitionFilter()` is all 4,096 of them.
 ///
-/// A query moves its filter on with each record that is taken from it. Handed to another query, the filter goes on behind
-/// the last record: so results are read in pages (`QueryPolicy.max_records`), until `done()`. It can be pickled, to go on in
-/// another process. A filter that is handed to two queries at once follows the second one.
+/// A query leaves the filter that it is called with as it is: it can be used for any number of queries. How far a query has
+/// come tells the filter that its `Recordset` has, `recordset.partition_filter_sync()`: it moves on with each record that is
+/// taken. Handed to another query, it goes on behind the last record: so results are read in pages
+/// (`QueryPolicy.max_records`), until it is `done()`. It can be pickled, to go on in another process.
 ///
 /// Other partitions can be set (`begin`, `count`, `digest`, or `partitions`), which are then read from the place that was
 /// set. That they exist is checked when the filter is used: `InvalidArgumentError` (a `ValueError`).
@@ -42,6 +43,16 @@ enum Place {
 impl PartitionFilter {
     fn of(digest: Option<Digest>, cursor: Cursor) -> Self {
         Self(Mutex::new(State { digest, place: Place::Here(cursor) }))
+    }
+
+    /// The filter of a query that begins where this one stands, and where that is.
+    ///
+    /// # Errors
+    /// As [`cursor`](Self::cursor).
+    pub(crate) fn for_query(&self, py: Python<'_>) -> PyResult<(Self, Cursor)> {
+        let cursor = self.cursor(py)?;
+        let digest = self.0.lock().digest;
+        Ok((Self::of(digest, cursor.clone()), cursor))
     }
 
     /// # Errors
@@ -369,17 +380,19 @@ impl PartitionStatus {
             "retry" => self.retry().into_pyobject(py)?.to_owned().into_any(),
             "digest" => self.digest().into_pyobject(py)?.into_any(),
             "bval" => self.bval().into_pyobject(py)?.into_any(),
-            other => return Err(PyKeyError::new_err(other.to_owned())),
+            other => return Err(no_property(other)),
         })
     }
 
-    /// Sets the property of this name: `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another.
+    /// Sets the property of this name: `"retry"`, `"digest"` or `"bval"`. Raises `KeyError` for another, and
+    /// `InvalidArgumentError` (a `ValueError`) for `"id"`.
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         match property(key)?.as_str() {
             "retry" => self.set_retry(value.extract()?),
             "digest" => self.set_digest(py, value.extract()?)?,
             "bval" => self.set_bval(value.extract()?),
-            other => return Err(PyKeyError::new_err(other.to_owned())),
+            "id" => return Err(errors::invalid_argument(py, "'id' cannot be set: make another PartitionStatus")),
+            other => return Err(no_property(other)),
         }
         Ok(())
     }
@@ -389,6 +402,10 @@ impl PartitionStatus {
         let retry = if self.retry() { "True" } else { "False" };
         format!("<PartitionStatus {}: retry={retry}, digest={digest}>", self.id)
     }
+}
+
+fn no_property(name: &str) -> PyErr {
+    PyKeyError::new_err(format!("there is no property '{name}', only 'id', 'bval', 'retry' and 'digest'"))
 }
 
 fn property(key: &Bound<'_, PyAny>) -> PyResult<String> {

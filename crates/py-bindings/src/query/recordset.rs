@@ -104,7 +104,7 @@ impl Recordset {
         let over = || PyStopAsyncIteration::new_err(());
         if !matches!(taken, Taken::Nothing) {
             let record = this.convert(py, taken)?.ok_or_else(over)?;
-            return host::ready(py, record.into_any());
+            return host::ready_as(py, "__anext__", record.into_any());
         }
         let stream = Arc::clone(&this.stream);
         let next = async move {
@@ -197,13 +197,13 @@ impl Recordset {
         }
     }
 
-    /// The partition filter of the query, which says how far it has been read: the one that the query was called with.
+    /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
     /// Awaitable.
     fn partition_filter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        host::ready(py, self.partition_filter_sync(py).into_any())
+        host::ready_as(py, "partition_filter", self.partition_filter_sync(py).into_any())
     }
 
-    /// The partition filter of the query, which says how far it has been read: the one that the query was called with.
+    /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
     fn partition_filter_sync(&self, py: Python<'_>) -> Py<PartitionFilter> {
         self.filter.clone_ref(py)
     }

@@ -75,6 +75,14 @@ impl Txn {
         self.shared().state().to_python(py)
     }
 
+    /// For tests, which need a transaction that has ended: commits and aborts set the state by themselves. Raises
+    /// `TypeError` for what is no `TxnState`.
+    #[setter]
+    fn set_state(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.shared().set_state(core::TxnState::from_python(value, "state")?);
+        Ok(())
+    }
+
     /// Whether a commit or an abort has failed in a way that leaves open what the server did.
     #[getter]
     fn in_doubt(&self) -> bool {

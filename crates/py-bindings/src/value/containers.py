@@ -10,7 +10,10 @@ class _Container:
         return self._plain.__repr__(self)
 
     def __repr__(self):
-        return f"{type(self).__name__}({self.as_string()})"
+        return f"{type(self).__name__}({self._plain.__repr__(self)})"
+
+    def __str__(self):
+        return self._plain.__repr__(self)
 
     def __reduce__(self):
         return type(self), (self._plain(self),)
@@ -19,30 +22,55 @@ class _Container:
 class Blob(_Container, bytearray):
     """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
 
-    A bytearray; bins with bytes come back as bytes. `value`: the bytes as a list of ints, which can be set. Raises
-    `TypeError` for what are no bytes, `ValueError` for ints that are none.
+    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like
+    objects and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is
+    in a set or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes,
+    `ValueError` for ints that are none.
     """
 
     __slots__ = ()
     _plain = bytes
 
-    def __init__(self, v, /):
+    def __init__(self, v):
         if isinstance(v, int | str):
             raise TypeError(f"a bytes-like object or a sequence of ints was expected, not {type(v).__name__}")
         super().__init__(v)
 
     @property
     def value(self):
-        """The bytes as a list of ints."""
-        return list(self)
+        """The bytes."""
+        return bytes(self)
 
     @value.setter
     def value(self, value):
         self[:] = type(self)(value)
 
     def as_string(self):
-        """What is in it, as text for people."""
-        return repr(bytes(self))
+        """The bytes as ints, as text for people."""
+        return repr(list(self))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({bytes(self)!r})"
+
+    __str__ = __repr__
+
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return type(self)(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        made = super().__add__(other)
+        return type(self)(made) if isinstance(made, bytearray) else made
+
+    def __eq__(self, other):
+        return list(self) == list(other) if isinstance(other, list | tuple) else super().__eq__(other)
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self):
+        return hash(bytes(self))
 
 
 class List(_Container, list):
@@ -55,7 +83,7 @@ class List(_Container, list):
     __slots__ = ()
     _plain = list
 
-    def __init__(self, v, /):
+    def __init__(self, v):
         if isinstance(v, str | bytes | dict):
             raise TypeError(f"a sequence of values was expected, not {type(v).__name__}")
         super().__init__(v)
@@ -80,7 +108,7 @@ class Map(_Container, dict):
     __slots__ = ()
     _plain = dict
 
-    def __init__(self, v, /):
+    def __init__(self, v):
         super().__init__(v)
 
     @property

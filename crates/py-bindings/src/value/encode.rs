@@ -50,6 +50,7 @@ pub(crate) fn encode_value(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Resul
 fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refused> {
     let py = value.py();
     let look = look(value)?;
+    let (text, hll);
     let particle = match &look {
         Look::Nil | Look::Special(SpecialValue::Null) => Particle::Nil,
         Look::Bool(v) => Particle::Bool(*v),
@@ -57,8 +58,14 @@ fn encode_look(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Result<u8, Refuse
         Look::Float(v) => Particle::Float(*v),
         Look::Str => Particle::String(utf8(value)?),
         Look::Bytes => Particle::Blob(bytes(value)),
-        Look::GeoJson(v) => Particle::GeoJson(utf8(v.get().text(py))?),
-        Look::Hll(v) => Particle::Hll(v.get().bytes(py)),
+        Look::GeoJson(v) => {
+            text = v.get().text(py);
+            Particle::GeoJson(utf8(&text)?)
+        }
+        Look::Hll(v) => {
+            hll = v.get().bytes(py);
+            Particle::Hll(hll.as_bytes())
+        }
         Look::Unknown(v) => Particle::Unknown(v.get().kind(), v.get().bytes(py)),
         Look::Buffer(view) => {
             view.copy_to(py, out)?;
@@ -120,8 +127,8 @@ fn pack_look<const SORTED: bool>(
         Look::Str => writer.str(utf8(value)?),
         Look::Bytes => writer.blob(bytes(value)),
         Look::Buffer(view) => pack_buffer(writer, py, &view)?,
-        Look::GeoJson(v) => writer.geojson(utf8(v.get().text(py))?),
-        Look::Hll(v) => writer.hll(v.get().bytes(py)),
+        Look::GeoJson(v) => writer.geojson(utf8(&v.get().text(py))?),
+        Look::Hll(v) => writer.hll(v.get().bytes(py).as_bytes()),
         Look::Special(SpecialValue::Infinity) => writer.infinity(),
         Look::Special(SpecialValue::Wildcard) => writer.wildcard(),
         Look::List => pack_list::<SORTED>(writer, value, depth)?,
@@ -430,7 +437,7 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>) -> Result<i64, Refused> {
     // SAFETY: the object is alive, the thread attached. For an int this runs no Python code.
     let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &raw mut overflow) };
     if overflow != 0 {
-        return Err(Refused::range(format!("the integer {} does not fit into 64 bits", short_repr(value))));
+        return unsigned(value, overflow);
     }
     if number == -1
         && let Some(error) = PyErr::take(value.py())
@@ -438,6 +445,17 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>) -> Result<i64, Refused> {
         return Err(error.into());
     }
     Ok(number)
+}
+
+/// The number of 64 unsigned bits, as the signed one with the same bits; beyond that there is none.
+#[cold]
+fn unsigned(value: &Bound<'_, PyAny>, overflow: c_int) -> Result<i64, Refused> {
+    if overflow > 0
+        && let Ok(number) = value.extract::<u64>()
+    {
+        return Ok(number.cast_signed());
+    }
+    Err(Refused::range(format!("the integer {} does not fit into 64 bits", short_repr(value))))
 }
 
 /// The number in a float, or in an instance of a subclass.

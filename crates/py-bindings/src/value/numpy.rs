@@ -11,8 +11,27 @@ pub(super) enum Scalar {
     Float(f64),
     /// Take its `__index__`.
     Int,
-    /// Not a scalar, or none of numpy.
+    /// Not a scalar, or none of numpy: an array of bytes, too.
     No,
+}
+
+/// An array: a row of bytes is what it looks like, of any other the dtype and the shape would be lost.
+fn array(
+    object: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    kind: char,
+    dimensions: usize,
+) -> Result<Scalar, Refused> {
+    let size = dtype.getattr_opt(intern!(object.py(), "itemsize"))?.and_then(|size| size.extract::<usize>().ok());
+    if (kind, size, dimensions) == ('u', Some(1), 1) {
+        return Ok(Scalar::No);
+    }
+    Err(Refused::wrong_type(format!(
+        "{} of {dtype} with {dimensions} dimension{} is not supported: its bytes would lose both. Use tolist() for a list, or \
+         tobytes() for the bytes",
+        object.get_type().name()?,
+        if dimensions == 1 { "" } else { "s" },
+    )))
 }
 
 /// Looks at an object that is neither of a Python type nor of a subclass of one.
@@ -21,9 +40,11 @@ pub(super) fn look(object: &Bound<'_, PyAny>) -> Result<Scalar, Refused> {
     let Some(dtype) = object.getattr_opt(intern!(py, "dtype"))? else { return Ok(Scalar::No) };
     let Some(kind) = dtype.getattr_opt(intern!(py, "kind"))? else { return Ok(Scalar::No) };
     let Ok(kind) = kind.extract::<char>() else { return Ok(Scalar::No) };
-    match object.getattr_opt(intern!(py, "ndim"))? {
-        Some(dimensions) if dimensions.extract::<usize>().is_ok_and(|n| n == 0) => {}
-        _ => return Ok(Scalar::No),
+    let Some(dimensions) = object.getattr_opt(intern!(py, "ndim"))? else { return Ok(Scalar::No) };
+    match dimensions.extract::<usize>() {
+        Ok(0) => {}
+        Ok(dimensions) => return array(object, &dtype, kind, dimensions),
+        Err(_) => return Ok(Scalar::No),
     }
     Ok(match kind {
         'b' => Scalar::Bool(object.is_truthy()?),

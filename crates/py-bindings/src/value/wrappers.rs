@@ -2,132 +2,202 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 
 use super::{Refused, encode};
+use crate::errors;
 
-/// A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`.
+/// A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from a dict with the same in it.
 ///
-/// Holds the text as it is; the server checks it. Raises `TypeError` if it is no str.
+/// Holds the text as it is; the server checks it. It is equal to its text, and hashed like it: do not set `value` while it
+/// is in a set or a key of a dict. Raises `TypeError` for what is no str, dict or `GeoJSON`, and for a dict that is no JSON.
 #[pyclass(frozen, module = "aerolane", name = "GeoJSON")]
 pub(crate) struct GeoJson {
-    text: Py<PyString>,
+    text: Mutex<Py<PyString>>,
 }
 
 impl GeoJson {
-    pub(super) fn text<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
-        self.text.bind(py).as_any()
+    pub(super) fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.string(py).into_bound(py).into_any()
+    }
+
+    fn string(&self, py: Python<'_>) -> Py<PyString> {
+        self.text.lock().clone_ref(py)
     }
 
     /// From a str.
     pub(super) fn of<'py>(py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let text = text.cast_into::<PyString>()?.unbind();
-        Ok(Bound::new(py, Self { text })?.into_any())
+        Ok(Bound::new(py, Self { text: Mutex::new(text) })?.into_any())
     }
+}
+
+/// The text of a GeoJSON value: of a str, of a dict, or of a `GeoJSON`.
+pub(crate) fn geojson_text<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let py = value.py();
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.clone());
+    }
+    if let Ok(geo) = value.cast::<GeoJson>() {
+        return Ok(geo.get().string(py).into_bound(py));
+    }
+    if value.is_instance_of::<PyDict>() {
+        return Ok(json(py)?.call_method1(intern!(py, "dumps"), (value,))?.cast_into::<PyString>()?);
+    }
+    let kind = value.get_type();
+    Err(PyTypeError::new_err(format!("GeoJSON is made from a str, a dict or a GeoJSON, not from {}", kind.name()?)))
+}
+
+fn json(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "json"))
 }
 
 #[pymethods]
 impl GeoJson {
     #[new]
-    #[pyo3(signature = (v, /))]
-    fn new(v: Bound<'_, PyString>) -> Self {
-        Self { text: v.unbind() }
+    #[pyo3(signature = (v))]
+    fn new(v: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { text: Mutex::new(geojson_text(v)?.unbind()) })
     }
 
-    /// The text.
+    /// The text. It can be set, to whatever the constructor takes.
     #[getter]
     fn value(&self, py: Python<'_>) -> Py<PyString> {
-        self.text.clone_ref(py)
+        self.string(py)
     }
 
-    /// The text.
-    fn as_string(&self, py: Python<'_>) -> Py<PyString> {
-        self.text.clone_ref(py)
+    #[setter]
+    fn set_value(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let text = geojson_text(value)?.unbind();
+        let before = std::mem::replace(&mut *self.text.lock(), text);
+        drop(before);
+        Ok(())
+    }
+
+    /// The value as `repr` shows it.
+    fn as_string(&self, py: Python<'_>) -> PyResult<String> {
+        self.__repr__(py)
     }
 
     fn __str__(&self, py: Python<'_>) -> Py<PyString> {
-        self.text.clone_ref(py)
+        self.string(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("GeoJSON({})", self.text.bind(py).repr()?))
+        Ok(format!("GeoJSON({})", self.string(py).bind(py).repr()?))
     }
 
-    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        self.text.bind(py).as_any().eq(other.text.bind(py))
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let other = match other.cast::<Self>() {
+            Ok(other) => other.get().text(py),
+            Err(_) if other.is_instance_of::<PyString>() => other.clone(),
+            Err(_) => return Ok(py.NotImplemented().into_bound(py)),
+        };
+        Ok(self.text(py).eq(other)?.into_pyobject(py)?.to_owned().into_any())
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.text.bind(py).hash()
+        self.string(py).bind(py).hash()
     }
 
     fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyString>,) {
-        (self.text.clone_ref(py),)
+        (self.string(py),)
     }
 }
 
 /// A HyperLogLog value, as the server made it: `HLL(bytes)`.
 ///
-/// Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255.
+/// Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It is equal to bytes, and to sequences
+/// of integers, with the same in them, and hashed like bytes: do not set `value` while it is in a set or a key of a dict.
 #[pyclass(frozen, module = "aerolane", name = "HLL")]
 pub(crate) struct Hll {
-    bytes: Py<PyBytes>,
+    bytes: Mutex<Py<PyBytes>>,
 }
 
 impl Hll {
-    pub(super) fn bytes<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
-        self.bytes.as_bytes(py)
+    pub(super) fn bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.bytes.lock().clone_ref(py).into_bound(py)
     }
 
     pub(super) fn of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        Ok(Bound::new(py, Self { bytes: PyBytes::new(py, bytes).unbind() })?.into_any())
+        Ok(Bound::new(py, Self { bytes: Mutex::new(PyBytes::new(py, bytes).unbind()) })?.into_any())
     }
 }
 
 #[pymethods]
 impl Hll {
     #[new]
-    #[pyo3(signature = (v, /))]
+    #[pyo3(signature = (v))]
     fn new(v: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { bytes: bytes_of(v)?.unbind() })
+        Ok(Self { bytes: Mutex::new(hll_bytes(v)?.unbind()) })
     }
 
-    /// The bytes.
+    /// The bytes. They can be set, to whatever the constructor takes.
     #[getter]
-    fn value(&self, py: Python<'_>) -> Py<PyBytes> {
-        self.bytes.clone_ref(py)
+    fn value<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.bytes(py)
     }
 
-    /// The bytes, as text for people.
+    #[setter]
+    fn set_value(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = hll_bytes(value)?.unbind();
+        let before = std::mem::replace(&mut *self.bytes.lock(), bytes);
+        drop(before);
+        Ok(())
+    }
+
+    /// The value as `repr` shows it.
     fn as_string(&self, py: Python<'_>) -> PyResult<String> {
         self.__repr__(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("HLL({})", self.bytes.bind(py).repr()?))
+        Ok(format!("HLL({})", self.bytes(py).repr()?))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.bytes(py).len()
+        self.bytes(py).as_bytes().len()
     }
 
-    fn __bytes__(&self, py: Python<'_>) -> Py<PyBytes> {
-        self.bytes.clone_ref(py)
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.bytes(py)
     }
 
-    fn __eq__(&self, py: Python<'_>, other: &Self) -> bool {
-        self.bytes(py) == other.bytes(py)
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let like_bytes = other.is_instance_of::<PyBytes>() || other.is_instance_of::<PyByteArray>();
+        let other = if let Ok(other) = other.cast::<Self>() {
+            Some(other.get().bytes(py))
+        } else if like_bytes || other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() {
+            // A list of something else is just not equal.
+            bytes_of(other).ok()
+        } else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        let equal = other.is_some_and(|other| other.as_bytes() == self.bytes(py).as_bytes());
+        Ok(equal.into_pyobject(py)?.to_owned().into_any())
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.bytes.bind(py).hash()
+        self.bytes(py).hash()
     }
 
-    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyBytes>,) {
-        (self.bytes.clone_ref(py),)
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>,) {
+        (self.bytes(py),)
+    }
+}
+
+/// The bytes of a HyperLogLog value.
+fn hll_bytes<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    match value.cast::<Hll>() {
+        Ok(hll) => Ok(hll.get().bytes(value.py())),
+        Err(_) => bytes_of(value),
     }
 }
 
@@ -280,10 +350,38 @@ pub(crate) fn bytes_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     }
 }
 
-/// A GeoJSON value.
+/// A GeoJSON value, from its text, from a dict, or from two numbers: `geojson("-122.0, 37.5")` is the point with this
+/// longitude and latitude, in degrees.
+///
+/// Raises `InvalidArgumentError` (a `ValueError`) for text that is neither two numbers nor JSON with a `"type"`, `TypeError`
+/// for another type.
 #[pyfunction]
-fn geojson(geo_str: Bound<'_, PyString>) -> GeoJson {
-    GeoJson::new(geo_str)
+fn geojson(geo_str: &Bound<'_, PyAny>) -> PyResult<GeoJson> {
+    let py = geo_str.py();
+    let text = geojson_text(geo_str)?;
+    let pair = text.to_str()?.split_once(',').and_then(|(longitude, latitude)| {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        Some((number(longitude)?, number(latitude)?))
+    });
+    let made = match pair {
+        Some((longitude, latitude)) => {
+            let point = PyDict::new(py);
+            point.set_item("type", "Point")?;
+            point.set_item("coordinates", vec![longitude, latitude])?;
+            Some(point.into_any())
+        }
+        None => json(py)?.call_method1(intern!(py, "loads"), (&text,)).ok().filter(has_type),
+    };
+    let Some(made) = made else {
+        let text =
+            "this is neither GeoJSON (an object with a \"type\") nor a longitude and a latitude (\"-122.0, 37.5\")";
+        return Err(errors::invalid_argument(py, text));
+    };
+    GeoJson::new(&made)
+}
+
+fn has_type(object: &Bound<'_, PyAny>) -> bool {
+    object.cast::<PyDict>().is_ok_and(|object| object.contains(intern!(object.py(), "type")).unwrap_or(false))
 }
 
 /// The value of a bin that is not there: `None`.
