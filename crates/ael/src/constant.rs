@@ -140,6 +140,15 @@ impl Param {
         }
     }
 
+    /// Returns the item of a list of one.
+    pub(crate) fn only_item(&self) -> Option<Self> {
+        let mut reader = Reader::new(&self.packed);
+        match reader.read() {
+            Ok(Element::List(list)) if list.len == 1 => Self::packed(&self.packed[reader.offset()..]),
+            _ => None,
+        }
+    }
+
     /// Returns the type of the items, if it is a list whose items have one type.
     pub(crate) fn item_kind(&self) -> Option<Type> {
         let mut reader = Reader::new(&self.packed);

@@ -13,7 +13,8 @@
 //! them, it is never read as text of the language. [`Compiled::needs`] tells which server an expression needs, and
 //! [`compile_for`] refuses what a server does not have.
 //!
-//! [`context`] compiles a path to the steps of a context.
+//! [`context`] compiles a path to the steps of a context, and [`select()`](select::select) finds the secondary index
+//! that serves a text.
 //!
 //! What changes a value (`append()`, `setTo()`, ..) and selectors with expressions inside are not compiled here:
 //! [`AelErrorKind::Unsupported`].
@@ -24,6 +25,7 @@ mod error;
 mod functions;
 mod lexer;
 mod parse;
+pub mod select;
 mod tree;
 mod types;
 mod version;
@@ -85,5 +87,5 @@ pub fn condition_for(text: &str, params: &[Param], server: Version) -> Result<Co
 pub fn context(path: &str, params: &[Param]) -> Result<Vec<Level>, AelError> {
     let mut parser = parse::Parser::new(path, params)?;
     let path = parser.context()?;
-    Ok(emit::levels(&path))
+    Ok(emit::levels_of(&path.steps))
 }

@@ -12,7 +12,7 @@ use aerolane_wire::operation::{list, string};
 use crate::constant::Param;
 use crate::error::{AelError, AelErrorKind, Span};
 use crate::functions::{Method, Shape};
-use crate::tree::{Kind, Node, Path, Tree, return_type};
+use crate::tree::{Kind, Node, Step, Tree, return_type};
 use crate::types::{Ty, Type};
 use crate::version::Version;
 
@@ -123,9 +123,9 @@ pub(crate) fn compile_part(
     Ok(Compiled { bytes: emitter.out.into(), kind, needs: emitter.needs, depth: 2 * deepest + 2 })
 }
 
-/// The steps of a path without ranges and filters.
-pub(crate) fn levels(path: &Path<'_>) -> Vec<Level> {
-    path.steps.iter().filter_map(path::plain_level).collect()
+/// The levels of steps without ranges and filters.
+pub(crate) fn levels_of(steps: &[Step<'_>]) -> Vec<Level> {
+    steps.iter().filter_map(path::plain_level).collect()
 }
 
 pub(crate) struct Emitter<'t, 'a> {
