@@ -36,7 +36,7 @@ impl Param {
             element => Some(kind_of(&element, &mut reader)?),
         };
         reader.finish().ok()?;
-        Some(Self { kind, packed })
+        Some(Self { kind, packed: unmarked(&packed).unwrap_or(packed) })
     }
 
     /// Makes nil: for bounds and values inside selectors, and for lists.
@@ -78,10 +78,10 @@ impl Param {
         })
     }
 
-    /// Makes a key-ordered map of pairs that are sorted by key.
+    /// Makes a map of pairs that are sorted by key.
     pub(crate) fn sorted_map(pairs: &[(MapKey, Self)]) -> Self {
         Self::new(Some(Type::Map), |writer| {
-            writer.map_with_marker(Some(Ext { kind: order::MAP_KEY, data: &[] }), pairs.len());
+            writer.map(pairs.len());
             for (key, value) in pairs {
                 writer.raw(&key.constant().packed);
                 writer.raw(&value.packed);
@@ -95,7 +95,7 @@ impl Param {
         self.kind
     }
 
-    /// Returns the msgpack of the value.
+    /// Returns the msgpack of the value; of a map without order marker.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.packed
@@ -121,12 +121,25 @@ impl Param {
 
     /// Appends it as an expression has it.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        let mut writer = Writer::new(out);
         if self.kind == Some(Type::List) {
+            let mut writer = Writer::new(out);
             writer.list(2);
             writer.uint(QUOTED);
         }
-        writer.raw(&self.packed);
+        self.write_element(out);
+    }
+
+    /// Appends it as a context has it. A map says that it is sorted by key; one inside of it does not.
+    pub(crate) fn write_element(&self, out: &mut Vec<u8>) {
+        let mut reader = Reader::new(&self.packed);
+        let mut writer = Writer::new(out);
+        match reader.read() {
+            Ok(Element::Map(map)) if map.marker.is_none() => {
+                writer.map_with_marker(Some(Ext { kind: order::MAP_KEY, data: &[] }), map.len);
+                writer.raw(&self.packed[reader.offset()..]);
+            }
+            _ => writer.raw(&self.packed),
+        }
     }
 
     /// Returns the text that stands for it inside another string; `None` for what has none.
@@ -163,6 +176,18 @@ impl Param {
         }
         found
     }
+}
+
+/// Returns a map without its order marker, if it has one.
+fn unmarked(packed: &[u8]) -> Option<Box<[u8]>> {
+    let mut reader = Reader::new(packed);
+    let Ok(Element::Map(map)) = reader.read() else { return None };
+    map.marker?;
+    let mut plain = Vec::with_capacity(packed.len());
+    let mut writer = Writer::new(&mut plain);
+    writer.map(map.len);
+    writer.raw(&packed[reader.offset()..]);
+    Some(plain.into())
 }
 
 /// Returns the type of an element, and skips what belongs to it.

@@ -47,11 +47,10 @@ const MAP: Codes = Codes {
 /// The level of a context that a step is; `None` for what is none.
 pub(super) fn plain_level(step: &Step<'_>) -> Option<Level> {
     let mut value = Vec::with_capacity(8);
-    let raw = |bytes: &[u8], value: &mut Vec<u8>| value.extend_from_slice(bytes);
     let in_map = step.in_map.unwrap_or(true);
     let id = match &step.select {
         Select::Key(key) => {
-            raw(key.bytes(), &mut value);
+            key.write_element(&mut value);
             context::id::MAP_KEY
         }
         Select::Index(index) if in_map => context::map_index(&mut value, *index),
@@ -59,7 +58,7 @@ pub(super) fn plain_level(step: &Step<'_>) -> Option<Level> {
         Select::Rank(rank) if in_map => context::map_rank(&mut value, *rank),
         Select::Rank(rank) => context::list_rank(&mut value, *rank),
         Select::Value(constant) => {
-            raw(constant.bytes(), &mut value);
+            constant.write_element(&mut value);
             if in_map { context::id::MAP_VALUE } else { context::id::LIST_VALUE }
         }
         Select::Each(None) => context::all_children(&mut value),

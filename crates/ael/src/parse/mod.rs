@@ -83,7 +83,8 @@ pub(crate) struct Parser<'a, 'p> {
     types: Types,
     /// The bins that the text has named, and their types.
     bins: Vec<(std::borrow::Cow<'a, str>, Ty)>,
-    scope: Vec<(&'a str, Ty)>,
+    /// The variables that can be seen; one whose value is being read has no type yet.
+    scope: Vec<(&'a str, Option<Ty>)>,
     /// How deep the parser is in itself.
     level: u16,
     nodes: u32,
@@ -420,12 +421,16 @@ impl<'a, 'p> Parser<'a, 'p> {
             Token::Record => self.path(span),
             Token::Item => self.item(span),
             Token::Variable(name) => {
-                let Some((_, ty)) = self.scope.iter().rev().find(|(known, _)| *known == name) else {
-                    return Err(
-                        self.syntax(span, format!("there is no variable \"{name}\": let ({name} = ..) defines one"))
-                    );
+                let ty = match self.scope.iter().find(|(known, _)| *known == name) {
+                    Some((_, Some(ty))) => *ty,
+                    Some((_, None)) => {
+                        return Err(self.syntax(span, format!("the variable \"{name}\" has no value yet")));
+                    }
+                    None => {
+                        let text = format!("there is no variable \"{name}\": let ({name} = ..) defines one");
+                        return Err(self.syntax(span, text));
+                    }
                 };
-                let ty = *ty;
                 self.node(Kind::Variable(name), ty, span, 0)
             }
             Token::Ident("not") => self.not(),
@@ -470,12 +475,15 @@ impl<'a, 'p> Parser<'a, 'p> {
             let Token::Ident(name) = token else {
                 return Err(self.syntax(span, format!("expected the name of a variable, found {}", token.describe())));
             };
-            if names.iter().any(|(known, _)| *known == name) {
+            // Servers refuse a name that is taken, also by a variable around this one.
+            if self.scope.iter().any(|(known, _)| *known == name) {
                 return Err(self.syntax(span, format!("the variable \"{name}\" is defined twice")));
             }
             self.expect("=", "and a value for the variable")?;
+            let place = self.scope.len();
+            self.scope.push((name, None));
             let value = self.expression(0)?;
-            self.scope.push((name, value.ty));
+            self.scope[place].1 = Some(value.ty);
             names.push((name, value));
             if !self.take(",")? {
                 break;

@@ -258,6 +258,10 @@ impl<'a> Parser<'a, '_> {
         if path.steps.len() >= usize::from(crate::MAX_DEPTH) {
             return Err(self.too_deep(span));
         }
+        if let Some(Step { select: Select::Value(_), .. }) = path.steps.last() {
+            // On the way to something else it is the first item with this value.
+            path.value_ty = self.types.open(Class::Any);
+        }
         if let Some(before) = path.steps.last()
             && matches!(before.select, Select::Many { .. })
         {

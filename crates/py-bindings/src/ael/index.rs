@@ -279,8 +279,8 @@ fn bin_value(value: &Param) -> (u8, Vec<u8>) {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("_AelIndex", module.py().get_type::<Index>())?;
-    module.add("_AelIndexContext", module.py().get_type::<IndexContext>())?;
-    module.add("_AelParseResult", module.py().get_type::<ParseResult>())?;
+    module.add("AelIndex", module.py().get_type::<Index>())?;
+    module.add("AelIndexContext", module.py().get_type::<IndexContext>())?;
+    module.add("AelParseResult", module.py().get_type::<ParseResult>())?;
     module.add_function(wrap_pyfunction!(parse_ael_with_index, module)?)
 }
