@@ -46,7 +46,11 @@ pub enum AelErrorKind {
 ///
 /// Its `Display` is the message, the place, and the line with a caret under the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AelError {
+pub struct AelError(Box<Details>);
+
+/// Apart, so that what can fail hands little over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Details {
     kind: AelErrorKind,
     message: String,
     offset: usize,
@@ -78,61 +82,62 @@ impl AelError {
         let carets = "^".repeat(marked.clamp(1, (2 * EXCERPT).saturating_sub(column - skipped).max(1)));
         let excerpt = format!("{shown}\n{}{carets}", " ".repeat(column - skipped));
         let line = before.matches('\n').count() + 1;
-        Self { kind, message: message.into(), offset, line, column: column + 1, excerpt, needs: None }
+        let message = message.into();
+        Self(Box::new(Details { kind, message, offset, line, column: column + 1, excerpt, needs: None }))
     }
 
     pub(crate) fn needing(mut self, version: Version) -> Self {
-        self.needs = Some(version);
+        self.0.needs = Some(version);
         self
     }
 
     /// Returns what kind of mistake it is.
     #[must_use]
     pub fn kind(&self) -> AelErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// Returns what is wrong, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Returns the place in the text, in bytes from its start.
     #[must_use]
     pub fn offset(&self) -> usize {
-        self.offset
+        self.0.offset
     }
 
     /// Returns the line of the place; the first is 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.line
+        self.0.line
     }
 
     /// Returns the column of the place, in characters; the first is 1.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.column
+        self.0.column
     }
 
     /// Returns the line of the text around the place, and below it carets under the place.
     #[must_use]
     pub fn excerpt(&self) -> &str {
-        &self.excerpt
+        &self.0.excerpt
     }
 
     /// Returns the server version that the text needs, where the server is too old.
     #[must_use]
     pub fn needs(&self) -> Option<Version> {
-        self.needs
+        self.0.needs
     }
 }
 
 impl fmt::Display for AelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
-        for line in self.excerpt.lines() {
+        write!(f, "line {}, column {}: {}", self.0.line, self.0.column, self.0.message)?;
+        for line in self.0.excerpt.lines() {
             write!(f, "\n    {line}")?;
         }
         Ok(())

@@ -46,11 +46,44 @@ impl Token<'_> {
     }
 }
 
-/// Symbols; a longer one stands before those that it starts with.
-const SYMBOLS: [&str; 32] = [
-    ">>>", "**", "==", "!=", "<=", ">=", "<<", ">>", "=>", "=~", "..", "<", ">", "+", "-", "*", "/", "%", "&", "|",
-    "^", "~", "(", ")", "[", "]", "{", "}", ",", ".", ":", "=",
-];
+/// The symbol that the bytes start with, the longest one.
+fn symbol(bytes: &[u8]) -> Option<&'static str> {
+    Some(match bytes {
+        [b'>', b'>', b'>', ..] => ">>>",
+        [b'>', b'>', ..] => ">>",
+        [b'>', b'=', ..] => ">=",
+        [b'>', ..] => ">",
+        [b'<', b'<', ..] => "<<",
+        [b'<', b'=', ..] => "<=",
+        [b'<', ..] => "<",
+        [b'=', b'=', ..] => "==",
+        [b'=', b'>', ..] => "=>",
+        [b'=', b'~', ..] => "=~",
+        [b'=', ..] => "=",
+        [b'!', b'=', ..] => "!=",
+        [b'*', b'*', ..] => "**",
+        [b'*', ..] => "*",
+        [b'.', b'.', ..] => "..",
+        [b'.', ..] => ".",
+        [b'+', ..] => "+",
+        [b'-', ..] => "-",
+        [b'/', ..] => "/",
+        [b'%', ..] => "%",
+        [b'&', ..] => "&",
+        [b'|', ..] => "|",
+        [b'^', ..] => "^",
+        [b'~', ..] => "~",
+        [b'(', ..] => "(",
+        [b')', ..] => ")",
+        [b'[', ..] => "[",
+        [b']', ..] => "]",
+        [b'{', ..] => "{",
+        [b'}', ..] => "}",
+        [b',', ..] => ",",
+        [b':', ..] => ":",
+        _ => return None,
+    })
+}
 
 /// How parameters stand in the text. One text has one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,10 +131,12 @@ impl<'a, 'p> Lexer<'a, 'p> {
 
     /// Skips white space and comments.
     pub(crate) fn skip_space(&mut self) -> Result<(), AelError> {
+        let bytes = self.text.as_bytes();
         loop {
-            let rest = self.rest();
-            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-            if !self.rest().starts_with("/*") {
+            while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+                self.at += 1;
+            }
+            if !matches!(bytes[self.at..], [b'/', b'*', ..]) {
                 return Ok(());
             }
             let start = self.at;
@@ -172,7 +207,7 @@ impl<'a, 'p> Lexer<'a, 'p> {
             }
             _ => {}
         }
-        if let Some(symbol) = SYMBOLS.iter().find(|symbol| self.rest().starts_with(**symbol)) {
+        if let Some(symbol) = symbol(&self.text.as_bytes()[start..]) {
             self.at += symbol.len();
             return Ok(Token::Symbol(symbol));
         }

@@ -217,11 +217,10 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
         }
         Kind::Operation(op::GEO, parts) => {
             let [left, right] = parts.as_slice() else { return None };
-            let (path, constant) = match (&left.kind, &right.kind) {
-                (Kind::Path(path), Kind::Constant(constant)) | (Kind::Constant(constant), Kind::Path(path)) => {
-                    (path, constant)
-                }
-                _ => return None,
+            let ((Kind::Path(path), Kind::Constant(constant)) | (Kind::Constant(constant), Kind::Path(path))) =
+                (&left.kind, &right.kind)
+            else {
+                return None;
             };
             let text = constant.as_str()?.to_owned();
             let place = place(path, path.steps.len())?;
@@ -383,12 +382,11 @@ fn explain(
             }
         }
     };
-    let _ = match left {
-        [] => writeln!(text, "filters nothing: the index answers all conditions"),
-        _ => {
-            let conditions: Vec<String> = left.iter().map(|node| source(node)).collect();
-            writeln!(text, "filters what it reads by {}", conditions.join(" and "))
-        }
+    let _ = if left.is_empty() {
+        writeln!(text, "filters nothing: the index answers all conditions")
+    } else {
+        let conditions: Vec<String> = left.iter().map(|node| source(node)).collect();
+        writeln!(text, "filters what it reads by {}", conditions.join(" and "))
     };
     for (at, index) in indexes.iter().enumerate() {
         if used.is_some_and(|(used, _)| used == at) {

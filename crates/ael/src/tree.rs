@@ -22,7 +22,7 @@ pub(crate) enum Kind<'a> {
     Constant(Param),
     /// Cannot be evaluated, whatever the record.
     Unknown,
-    Path(Path<'a>),
+    Path(Box<Path<'a>>),
     /// An operation without arguments, of this number: something that the server knows of the record.
     Record(u8),
     DigestModulo(i64),

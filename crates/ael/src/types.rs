@@ -175,19 +175,17 @@ impl Types {
         if kind.is_some_and(|kind| !class.allows(kind)) {
             return Err(mismatch);
         }
-        let slots: Vec<u32> = [left, right]
-            .into_iter()
-            .filter_map(|ty| match ty {
-                Ty::Open(at) => Some(self.root(at)),
-                Ty::Known(_) => None,
-            })
-            .collect();
-        if let Some(&root) = slots.first() {
-            self.slots[root as usize] = kind.map_or(Slot::Open(class), Slot::Known);
-        }
-        if let [first, second] = slots[..]
-            && first != second
-        {
+        let slot = |ty: Ty| match ty {
+            Ty::Open(at) => Some(self.root(at)),
+            Ty::Known(_) => None,
+        };
+        let (first, second) = match (slot(left), slot(right)) {
+            (Some(first), second) => (first, second),
+            (None, Some(only)) => (only, None),
+            (None, None) => return Ok(()),
+        };
+        self.slots[first as usize] = kind.map_or(Slot::Open(class), Slot::Known);
+        if let Some(second) = second.filter(|second| *second != first) {
             self.slots[second as usize] = Slot::Same(first);
         }
         Ok(())

@@ -280,7 +280,7 @@ impl<'a> Parser<'a, '_> {
             (false, _) if plural => What::Return(COUNT),
             (false, _) => What::Size,
         };
-        self.node(Kind::Path(path), ty, span, depth)
+        self.node(Kind::Path(Box::new(path)), ty, span, depth)
     }
 }
 

@@ -253,9 +253,13 @@ impl<'a, 'p> Parser<'a, 'p> {
         let symbol = match self.peek()? {
             Token::Symbol(symbol) => symbol,
             Token::Ident(name) if name.eq_ignore_ascii_case("in") => "in",
-            Token::Ident(name) => name,
+            Token::Ident(name @ ("and" | "or")) => name,
             _ => return Ok(None),
         };
+        // What ends an operand most often is no operator.
+        if matches!(symbol, ")" | "," | "]" | "=>") {
+            return Ok(None);
+        }
         Ok(INFIX.iter().find(|infix| infix.symbol == symbol))
     }
 
@@ -263,7 +267,11 @@ impl<'a, 'p> Parser<'a, 'p> {
     fn expression(&mut self, binds: u8) -> Result<Node<'a>> {
         self.deeper(|parser| {
             let mut left = parser.unary()?;
+            let mut compared = false;
             while let Some(infix) = parser.infix()?.filter(|infix| infix.binds >= binds) {
+                if compared && infix.binds == COMPARE_BINDS {
+                    break;
+                }
                 let (_, span) = parser.next()?;
                 left = match infix.what {
                     Operands::Regex => parser.regex(left)?,
@@ -273,8 +281,9 @@ impl<'a, 'p> Parser<'a, 'p> {
                         parser.combine(infix, span, left, right)?
                     }
                 };
-                if infix.binds == COMPARE_BINDS && parser.infix()?.is_some_and(|next| next.binds == COMPARE_BINDS) {
-                    break;
+                if infix.binds == COMPARE_BINDS {
+                    // Comparisons are not chained: what follows one binds less tightly, or is an error of the caller.
+                    compared = true;
                 }
             }
             Ok(left)

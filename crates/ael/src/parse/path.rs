@@ -346,7 +346,7 @@ impl<'a> Parser<'a, '_> {
             path.what = What::Select(1);
             ty = Ty::Known(Type::List);
         }
-        self.node(Kind::Path(path), ty, span, depth)
+        self.node(Kind::Path(Box::new(path)), ty, span, depth)
     }
 
     /// A path that ends with a function; its name has been read.
@@ -385,7 +385,7 @@ impl<'a> Parser<'a, '_> {
             "get" => {
                 let ty = self.get(&mut path, name_span)?;
                 let span = Span::new(start.start, self.lexer.at);
-                self.node(Kind::Path(path), ty, span, depth)
+                self.node(Kind::Path(Box::new(path)), ty, span, depth)
             }
             _ => {
                 let value = self.value(path, before, depth)?;
@@ -433,7 +433,7 @@ impl<'a> Parser<'a, '_> {
             What::Select(0) => path.root_ty,
             _ => Ty::Known(Type::List),
         };
-        self.node(Kind::Path(path), ty, span, depth)
+        self.node(Kind::Path(Box::new(path)), ty, span, depth)
     }
 
     /// `get(type: INT, return: COUNT)`: an older way to say the type, and what is answered.
@@ -518,7 +518,7 @@ impl<'a> Parser<'a, '_> {
         }
         self.all_params_used()?;
         match node.kind {
-            Kind::Path(path) if path.what == What::Value || path.what == What::Select(1) => {
+            Kind::Path(path) if matches!(path.what, What::Value | What::Select(1)) => {
                 if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Many { .. })) {
                     return Err(self.syntax(step.span, "a context names one item per step: no ranges, no lists"));
                 }
@@ -528,7 +528,7 @@ impl<'a> Parser<'a, '_> {
                 if path.steps.is_empty() {
                     return Err(self.syntax(node.span, "a context has steps behind the bin, as in $.bin.key"));
                 }
-                Ok(path)
+                Ok(*path)
             }
             _ => Err(self.syntax(node.span, "a context is a path without a function at its end")),
         }

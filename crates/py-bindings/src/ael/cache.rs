@@ -29,7 +29,9 @@ impl Key {
         // A value of msgpack says itself where it ends.
         bytes.extend_from_slice(&(text.len() as u32).to_be_bytes());
         bytes.extend_from_slice(text.as_bytes());
-        params.iter().for_each(|param| bytes.extend_from_slice(param.bytes()));
+        for param in params {
+            bytes.extend_from_slice(param.bytes());
+        }
         Self { bytes: bytes.into(), server }
     }
 }

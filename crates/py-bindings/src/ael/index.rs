@@ -33,7 +33,7 @@ pub(super) struct Index {
     cit: Option<CollectionIndexType>,
     /// The levels as one list, which can be compared.
     ctx: Py<PyAny>,
-    index: select::Index,
+    definition: select::Index,
 }
 
 #[pymethods]
@@ -79,24 +79,24 @@ impl Index {
             None => Ctx::default(),
         };
         let context = levels.levels().map(|(id, value)| Level { id, value: value.to_vec() }).collect();
-        let index = select::Index { name, bin, kind, collection, context, selectivity: bin_values_ratio };
+        let definition = select::Index { name, bin, kind, collection, context, selectivity: bin_values_ratio };
         let set_name = set_name.filter(|name| !name.trim().is_empty());
-        Ok(Self { namespace, set_name, kind: index_type.0, cit, ctx: ctx.unwrap_or_else(|| py.None()), index })
+        Ok(Self { namespace, set_name, kind: index_type.0, cit, ctx: ctx.unwrap_or_else(|| py.None()), definition })
     }
 
     #[getter]
     fn bin(&self) -> &str {
-        &self.index.bin
+        &self.definition.bin
     }
 
     #[getter]
     fn name(&self) -> Option<&str> {
-        self.index.name.as_deref()
+        self.definition.name.as_deref()
     }
 
     #[getter]
     fn bin_values_ratio(&self) -> Option<f64> {
-        self.index.selectivity
+        self.definition.selectivity
     }
 
     #[getter]
@@ -115,8 +115,8 @@ impl Index {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.index.name.as_deref().unwrap_or("without a name");
-        format!("<Index {name} on bin {:?}>", self.index.bin)
+        let name = self.definition.name.as_deref().unwrap_or("without a name");
+        format!("<Index {name} on bin {:?}>", self.definition.bin)
     }
 }
 
@@ -164,7 +164,7 @@ impl IndexContext {
             index.namespace.as_ref().is_none_or(|namespace| *namespace == self.namespace)
                 && (self.query_set.is_none() || index.set_name.is_none() || index.set_name == self.query_set)
         };
-        self.indexes.iter().map(Py::get).filter(fits).map(|index| index.index.clone()).collect()
+        self.indexes.iter().map(Py::get).filter(fits).map(|index| index.definition.clone()).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! The compiler is `aerolane::ael`. Here are Python's values for its parameters, and a cache by text and parameters.
 //!
 //! * [`filter`]: what the `where()` of builders calls
-//! * [`error`]: `AelParseException`
+//! * [`error`](mod@error): the exception `AelParseException`
 //! * [`param`]: Python objects as parameters
 //! * [`cache`]: what was compiled before
 //! * [`index`]: which secondary index serves a text
