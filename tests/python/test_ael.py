@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from conftest import eventually
+from conftest import REAL, eventually
 
 import aerolane
 from aerolane import AelParseException, GeoJSON, InvalidArgumentError, ael, native, parse_ael, parse_ael_with_index
@@ -260,6 +260,22 @@ def test_an_error_has_its_place():
         parse_ael("$.l.append(1)")
     assert caught.value.needs == "8.2"
     assert AelParseException("mine").line is None
+
+
+def test_what_a_server_lacks_is_refused_with_the_version_that_has_it(client):
+    version = client.nodes()[0].version
+    old = not version.supports_server_compiled_ael()
+    if old:
+        with pytest.raises(AelParseException) as caught:
+            parse_ael("$.a == 1 and $.s =~ /^a/i", server=version)
+        error = caught.value
+        assert (error.kind, error.needs, error.column) == ("version", "8.2", 14)
+        assert f"needs server 8.2 or later, and this one is {version.major}.{version.minor}" in str(error)
+        with pytest.raises(AelParseException):
+            parse_ael_with_index("$.s.lower() == 'a'", server=version)
+    assert parse_ael("$.a in [1]", server=version) == parse_ael("$.a in [1]")
+    with pytest.raises(TypeError):
+        parse_ael("$.a == 1", server="8.2")
 
 
 def test_arguments_of_wrong_types():
@@ -595,6 +611,31 @@ def test_a_text_filters_reads_and_queries(client, set_name):
     assert client.get_blocking(key, policy=ReadPolicy(filter_expression=parse_ael("$.n == 4"))).bins["n"] == 4
     with pytest.raises(aerolane.FilteredOutError):
         client.get_blocking(key, policy=ReadPolicy(filter_expression=parse_ael("$.n == 5")))
+
+
+@pytest.mark.skipif(REAL is not None, reason="servers before 8.2 do not compile text")
+def test_the_embedded_cluster_takes_the_text_itself(client, set_name):
+    keys = [native.Key("test", set_name, number) for number in range(10)]
+    for number, key in enumerate(keys):
+        client.put_blocking(key, {"n": number})
+    for text in ("$.n > 6", "$.n in [1, 3]", "$.n % 4 == 2"):
+        answers = []
+        for filter_ in (Exp.from_server_compiled_ael(text), parse_ael(text)):
+            policy = QueryPolicy(filter_expression=filter_)
+            found = sorted(
+                record.bins["n"] for record in client.query_blocking(Statement("test", set_name), policy=policy)
+            )
+            batch = client.batch_read_blocking(keys, batch_policy=native.BatchPolicy(filter_expression=filter_))
+            assert [row.record.bins["n"] for row in batch if row.record is not None] == found
+            answers.append(found)
+        assert answers[0] == answers[1] and 0 < len(answers[0]) < 10
+    read = ExpOperation.read("sum", Exp.from_server_compiled_ael("$.n + 100"))
+    assert client.operate_blocking(keys[5], [read]).bins["sum"] == 105
+    with pytest.raises(aerolane.FilteredOutError):
+        client.get_blocking(keys[5], policy=ReadPolicy(filter_expression=Exp.from_server_compiled_ael("$.n == 6")))
+    with pytest.raises(aerolane.AerospikeError) as caught:
+        client.get_blocking(keys[5], policy=ReadPolicy(filter_expression=Exp.from_server_compiled_ael("$.n ==")))
+    assert caught.value.result_code == native.ResultCode.PARAMETER_ERROR
 
 
 AGE = Index("age", IndexType.NUMERIC, "test", "age_idx")

@@ -3,7 +3,8 @@
 //!
 //! The fuzz target beside this file runs this check with coverage, `tests/mutations.rs` on damaged texts.
 
-use aerolane_ael::{AelError, AelErrorKind, MAX_TEXT, Param, compile, compile_for, context};
+use aerolane_ael::select::{Collection, Hint, Index, IndexKind, select};
+use aerolane_ael::{AelError, AelErrorKind, MAX_TEXT, Param, compile, compile_for, condition, context};
 use aerolane_wire::msgpack::{Reader, validate};
 
 /// Compiles a text, with as many parameters as its first byte says. Gives how many bytes came out of it.
@@ -19,6 +20,7 @@ pub(crate) fn text(bytes: &[u8]) -> usize {
     if let Err(error) = context(&text, params) {
         place(&error, &text);
     }
+    selection(&text, params);
     match compile(&text, params) {
         Ok(compiled) => {
             let bytes = compiled.bytes();
@@ -36,6 +38,32 @@ pub(crate) fn text(bytes: &[u8]) -> usize {
             assert_eq!(text.len() > MAX_TEXT, error.message().starts_with("the text has"), "{error}");
             0
         }
+    }
+}
+
+/// An index is chosen for whatever filters, and nothing of it is lost: what no index answers is left as a whole.
+fn selection(text: &str, params: &[Param]) {
+    let index = |bin: &str, kind, collection| Index {
+        name: None,
+        bin: bin.to_owned(),
+        kind,
+        collection,
+        context: Vec::new(),
+        selectivity: None,
+    };
+    let indexes = [
+        index("a", IndexKind::Numeric, Collection::Default),
+        index("s", IndexKind::String, Collection::Default),
+        index("l", IndexKind::Numeric, Collection::List),
+        index("m", IndexKind::String, Collection::MapKeys),
+    ];
+    let whole = condition(text, params);
+    match select(text, params, &indexes, Hint::default(), None) {
+        Ok(found) => {
+            assert!(!found.explain().is_empty());
+            assert!(found.filter.is_some() || found.rest.as_ref() == whole.as_ref().ok(), "{text}");
+        }
+        Err(error) => assert_eq!(Some(error), whole.err(), "{text}"),
     }
 }
 

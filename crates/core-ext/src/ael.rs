@@ -26,6 +26,13 @@ pub fn expression(text: &str, params: &[Param]) -> Result<Expression, AelError> 
     compile(text, params).map(|compiled| from_packed_bytes(compiled.into_bytes().into()))
 }
 
+/// Returns the version of a node as the compiler takes it.
+#[must_use]
+pub fn version(node: &aerospike_core::Version) -> Version {
+    let part = |part: u64| u16::try_from(part).unwrap_or(u16::MAX);
+    Version::new(part(node.major), part(node.minor), part(node.patch))
+}
+
 /// Compiles a text to a filter of aerospike-core.
 ///
 /// # Errors

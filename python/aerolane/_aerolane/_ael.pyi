@@ -7,6 +7,7 @@ from ._cdt import CTX
 from ._enums import CollectionIndexType, IndexType
 from ._errors import InvalidArgumentError
 from ._expression import FilterExpression
+from ._native import Version
 from ._query import Filter
 
 class AelParseException(InvalidArgumentError):
@@ -18,7 +19,7 @@ class AelParseException(InvalidArgumentError):
     kind: str | None
     needs: str | None
 
-def parse_ael(expression: str, /, *args: Any) -> FilterExpression: ...
+def parse_ael(expression: str, /, *args: Any, server: Version | None = None) -> FilterExpression: ...
 def parse_ctx(path: str, /) -> list[CTX]: ...
 def parse_ael_with_index(
     expression: str,
@@ -27,6 +28,7 @@ def parse_ael_with_index(
     *,
     hint_index_name: str | None = None,
     hint_bin_name: str | None = None,
+    server: Version | None = None,
 ) -> AelParseResult: ...
 
 @final

@@ -11,6 +11,7 @@ use pyo3::types::PyTuple;
 
 use super::{error, param};
 use crate::cdt::{Choice, Ctx};
+use crate::client;
 use crate::errors;
 use crate::expression::FilterExpression;
 use crate::policy::enums::Named;
@@ -206,12 +207,12 @@ impl ParseResult {
 /// Of the indexes in `index_context` it takes the one that probably finds the fewest records: a single value before a
 /// range with two ends, before one with one end; then the one with more different values. `hint_index_name` or
 /// `hint_bin_name` names the index to prefer; a hint that does not serve the text changes nothing.
-/// `placeholder_values` are the values of `?0`, `?1`, ..
+/// `placeholder_values` are the values of `?0`, `?1`, ..; `server` is that of `parse_ael`.
 ///
 /// Raises `AelParseException` as `parse_ael` does, and for a text that is neither true nor false.
 #[pyfunction]
 #[pyo3(signature = (
-    expression, index_context=None, placeholder_values=None, *, hint_index_name=None, hint_bin_name=None
+    expression, index_context=None, placeholder_values=None, *, hint_index_name=None, hint_bin_name=None, server=None
 ))]
 fn parse_ael_with_index(
     py: Python<'_>,
@@ -220,6 +221,7 @@ fn parse_ael_with_index(
     placeholder_values: Option<&Bound<'_, PyAny>>,
     hint_index_name: Option<&str>,
     hint_bin_name: Option<&str>,
+    server: Option<&Bound<'_, client::Version>>,
 ) -> PyResult<ParseResult> {
     let params = match placeholder_values {
         Some(values) => {
@@ -230,7 +232,7 @@ fn parse_ael_with_index(
     };
     let indexes = index_context.map_or_else(Vec::new, |context| context.get().usable());
     let hint = Hint { index: hint_index_name, bin: hint_bin_name };
-    let selection = select::select(expression, &params, &indexes, hint, None);
+    let selection = select::select(expression, &params, &indexes, hint, server.map(|server| server.get().for_ael()));
     let selection = selection.map_err(|error| error::to_py(py, &error))?;
     let explanation = selection.explain().to_owned();
     let filter = selection.filter.map(|found| {

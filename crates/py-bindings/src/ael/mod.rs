@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::cdt::Context;
+use crate::client;
 use crate::expression::FilterExpression;
 use cache::{Cached, Key};
 
@@ -60,15 +61,21 @@ fn compiled(py: Python<'_>, text: &str, params: &[Param], server: Option<Version
 ///
 /// The result equals the one that the constructors of `FilterExpression` build, and every server since 5.2 evaluates
 /// it (what a text uses may need a later one). `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`,
-/// ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used.
+/// ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used. With `server`, the
+/// `Version` of the oldest node, what that does not have is refused (`error.needs` tells what does).
 ///
 /// Raises `AelParseException` (a `ValueError`) for a text that is not of the language or leaves a type open, for
 /// placeholders without a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
 #[pyfunction]
-#[pyo3(signature = (expression, /, *args))]
-fn parse_ael(py: Python<'_>, expression: &str, args: &Bound<'_, PyTuple>) -> PyResult<Py<FilterExpression>> {
+#[pyo3(signature = (expression, /, *args, server=None))]
+fn parse_ael(
+    py: Python<'_>,
+    expression: &str,
+    args: &Bound<'_, PyTuple>,
+    server: Option<&Bound<'_, client::Version>>,
+) -> PyResult<Py<FilterExpression>> {
     let params = param::params(args)?;
-    Ok(compiled(py, expression, &params, None)?.expression)
+    Ok(compiled(py, expression, &params, server.map(|server| server.get().for_ael()))?.expression)
 }
 
 /// Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is
