@@ -3,12 +3,14 @@
 * `Client`, `ClusterDefinition`, `Session`, `DataSet`, `AsyncPool`: for asyncio
 * `SyncClient`, and `aerolane.sync`: for code without async
 * `aerolane.native`: the direct layer beneath
+* `aerolane.ael`: expressions from text
 * `aerolane.policy`, `aerolane.exceptions`, `aerolane.testing`
 """
 
 from aerolane._aerolane import (
     CTX,
     HLL,
+    AelParseException,
     AerospikeError,
     AuthenticationError,
     AuthMode,
@@ -117,6 +119,8 @@ from aerolane._aerolane import (
     WhenFull,
     __version__,
     build_info,
+    parse_ael,
+    parse_ael_with_index,
 )
 from aerolane._aerolane import FilterExpression as Exp
 from aerolane.pool import AsyncPool
@@ -130,6 +134,7 @@ map_values = Exp.map_values
 __all__ = [
     "CTX",
     "HLL",
+    "AelParseException",
     "AerospikeError",
     "AsyncPool",
     "AuthMode",
@@ -243,5 +248,7 @@ __all__ = [
     "in_list",
     "map_keys",
     "map_values",
+    "parse_ael",
+    "parse_ael_with_index",
     "val",
 ]

@@ -19,10 +19,15 @@ from types import ModuleType
 _SDK = ("aerolane",)
 # Nothing else, where what is missing would turn out to be its async namesake.
 _SYNC = ("aerolane.sync",)
+_AEL = ("aerolane.ael",)
 _NATIVE = ("aerolane.native", "aerolane")
 _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
     "aerospike_sdk": {
         "": _SDK,
+        "ael": _AEL,
+        "ael.exceptions": _AEL,
+        "ael.filter_gen": _AEL,
+        "ael.parser": _AEL,
         "aio": _SDK,
         "aio.client": _SDK,
         "aio.cluster": _SDK,

@@ -26,6 +26,7 @@
 
 #![warn(missing_debug_implementations)]
 
+pub mod ael;
 pub mod batch;
 pub mod client;
 #[doc(hidden)]

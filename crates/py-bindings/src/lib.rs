@@ -5,6 +5,7 @@
 //!
 //! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
+//! * [`ael`]: expressions from text
 //! * [`batch`]: many records at a time
 //! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
@@ -26,6 +27,7 @@
 #![allow(clippy::similar_names)]
 
 mod admin;
+mod ael;
 mod argument;
 mod batch;
 mod behavior;
@@ -94,6 +96,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     rng::register(module)?;
     value::register(module)?;
     errors::register(module)?;
+    ael::register(module)?;
     policy::register(module)?;
     behavior::register(module)?;
     host::register(module)?;

@@ -5,6 +5,13 @@ from typing import Self, TypedDict, final
 from ._admin import Privilege as Privilege
 from ._admin import Role as Role
 from ._admin import User as User
+from ._ael import AelIndex as AelIndex
+from ._ael import AelIndexContext as AelIndexContext
+from ._ael import AelParseException as AelParseException
+from ._ael import AelParseResult as AelParseResult
+from ._ael import parse_ael as parse_ael
+from ._ael import parse_ael_with_index as parse_ael_with_index
+from ._ael import parse_ctx as parse_ctx
 from ._awaitable import Awaitable as Awaitable
 from ._awaitable import AwaitableContext as AwaitableContext
 from ._base_policy import BasePolicy as BasePolicy

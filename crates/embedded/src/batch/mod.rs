@@ -9,7 +9,7 @@ mod rows;
 use crate::admin;
 use crate::cluster::Counters;
 use crate::code;
-use crate::exp::Expression;
+use crate::exp::{Expression, compiled};
 use crate::faults::RequestKind;
 use crate::service::{Answered, Producer, Request};
 use aerolane_wire::batch::BatchRows;
@@ -73,7 +73,7 @@ fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> 
         return Err(code::PARAMETER);
     }
     if let Some(filter) = filter {
-        Expression::parse_filter(filter)?;
+        Expression::parse_filter(&compiled(filter)?)?;
     }
     for row in rows {
         let row = row.map_err(|_| code::PARAMETER)?;

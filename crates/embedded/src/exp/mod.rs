@@ -6,6 +6,7 @@
 //!
 //! Where it differs from the server, beyond what is recorded there:
 //!
+//! * text in the expression language is compiled, as servers from 8.2 on do; what only they can evaluate is refused
 //! * regular expressions with back-references are refused
 //! * maps that are constants are sorted by key when an operation works on them, or when they are written
 //! * an expression that takes too many steps is unknown (see [`work`])
@@ -16,10 +17,12 @@ mod build;
 mod call;
 mod eval;
 mod pattern;
+mod text;
 mod value;
 mod work;
 
 pub(crate) use eval::{BinSource, Context, Item};
+pub(crate) use text::compiled;
 pub(crate) use value::Value;
 pub(crate) use work::Work;
 

@@ -4,7 +4,7 @@ use super::bin_set::BinSet;
 use super::particle;
 use super::read::{nil_answer, value_answer};
 use crate::code;
-use crate::exp::{Context, Expression, Value};
+use crate::exp::{Context, Expression, Value, compiled};
 use aerolane_wire::message::Op;
 use aerolane_wire::msgpack::{Element, Reader, order};
 use aerolane_wire::particle::particle_type;
@@ -22,7 +22,7 @@ mod flag {
 
 /// The expression and the flags of an operation: a list of both, or of the expression alone. What stands behind the
 /// list is not looked at, and flags that are no number count as none (golden scenario `exp/malformed-ops`).
-fn parts(value: &[u8], allowed: i64) -> Result<(Expression<'_>, i64), u8> {
+fn parts(value: &[u8], allowed: i64) -> Result<(Cow<'_, [u8]>, i64), u8> {
     let mut reader = Reader::new(value);
     let Ok(Element::List(header)) = reader.read() else { return Err(code::PARAMETER) };
     if header.len == 0 || header.len > 2 {
@@ -40,13 +40,14 @@ fn parts(value: &[u8], allowed: i64) -> Result<(Expression<'_>, i64), u8> {
     if flags & !allowed != 0 {
         return Err(code::PARAMETER);
     }
-    Ok((Expression::parse(expression)?, flags))
+    Ok((compiled(expression)?, flags))
 }
 
 /// Appends the value of an expression as the answer of `op`; says how many answers that are. Where it has none, and that
 /// is no error, it answers only if everything has to.
 pub(super) fn read(op: &Op<'_>, context: &Context<'_>, respond_all: bool, out: &mut Vec<u8>) -> Result<u16, u8> {
-    let (expression, flags) = parts(op.value, flag::EVAL_NO_FAIL)?;
+    let (bytes, flags) = parts(op.value, flag::EVAL_NO_FAIL)?;
+    let expression = Expression::parse(&bytes)?;
     match expression.evaluate(context) {
         Some(Value::Nil) => nil_answer(op.kind, op.name, out),
         Some(value) => value_answer(op.kind, op.name, &value, out),
@@ -66,7 +67,8 @@ pub(super) enum Change {
 
 /// Evaluates an expression write; the caller applies the change.
 pub(super) fn modify(op: &Op<'_>, bins: &BinSet<'_>, context: &Context<'_>) -> Result<Change, u8> {
-    let (expression, flags) = parts(op.value, flag::ALL)?;
+    let (bytes, flags) = parts(op.value, flag::ALL)?;
+    let expression = Expression::parse(&bytes)?;
     let has = |wanted: i64| flags & wanted != 0;
     let policy_error = match bins.get(op.name) {
         Some(_) if has(flag::CREATE_ONLY) => Some(code::BIN_EXISTS),

@@ -2,7 +2,7 @@
 
 use super::request::RecordRequest;
 use crate::code;
-use crate::exp::{Context, Expression};
+use crate::exp::{Context, Expression, compiled};
 use crate::store::{Namespace, Record};
 
 /// Checks a record that exists against the filter of a request; the error is a result code.
@@ -13,7 +13,12 @@ pub(super) fn check(
     now_ms: u64,
 ) -> Result<(), u8> {
     let Some(filter) = request.filter else { return Ok(()) };
-    if passes(namespace, &Expression::parse_filter(filter)?, record, now_ms) { Ok(()) } else { Err(code::FILTERED_OUT) }
+    let filter = compiled(filter)?;
+    if passes(namespace, &Expression::parse_filter(&filter)?, record, now_ms) {
+        Ok(())
+    } else {
+        Err(code::FILTERED_OUT)
+    }
 }
 
 /// Whether a filter lets a record pass.

@@ -3,12 +3,13 @@
 use super::index_query::IndexQuery;
 use crate::cluster::{Node, PARTITIONS};
 use crate::code;
-use crate::exp::Expression;
+use crate::exp::{Expression, compiled};
 use crate::record::{MAX_BIN_NAME, MAX_SET_NAME};
 use crate::store::Namespace;
 use crate::udf::{self, StreamCall};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{Message, field, info1, info2, info3, op};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Values of the field that says what a function is for.
@@ -111,8 +112,8 @@ impl QueryRequest {
         sized(message, field::SOCKET_TIMEOUT, 4)?;
         let rate = sized(message, field::RECORDS_PER_SECOND, 4)?.map_or(0, big_endian);
         let max_records = sized(message, field::MAX_RECORDS, 8)?.map(big_endian).filter(|max| *max > 0);
-        let filter = message.field(field::FILTER);
-        if let Some(filter) = filter {
+        let filter = message.field(field::FILTER).map(compiled).transpose()?;
+        if let Some(filter) = &filter {
             Expression::parse_filter(filter)?;
         }
         let query = Self {
@@ -126,7 +127,7 @@ impl QueryRequest {
             bins: Vec::new(),
             projection: message.ops().any(|o| o.kind != op::READ).then(|| body.to_vec()),
             no_bin_data: header.info1 & info1::NO_BIN_DATA != 0,
-            filter: filter.map(<[u8]>::to_vec),
+            filter: filter.map(Cow::into_owned),
             max_records,
             records_per_second: rate as u32,
             id: message.field(field::QUERY_ID).map_or(0, big_endian),

@@ -51,6 +51,11 @@ impl Context {
         Ok(Self { id, value: SmallBytes::concat([&value]), depth: 0 })
     }
 
+    /// A step without an expression in it.
+    pub(crate) fn from_level(id: u16, value: &[u8]) -> Self {
+        Self { id, value: SmallBytes::concat([value]), depth: 0 }
+    }
+
     fn level(&self) -> Level<'_> {
         (self.id, &self.value)
     }

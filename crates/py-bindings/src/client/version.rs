@@ -26,6 +26,11 @@ impl Version {
         Self { major: version.major, minor: version.minor, patch: version.patch, build: version.build }
     }
 
+    /// As the compiler of expressions takes it.
+    pub(crate) fn for_ael(self) -> aerolane::ael::Version {
+        aerolane::ael::version(&aerospike_core::Version::new(self.major, self.minor, self.patch, self.build))
+    }
+
     const fn at_least(self, major: u64, minor: u64, patch: u64) -> bool {
         let (a, b, c) = (self.major, self.minor, self.patch);
         a > major || (a == major && (b > minor || (b == minor && c >= patch)))

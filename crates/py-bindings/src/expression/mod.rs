@@ -68,6 +68,12 @@ impl FilterExpression {
         &self.bytes
     }
 
+    /// From the compiler of texts.
+    pub(crate) fn compiled(compiled: aerolane::ael::Compiled) -> Self {
+        let depth = compiled.depth();
+        Self { bytes: compiled.into_bytes(), depth, definition: false }
+    }
+
     /// As aerospike-core takes it.
     pub(crate) fn to_core(&self) -> Expression {
         from_packed_bytes(self.bytes.to_vec())

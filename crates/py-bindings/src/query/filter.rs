@@ -74,6 +74,25 @@ impl Filter {
         others.fold(query, |query, (kind, bytes)| query.field(kind, bytes))
     }
 
+    /// Of bounds that are encoded as a bin's value, over the index of a name or else the one of the bin. `context` is
+    /// packed.
+    pub(crate) fn of_values(
+        collection: CollectionIndexType,
+        bin: &str,
+        index_name: Option<&str>,
+        particle_type: u8,
+        (begin, end): (Vec<u8>, Vec<u8>),
+        context: Vec<u8>,
+    ) -> Self {
+        let (bin, index_name) = match index_name {
+            Some(name) => (Vec::new(), name.into()),
+            None => (bin.into(), Vec::new()),
+        };
+        let expression = Vec::new();
+        let collection = collection as u8;
+        Self(IndexFilter { collection, bin, particle_type, begin, end, index_name, context, expression })
+    }
+
     /// Of an index's name and a range as it is on the wire, whatever bin that names; `None`: it has another form.
     pub(super) fn of_range(collection: CollectionIndexType, index_name: &str, range: &[u8]) -> Option<Self> {
         let [1, length, rest @ ..] = range else { return None };

@@ -21,6 +21,7 @@ pub(crate) mod tasks;
 
 use pyo3::prelude::*;
 
+pub(crate) use filter::Filter;
 pub(crate) use partitions::PartitionFilter;
 pub(crate) use plan::QueryPlan;
 pub(crate) use statement::Statement;

@@ -1,0 +1,304 @@
+//! Paths to bytes.
+
+use aerolane_wire::operation::{context, list, map, path as select};
+
+use super::{CDT, Emitter, Level, Result_, V5_6, V8_1_1, op};
+use crate::error::{AelError, AelErrorKind, Span};
+use crate::tree::{Many, Node, Path, Root, Select, Step, What, return_type};
+use crate::types::Type;
+
+/// The particle type of maps.
+const MAP_PARTICLE: i64 = 19;
+
+/// The codes of operations on one kind of collection.
+struct Codes {
+    index: u8,
+    rank: u8,
+    value: u8,
+    values: u8,
+    index_range: u8,
+    value_range: u8,
+    rank_range: u8,
+    value_relative: u8,
+}
+
+const LIST: Codes = Codes {
+    index: list::code::GET_BY_INDEX,
+    rank: list::code::GET_BY_RANK,
+    value: list::code::GET_BY_VALUE,
+    values: list::code::GET_BY_VALUE_LIST,
+    index_range: list::code::GET_BY_INDEX_RANGE,
+    value_range: list::code::GET_BY_VALUE_INTERVAL,
+    rank_range: list::code::GET_BY_RANK_RANGE,
+    value_relative: list::code::GET_BY_VALUE_REL_RANK_RANGE,
+};
+
+const MAP: Codes = Codes {
+    index: map::code::GET_BY_INDEX,
+    rank: map::code::GET_BY_RANK,
+    value: map::code::GET_BY_VALUE,
+    values: map::code::GET_BY_VALUE_LIST,
+    index_range: map::code::GET_BY_INDEX_RANGE,
+    value_range: map::code::GET_BY_VALUE_INTERVAL,
+    rank_range: map::code::GET_BY_RANK_RANGE,
+    value_relative: map::code::GET_BY_VALUE_REL_RANK_RANGE,
+};
+
+/// The level of a context that a step is; `None` for what is none.
+pub(super) fn plain_level(step: &Step<'_>) -> Option<Level> {
+    let mut value = Vec::with_capacity(8);
+    let in_map = step.in_map.unwrap_or(true);
+    let id = match &step.select {
+        Select::Key(key) => {
+            key.write_element(&mut value);
+            context::id::MAP_KEY
+        }
+        Select::Index(index) if in_map => context::map_index(&mut value, *index),
+        Select::Index(index) => context::list_index(&mut value, *index),
+        Select::Rank(rank) if in_map => context::map_rank(&mut value, *rank),
+        Select::Rank(rank) => context::list_rank(&mut value, *rank),
+        Select::Value(constant) => {
+            constant.write_element(&mut value);
+            if in_map { context::id::MAP_VALUE } else { context::id::LIST_VALUE }
+        }
+        Select::Each(None) => context::all_children(&mut value),
+        Select::Each(Some(_)) | Select::Many { .. } => return None,
+    };
+    Some(Level { id, value })
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn path(&mut self, path: &Path<'_>, node: &Node<'_>) -> Result_ {
+        match path.what {
+            What::Value if path.steps.is_empty() => self.root(path),
+            What::BinExists => {
+                self.head(3, op::NE);
+                if let Root::Bin(name) = &path.root {
+                    self.bin_type(name);
+                }
+                self.writer().int(0);
+                Ok(())
+            }
+            What::Size => self.size(path, node.span),
+            What::Value | What::Return(_) => {
+                let number = if let What::Return(number) = path.what { number } else { return_type::VALUE };
+                if number == return_type::EXISTS {
+                    let what = self.whether(node.span)?;
+                    let gives = if what == return_type::EXISTS { Type::Bool } else { Type::Int };
+                    self.selected(path, gives, what)?;
+                    self.more_than_none(what);
+                    return Ok(());
+                }
+                let (gives, number) = match (path.what, path.steps.last(), self.tree.known(node)) {
+                    // What is selected of a map is a list of the values, where nothing says otherwise.
+                    (What::Value, Some(step), None) if step.select.is_plural() => (Type::List, number),
+                    (What::Value, Some(step), Some(Type::Map)) if step.select.is_plural() => {
+                        (Type::Map, return_type::ORDERED_MAP)
+                    }
+                    _ => (self.known(node.ty, node.span)?, number),
+                };
+                self.selected(path, gives, number)
+            }
+            What::Select(flags) => {
+                self.need(V8_1_1, node.span, "a path with a wildcard")?;
+                let gives = self.known(node.ty, node.span)?;
+                let levels = self.levels(&path.steps)?;
+                self.call(gives, CDT);
+                select::select(&mut self.out, levels.iter().map(|level| (level.id, &*level.value)), flags);
+                self.root(path)
+            }
+        }
+    }
+
+    fn root(&mut self, path: &Path<'_>) -> Result_ {
+        let span = path.root_span;
+        let Some(kind) = self.tree.types.known(path.root_ty) else {
+            let part = self.tree.text.get(span.start..span.end).unwrap_or_default();
+            let example = if path.steps.is_empty() { "INT" } else { "LIST" };
+            let text = format!("the type of {part} is open: add it, as in {part}:{example}");
+            return Err(self.error(AelErrorKind::Type, span, text));
+        };
+        match &path.root {
+            Root::Bin(name) => {
+                if kind == Type::Bool {
+                    self.need(V5_6, span, "a bin of booleans")?;
+                }
+                self.bin(kind, name);
+            }
+            Root::Item(part) => {
+                self.head(3, op::ITEM);
+                self.writer().uint(kind as u64);
+                self.writer().uint(u64::from(*part));
+            }
+        }
+        Ok(())
+    }
+
+    fn bin(&mut self, kind: Type, name: &str) {
+        self.head(3, op::BIN);
+        self.writer().uint(kind as u64);
+        self.writer().bare(name.as_bytes());
+    }
+
+    fn levels(&mut self, steps: &[Step<'_>]) -> Result<Vec<Level>, AelError> {
+        let mut levels = Vec::with_capacity(steps.len());
+        for step in steps {
+            levels.push(match (&step.select, plain_level(step)) {
+                (_, Some(level)) => level,
+                (Select::Each(Some(filter)), None) => {
+                    let before = std::mem::take(&mut self.out);
+                    let written = self.node(filter);
+                    let filter = std::mem::replace(&mut self.out, before);
+                    written?;
+                    let mut value = Vec::with_capacity(filter.len() + 3);
+                    let id = context::all_children_with_filter(&mut value, &filter);
+                    Level { id, value }
+                }
+                _ => return Err(self.unsupported(step.span, "a selection of several, in a path with a wildcard")),
+            });
+        }
+        Ok(levels)
+    }
+
+    /// Starts the list of an operation inside a context.
+    fn nested(&mut self, steps: &[Step<'_>]) -> Result_ {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let levels = self.levels(steps)?;
+        let mut writer = self.writer();
+        writer.list(3);
+        writer.uint(u64::from(context::NESTED));
+        context::list(&mut self.out, levels.iter().map(|level| (level.id, &*level.value)));
+        Ok(())
+    }
+
+    /// How many items the list or map has that the path names.
+    fn size(&mut self, path: &Path<'_>, span: Span) -> Result_ {
+        let code = match (self.tree.types.known(path.value_ty), &path.root) {
+            (Some(Type::List), _) => list::code::SIZE,
+            (Some(Type::Map), _) => map::code::SIZE,
+            (Some(other), _) => {
+                return Err(self.error(
+                    AelErrorKind::Type,
+                    span,
+                    format!("count() is for lists and maps, not for {other}"),
+                ));
+            }
+            (None, Root::Bin(name)) if path.steps.is_empty() => return self.size_of_either(name, span),
+            (None, _) => {
+                let text = "whether this is a list or a map is open: write :LIST or :MAP before .count()";
+                return Err(self.error(AelErrorKind::Type, span, text));
+            }
+        };
+        self.call(Type::Int, CDT);
+        self.nested(&path.steps)?;
+        self.head(1, code);
+        self.root(path)
+    }
+
+    /// The size of a bin that can be a list or a map, whatever it is in the record.
+    fn size_of_either(&mut self, name: &str, span: Span) -> Result_ {
+        self.need(V5_6, span, "count() of a bin whose type is open (write :LIST or :MAP before it)")?;
+        self.head(4, op::COND);
+        self.head(3, op::EQ);
+        self.bin_type(name);
+        self.writer().int(MAP_PARTICLE);
+        for (kind, code) in [(Type::Map, map::code::SIZE), (Type::List, list::code::SIZE)] {
+            self.call(Type::Int, CDT);
+            self.head(1, code);
+            self.bin(kind, name);
+        }
+        Ok(())
+    }
+
+    /// Something of what the last step selects.
+    fn selected(&mut self, path: &Path<'_>, gives: Type, what: i64) -> Result_ {
+        let Some((last, before)) = path.steps.split_last() else {
+            return self.root(path);
+        };
+        self.call(gives, CDT);
+        self.nested(before)?;
+        let codes = if last.in_map == Some(true) { &MAP } else { &LIST };
+        match &last.select {
+            Select::Key(key) => {
+                self.operation(map::code::GET_BY_KEY, 3, what);
+                self.constant(key);
+            }
+            Select::Index(index) => {
+                self.operation(codes.index, 3, what);
+                self.writer().int(*index);
+            }
+            Select::Rank(rank) => {
+                self.operation(codes.rank, 3, what);
+                self.writer().int(*rank);
+            }
+            Select::Value(value) => {
+                self.operation(codes.value, 3, what);
+                self.constant(value);
+            }
+            Select::Many { many, inverted } => {
+                let inverted = if *inverted { return_type::INVERTED } else { 0 };
+                self.many(many, codes, what | inverted);
+            }
+            Select::Each(_) => return Err(self.unsupported(last.span, "a wildcard here")),
+        }
+        self.root(path)
+    }
+
+    fn operation(&mut self, code: u8, len: usize, what: i64) {
+        self.head(len, code);
+        self.writer().int(what);
+    }
+
+    fn many(&mut self, many: &Many, codes: &Codes, what: i64) {
+        match many {
+            Many::Keys(keys) => {
+                self.operation(map::code::GET_BY_KEY_LIST, 3, what);
+                self.constant(keys);
+            }
+            Many::Values(values) => {
+                self.operation(codes.values, 3, what);
+                self.constant(values);
+            }
+            Many::KeyRange(begin, end) | Many::ValueRange(begin, end) => {
+                let code =
+                    if matches!(many, Many::KeyRange(..)) { map::code::GET_BY_KEY_INTERVAL } else { codes.value_range };
+                self.operation(code, 3 + usize::from(end.is_some()), what);
+                match begin {
+                    Some(begin) => self.constant(begin),
+                    None => self.writer().nil(),
+                }
+                if let Some(end) = end {
+                    self.constant(end);
+                }
+            }
+            Many::IndexRange(start, count) => {
+                self.operation(codes.index_range, 3 + usize::from(count.is_some()), what);
+                self.places(*start, *count);
+            }
+            Many::RankRange(start, count) => {
+                self.operation(codes.rank_range, 3 + usize::from(count.is_some()), what);
+                self.places(*start, *count);
+            }
+            Many::KeyRelative(key, start, count) => {
+                self.operation(map::code::GET_BY_KEY_REL_INDEX_RANGE, 4 + usize::from(count.is_some()), what);
+                self.constant(key);
+                self.places(*start, *count);
+            }
+            Many::ValueRelative(value, start, count) => {
+                self.operation(codes.value_relative, 4 + usize::from(count.is_some()), what);
+                self.constant(value);
+                self.places(*start, *count);
+            }
+        }
+    }
+
+    fn places(&mut self, start: i64, count: Option<i64>) {
+        let mut writer = self.writer();
+        writer.int(start);
+        if let Some(count) = count {
+            writer.int(count);
+        }
+    }
+}

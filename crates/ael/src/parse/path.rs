@@ -1,0 +1,542 @@
+//! Paths: `$.bin.key.[0]`, what the server knows of a record (`$.ttl()`), and what a filter looks at (`@`).
+
+use std::borrow::Cow;
+
+use super::{Parser, Result};
+use crate::constant::Param;
+use crate::emit::op;
+use crate::error::{AelErrorKind, Span};
+use crate::lexer::Token;
+use crate::tree::{Kind, Node, Path, Root, Select, Step, What, return_type};
+use crate::types::{Class, Ty, Type};
+
+/// Most bytes of a bin's name.
+const MAX_BIN_NAME: usize = 15;
+
+/// What the server knows of a record: names, the operation, and the type.
+const RECORD: [(&[&str], u8, Type); 10] = [
+    (&["ttl"], op::TTL, Type::Int),
+    (&["voidTime"], op::VOID_TIME, Type::Int),
+    (&["lastUpdateTime", "lastUpdate"], op::LAST_UPDATE, Type::Int),
+    (&["timeSinceLastUpdate", "sinceUpdate"], op::SINCE_UPDATE, Type::Int),
+    (&["setName"], op::SET_NAME, Type::String),
+    (&["keyExists"], op::KEY_EXISTS, Type::Bool),
+    (&["isTombstone"], op::IS_TOMBSTONE, Type::Bool),
+    (&["recordSize"], op::RECORD_SIZE, Type::Int),
+    (&["deviceSize"], op::DEVICE_SIZE, Type::Int),
+    (&["memorySize"], op::MEMORY_SIZE, Type::Int),
+];
+
+/// What `get(return: ..)` names, an older way to say what a path answers.
+const RETURNS: [(&str, i64); 11] = [
+    ("VALUE", return_type::VALUE),
+    ("COUNT", return_type::COUNT),
+    ("EXISTS", return_type::EXISTS),
+    ("INDEX", return_type::INDEX),
+    ("REVERSE_INDEX", return_type::REVERSE_INDEX),
+    ("RANK", return_type::RANK),
+    ("REVERSE_RANK", return_type::REVERSE_RANK),
+    ("KEY", return_type::KEY),
+    ("KEY_VALUE", return_type::KEY_VALUE),
+    ("ORDERED_MAP", return_type::ORDERED_MAP),
+    ("UNORDERED_MAP", return_type::UNORDERED_MAP),
+];
+
+impl<'a> Parser<'a, '_> {
+    /// A path, or something of the record; its "$" has been read.
+    pub(super) fn path(&mut self, start: Span) -> Result<Node<'a>> {
+        if !self.lexer.eat(".")? {
+            let at = self.lexer.at;
+            return Err(self.syntax(Span::new(at, at + 1), "expected \".\" and the name of a bin behind \"$\""));
+        }
+        self.lexer.skip_space()?;
+        let at = self.lexer.at;
+        let quoted = matches!(self.lexer.byte(), Some(b'\'' | b'"'));
+        let name = self.bin_name(at)?;
+        let span = start.to(Span::new(at, self.lexer.at));
+        if let (Cow::Borrowed(name), false) = (&name, quoted)
+            && self.lexer.eat("(")?
+        {
+            return self.record(name, span);
+        }
+        if name.is_empty() || name.len() > MAX_BIN_NAME {
+            let text = format!("the name of a bin has 1 to {MAX_BIN_NAME} bytes, this one has {}", name.len());
+            return Err(self.syntax(span, text));
+        }
+        let ty = self.bin_ty(name.clone())?;
+        self.steps(Root::Bin(name), ty, span)
+    }
+
+    fn bin_name(&mut self, at: usize) -> Result<Cow<'a, str>> {
+        match self.lexer.byte() {
+            Some(b'\'' | b'"') => self.lexer.text(),
+            Some(b'?' | b'%') => {
+                let (value, span) = self.param()?;
+                let name = value.as_str().map(str::to_owned).map(Cow::Owned);
+                name.ok_or_else(|| self.error(AelErrorKind::Parameter, span, "the name of a bin is a string"))
+            }
+            _ => {
+                let name = self.lexer.word(b"@");
+                if name.is_empty() {
+                    let text = "expected the name of a bin; names with other characters than letters, digits, _ and @ \
+                                stand in quotes";
+                    return Err(self.syntax(Span::new(at, at + 1), text));
+                }
+                Ok(Cow::Borrowed(name))
+            }
+        }
+    }
+
+    /// A placeholder that comes next.
+    fn param(&mut self) -> Result<(Param, Span)> {
+        match self.next()? {
+            (Token::Param(index), span) => Ok((self.lexer.params[index].clone(), span)),
+            (token, span) => Err(self.syntax(span, format!("expected a parameter, found {}", token.describe()))),
+        }
+    }
+
+    /// The type of a bin, which is one in the whole text: unless `:local:` says that it is another here.
+    fn bin_ty(&mut self, name: Cow<'a, str>) -> Result<Ty> {
+        let before = self.lexer.at;
+        if self.lexer.eat(":")? {
+            self.lexer.skip_space()?;
+            if self.lexer.word(&[]) == "local" && self.lexer.eat(":")? {
+                return self.type_name().map(Ty::Known);
+            }
+            self.lexer.at = before;
+        }
+        if let Some((_, ty)) = self.bins.iter().find(|(known, _)| *known == name) {
+            return Ok(*ty);
+        }
+        let ty = self.types.open(Class::Any);
+        self.bins.push((name, ty));
+        Ok(ty)
+    }
+
+    fn type_name(&mut self) -> Result<Type> {
+        self.lexer.skip_space()?;
+        let start = self.lexer.at;
+        let name = self.lexer.word(&[]);
+        let span = Span::new(start, self.lexer.at.max(start + 1));
+        match name {
+            "BOOLEAN" => return Ok(Type::Bool),
+            "INTEGER" => return Ok(Type::Int),
+            "KEY_ORDERED" | "SORTED" | "ORDERED" | "UNORDERED" | "KEY_VALUE_ORDERED" | "NO_FAIL" => {
+                return Err(self.unsupported(span, &format!("the suffix \":{name}\", for what changes a value")));
+            }
+            _ => {}
+        }
+        Type::of_name(name).ok_or_else(|| {
+            let text = "expected a type: INT, STRING, FLOAT, BOOL, BLOB, LIST, MAP, GEO or HLL";
+            self.syntax(span, text)
+        })
+    }
+
+    /// Something that the server knows of a record; its "(" has been read.
+    fn record(&mut self, name: &str, span: Span) -> Result<Node<'a>> {
+        if name == "digestModulo" {
+            let (token, at) = self.next()?;
+            let (value, at) = self.literal(token, at, false)?;
+            let Some(modulo) = value.as_int().filter(|modulo| *modulo > 0) else {
+                return Err(self.syntax(at, "digestModulo() takes a positive integer"));
+            };
+            let end = self.expect(")", "behind the divisor")?;
+            return self.node(Kind::DigestModulo(modulo), Ty::Known(Type::Int), span.to(end), 0);
+        }
+        let end = self.expect(")", "(this takes no arguments)")?;
+        let span = span.to(end);
+        if name == "key" {
+            let ty = if self.lexer.eat(":")? { Ty::Known(self.type_name()?) } else { self.types.open(Class::Any) };
+            return self.node(Kind::Key, ty, span, 0);
+        }
+        let Some((_, code, kind)) = RECORD.iter().find(|(names, ..)| names.contains(&name)) else {
+            return Err(self.syntax(span, format!("a record has no function \"{name}\"")));
+        };
+        if self.lexer.eat(":")? {
+            let given = self.type_name()?;
+            self.unify(Ty::Known(*kind), Ty::Known(given), span)?;
+        }
+        self.node(Kind::Record(*code), Ty::Known(*kind), span, 0)
+    }
+
+    /// What a filter looks at; its "@" has been read.
+    pub(super) fn item(&mut self, span: Span) -> Result<Node<'a>> {
+        if !self.in_filter {
+            return Err(self.syntax(span, "\"@\" is what a filter looks at: $.list.*[?(@ > 1)]"));
+        }
+        let word = self.lexer.word(&[]);
+        let span = span.to(Span::new(span.end, self.lexer.at));
+        let (part, ty) = match word {
+            "" => (1, self.types.open(Class::Any)),
+            "key" => (0, self.types.open(Class::Any)),
+            "index" => (2, Ty::Known(Type::Int)),
+            _ => return Err(self.syntax(span, "expected @, @key or @index")),
+        };
+        self.steps(Root::Item(part), ty, span)
+    }
+
+    fn steps(&mut self, root: Root<'a>, root_ty: Ty, start: Span) -> Result<Node<'a>> {
+        let mut path =
+            Path { root, root_ty, root_span: start, steps: Vec::new(), value_ty: root_ty, what: What::Value };
+        let mut depth = 0;
+        loop {
+            self.lexer.skip_space()?;
+            let at = self.lexer.at;
+            let span = |parser: &Self| start.to(Span::new(at, parser.lexer.at));
+            match self.lexer.byte() {
+                Some(b':') => {
+                    self.lexer.at += 1;
+                    let kind = self.type_name()?;
+                    let whole = span(self);
+                    self.unify(path.value_ty, Ty::Known(kind), whole)?;
+                }
+                Some(b'[') if matches!(path.steps.last(), Some(Step { select: Select::Each(None), .. })) => {
+                    self.lexer.at += 1;
+                    let filter = self.filter()?;
+                    depth = depth.max(filter.depth);
+                    if let Some(step) = path.steps.last_mut() {
+                        step.select = Select::Each(Some(Box::new(filter)));
+                    }
+                }
+                Some(b'&') if self.lexer.rest().starts_with("&[?") => {
+                    return Err(self.unsupported(span(self), "a filter on selected keys"));
+                }
+                Some(b'.') => {
+                    self.lexer.at += 1;
+                    self.lexer.skip_space()?;
+                    if let Some(name) = self.function_name()? {
+                        return self.end(path, name, start, at, depth);
+                    }
+                    self.step(&mut path, start)?;
+                }
+                _ => break,
+            }
+        }
+        let end = Span::new(start.start, self.lexer.at);
+        self.value(path, trimmed(self.lexer.text, end), depth)
+    }
+
+    /// The name of a function whose call comes next; nothing is taken if it is none.
+    fn function_name(&mut self) -> Result<Option<&'a str>> {
+        let before = self.lexer.at;
+        let name = self.lexer.word(&[]);
+        let end = self.lexer.at;
+        if !name.is_empty() && self.lexer.eat("(")? {
+            self.lexer.at = end;
+            return Ok(Some(name));
+        }
+        self.lexer.at = before;
+        Ok(None)
+    }
+
+    /// The next step; its point has been read.
+    fn step(&mut self, path: &mut Path<'a>, start: Span) -> Result<()> {
+        let at = self.lexer.at;
+        let (in_map, select) = match self.lexer.byte() {
+            Some(open @ (b'{' | b'[')) => {
+                self.lexer.at += 1;
+                if let Some(selected) = self.selector(open == b'{')? {
+                    selected
+                } else {
+                    // An older way to say that it is a map or list.
+                    let kind = if open == b'{' { Type::Map } else { Type::List };
+                    return self.unify(path.value_ty, Ty::Known(kind), Span::new(at, self.lexer.at));
+                }
+            }
+            Some(b'*') => {
+                self.lexer.at += 1;
+                (None, Select::Each(None))
+            }
+            Some(b'(') => {
+                let span = Span::new(at, at + 1);
+                return Err(self.unsupported(span, "a step of a path that is an expression"));
+            }
+            _ => (Some(true), Select::Key(self.key(at)?)),
+        };
+        let span = Span::new(at, self.lexer.at);
+        self.count(span)?;
+        if path.steps.len() >= usize::from(crate::MAX_DEPTH) {
+            return Err(self.too_deep(span));
+        }
+        if let Some(Step { select: Select::Value(_), .. }) = path.steps.last() {
+            // On the way to something else it is the first item with this value.
+            path.value_ty = self.types.open(Class::Any);
+        }
+        if let Some(before) = path.steps.last()
+            && matches!(before.select, Select::Many { .. })
+        {
+            let text = "only the last step of a path can select several (a wildcard \"*\" can stand before others)";
+            return Err(self.syntax(before.span, text));
+        }
+        if let Some(in_map) = in_map {
+            let kind = if in_map { Type::Map } else { Type::List };
+            self.unify(path.value_ty, Ty::Known(kind), start.to(span))?;
+        }
+        path.value_ty = match select {
+            // Of a map the values, or a map: as what it is compared with.
+            Select::Many { .. } | Select::Value(_) if in_map == Some(true) => self.types.open(Class::Collection),
+            Select::Many { .. } | Select::Value(_) => Ty::Known(Type::List),
+            _ => self.types.open(Class::Any),
+        };
+        path.steps.push(Step { in_map, select, span });
+        Ok(())
+    }
+
+    fn key(&mut self, at: usize) -> Result<Param> {
+        match self.lexer.byte() {
+            Some(b'\'' | b'"') => Ok(Param::from(self.lexer.text()?.as_ref())),
+            Some(b'?' | b'%' | b'+' | b'-') => {
+                let (token, span) = self.next()?;
+                let (value, span) = self.literal(token, span, false)?;
+                match value.kind() {
+                    Some(Type::Int | Type::String | Type::Blob) => Ok(value),
+                    _ => Err(self.error(AelErrorKind::Type, span, "a key of a map is a string, an integer or bytes")),
+                }
+            }
+            _ => {
+                let word = self.lexer.word(&[]);
+                if word.is_empty() {
+                    let text = "expected a key, {..} (in a map), [..] (in a list), * or a function";
+                    return Err(self.syntax(Span::new(at, at + 1), text));
+                }
+                if !word.as_bytes()[0].is_ascii_digit() {
+                    return Ok(Param::from(word));
+                }
+                let based = word.get(2..).unwrap_or_default();
+                let number = match word.get(..2) {
+                    Some("0x" | "0X") => i64::from_str_radix(based, 16),
+                    Some("0b" | "0B") => i64::from_str_radix(based, 2),
+                    _ => word.parse(),
+                };
+                match number {
+                    Ok(number) => Ok(Param::from(number)),
+                    Err(_) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        let span = Span::new(at, self.lexer.at);
+                        Err(self.syntax(span, "the key does not fit into 64 bits; a string of digits stands in quotes"))
+                    }
+                    Err(_) => Ok(Param::from(word)),
+                }
+            }
+        }
+    }
+
+    /// `[?(..)]`, of which the "[" has been read.
+    fn filter(&mut self) -> Result<Node<'a>> {
+        let at = Span::new(self.lexer.at, self.lexer.at + 1);
+        if !self.lexer.eat("?")? {
+            return Err(self.syntax(at, "expected a filter behind \"*\", as in *[?(@ > 1)]"));
+        }
+        if self.in_filter {
+            return Err(self.syntax(at, "a filter cannot stand in another one"));
+        }
+        self.expect("(", "behind \"[?\"")?;
+        self.in_filter = true;
+        let filter = self.expression(0)?;
+        self.in_filter = false;
+        self.expect_type(&filter, Type::Bool)?;
+        self.expect(")", "at the end of the filter")?;
+        self.expect("]", "at the end of the filter")?;
+        Ok(filter)
+    }
+
+    /// A path that ends with no function.
+    fn value(&mut self, mut path: Path<'a>, span: Span, depth: u16) -> Result<Node<'a>> {
+        let mut ty = path.value_ty;
+        if path.has_wildcard() {
+            path.what = What::Select(1);
+            ty = Ty::Known(Type::List);
+        }
+        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+    }
+
+    /// A path that ends with a function; its name has been read.
+    fn end(&mut self, mut path: Path<'a>, name: &'a str, start: Span, at: usize, depth: u16) -> Result<Node<'a>> {
+        let name_span = Span::new(self.lexer.at - name.len(), self.lexer.at);
+        let before = trimmed(self.lexer.text, Span::new(start.start, at));
+        let flags = match name {
+            "getValues" => Some((What::Value, What::Select(1))),
+            "getKeys" => Some((What::Return(return_type::KEY), What::Select(2))),
+            "getKeyValues" => Some((What::Return(return_type::KEY_VALUE), What::Select(3))),
+            "getTree" => Some((What::Return(return_type::ORDERED_MAP), What::Select(0))),
+            _ => None,
+        };
+        if let Some((plain, wild)) = flags {
+            return self.getter(path, name, start, plain, wild, depth);
+        }
+        match name {
+            "count" | "exists" if path.has_wildcard() => {
+                let value = self.value(path, before, depth)?;
+                if name == "count" {
+                    return self.method(value, name, name_span);
+                }
+                Err(self.unsupported(name_span, "exists() behind a wildcard (count() > 0 says the same)"))
+            }
+            "count" | "exists" => {
+                let end = self.no_arguments(name)?;
+                self.counted(path, start.to(end), name == "exists", depth)
+            }
+            "type" if path.steps.is_empty() => {
+                let end = self.no_arguments(name)?;
+                match path.root {
+                    Root::Bin(name) => self.node(Kind::BinType(name), Ty::Known(Type::Int), start.to(end), 0),
+                    Root::Item(_) => Err(self.syntax(name_span, "type() is for bins")),
+                }
+            }
+            "get" => {
+                let ty = self.get(&mut path, name_span)?;
+                let span = Span::new(start.start, self.lexer.at);
+                self.node(Kind::Path(Box::new(path)), ty, span, depth)
+            }
+            _ => {
+                let value = self.value(path, before, depth)?;
+                self.method(value, name, name_span)
+            }
+        }
+    }
+
+    fn no_arguments(&mut self, name: &str) -> Result<Span> {
+        self.expect("(", "")?;
+        self.expect(")", &format!("({name}() takes no arguments)"))
+    }
+
+    fn getter(
+        &mut self,
+        mut path: Path<'a>,
+        name: &str,
+        start: Span,
+        plain: What,
+        wild: What,
+        depth: u16,
+    ) -> Result<Node<'a>> {
+        let end = self.no_arguments(name)?;
+        let span = start.to(end);
+        let in_map = path.steps.last().and_then(|step| step.in_map);
+        path.what = match path.has_wildcard() {
+            true => wild,
+            false if path.steps.is_empty() && plain != What::Value => {
+                return Err(self.unsupported(span, &format!("{name}() of a whole bin")));
+            }
+            false if in_map == Some(false) && plain != What::Value => match wild {
+                // The tree of a list is a list.
+                What::Select(0) => What::Value,
+                _ => return Err(self.syntax(span, format!("{name}() is for maps"))),
+            },
+            false => plain,
+        };
+        let ty = match path.what {
+            What::Value => path.value_ty,
+            What::Return(return_type::ORDERED_MAP) => Ty::Known(Type::Map),
+            // The key of a single step is no list.
+            What::Return(return_type::KEY) if !path.steps.last().is_some_and(|step| step.select.is_plural()) => {
+                self.types.open(Class::Any)
+            }
+            What::Select(0) => path.root_ty,
+            _ => Ty::Known(Type::List),
+        };
+        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+    }
+
+    /// `get(type: INT, return: COUNT)`: an older way to say the type, and what is answered.
+    fn get(&mut self, path: &mut Path<'a>, name: Span) -> Result<Ty> {
+        self.expect("(", "")?;
+        let mut kind = None;
+        let mut what = None;
+        while !self.is(")")? {
+            let (token, span) = self.next()?;
+            let argument = match token {
+                Token::Ident(argument @ ("type" | "return")) => argument,
+                Token::Symbol("{" | "[") => {
+                    return Err(self.unsupported(span, "get() with a selector (the path itself can have it)"));
+                }
+                token => {
+                    let found = token.describe();
+                    return Err(self.syntax(span, format!("expected \"type\" or \"return\", found {found}")));
+                }
+            };
+            self.expect(":", "behind the name of an argument")?;
+            if argument == "type" {
+                kind = Some(self.type_name()?);
+            } else {
+                let (token, span) = self.next()?;
+                let Some((_, number)) = RETURNS.iter().find(|(name, _)| token == Token::Ident(name)) else {
+                    return Err(self.syntax(span, format!("there is no return type {}", token.describe())));
+                };
+                what = Some(*number);
+            }
+            if !self.take(",")? {
+                break;
+            }
+        }
+        let end = self.expect(")", "or \",\" behind an argument")?;
+        let span = name.to(end);
+        if path.has_wildcard() {
+            path.what = What::Select(1);
+            return Ok(Ty::Known(Type::List));
+        }
+        let plural = path.steps.last().is_some_and(|step| step.select.is_plural());
+        let ty = match what {
+            None | Some(return_type::VALUE) => path.value_ty,
+            Some(number) => {
+                let Some(step) = path.steps.last() else {
+                    return Err(self.syntax(span, "what is returned can be chosen for a part of a bin only"));
+                };
+                let of_map = matches!(
+                    number,
+                    return_type::KEY | return_type::KEY_VALUE | return_type::ORDERED_MAP | return_type::UNORDERED_MAP
+                );
+                if of_map && step.in_map == Some(false) {
+                    return Err(self.syntax(span, "a list has no keys"));
+                }
+                path.what = What::Return(number);
+                match number {
+                    return_type::COUNT => Ty::Known(Type::Int),
+                    return_type::EXISTS => Ty::Known(Type::Bool),
+                    return_type::ORDERED_MAP | return_type::UNORDERED_MAP => Ty::Known(Type::Map),
+                    _ if plural => Ty::Known(Type::List),
+                    return_type::KEY => self.types.open(Class::Any),
+                    return_type::KEY_VALUE => Ty::Known(Type::List),
+                    _ => Ty::Known(Type::Int),
+                }
+            }
+        };
+        if let Some(kind) = kind {
+            self.unify(ty, Ty::Known(kind), span)?;
+        }
+        Ok(ty)
+    }
+
+    /// A path as a context: the steps to a list or map inside a bin.
+    pub(crate) fn context(&mut self) -> Result<Path<'a>> {
+        let (token, span) = self.next()?;
+        if token != Token::Record {
+            return Err(self.syntax(span, format!("expected a path, as in $.bin.key, found {}", token.describe())));
+        }
+        let node = self.path(span)?;
+        let (token, end) = self.next()?;
+        if token != Token::End {
+            return Err(self.syntax(end, format!("expected the end of the path, found {}", token.describe())));
+        }
+        self.all_params_used()?;
+        match node.kind {
+            Kind::Path(path) if matches!(path.what, What::Value | What::Select(1)) => {
+                if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Many { .. })) {
+                    return Err(self.syntax(step.span, "a context names one item per step: no ranges, no lists"));
+                }
+                if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Each(Some(_)))) {
+                    return Err(self.syntax(step.span, "a context has no filters here"));
+                }
+                if path.steps.is_empty() {
+                    return Err(self.syntax(node.span, "a context has steps behind the bin, as in $.bin.key"));
+                }
+                Ok(*path)
+            }
+            _ => Err(self.syntax(node.span, "a context is a path without a function at its end")),
+        }
+    }
+}
+
+/// A span without white space at its end.
+fn trimmed(text: &str, span: Span) -> Span {
+    let len = text.get(span.start..span.end).map_or(0, |part| part.trim_end().len());
+    Span::new(span.start, span.start + len)
+}

@@ -1,0 +1,97 @@
+//! The Aerospike Expression Language: text to `FilterExpression`.
+//!
+//! The compiler is `aerolane::ael`. Here are Python's values for its parameters, and a cache by text and parameters.
+//!
+//! * [`filter`]: what the `where()` of builders calls
+//! * [`error`](mod@error): the exception `AelParseException`
+//! * [`param`]: Python objects as parameters
+//! * [`cache`]: what was compiled before
+//! * [`index`]: which secondary index serves a text
+
+mod cache;
+mod error;
+mod index;
+mod param;
+
+use aerolane::ael::{self, Param, Version};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::cdt::Context;
+use crate::client;
+use crate::expression::FilterExpression;
+use cache::{Cached, Key};
+
+/// The filter of a text, from the cache if it is there. `server`: the oldest server that is to evaluate it.
+///
+/// Raises `AelParseException` for a text that is none, or whose value is neither true nor false.
+#[allow(dead_code, reason = "the interface for the where() of builders")]
+pub(crate) fn filter(
+    py: Python<'_>,
+    text: &str,
+    params: &Bound<'_, PyTuple>,
+    server: Option<Version>,
+) -> PyResult<Py<FilterExpression>> {
+    let params = param::params(params)?;
+    let found = compiled(py, text, &params, server)?;
+    if !found.is_condition {
+        // Once more, for the error.
+        ael::condition(text, &params).map_err(|error| error::to_py(py, &error))?;
+    }
+    Ok(found.expression)
+}
+
+fn compiled(py: Python<'_>, text: &str, params: &[Param], server: Option<Version>) -> PyResult<Cached> {
+    let key = Key::new(text, params, server);
+    if let Some(found) = cache::get(py, &key) {
+        return Ok(found);
+    }
+    let compiled = match server {
+        None => ael::compile(text, params),
+        Some(server) => ael::compile_for(text, params, server),
+    };
+    let compiled = compiled.map_err(|error| error::to_py(py, &error))?;
+    let is_condition = compiled.is_condition();
+    let cached = Cached { expression: Py::new(py, FilterExpression::compiled(compiled))?, is_condition };
+    cache::put(py, key, &cached);
+    Ok(cached)
+}
+
+/// Compiles a text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country == 'US'", 25)`.
+///
+/// The result equals the one that the constructors of `FilterExpression` build, and every server since 5.2 evaluates
+/// it (what a text uses may need a later one). `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`,
+/// ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used. With `server`, the
+/// `Version` of the oldest node, what that does not have is refused (`error.needs` tells what does).
+///
+/// Raises `AelParseException` (a `ValueError`) for a text that is not of the language or leaves a type open, for
+/// placeholders without a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
+#[pyfunction]
+#[pyo3(signature = (expression, /, *args, server=None))]
+fn parse_ael(
+    py: Python<'_>,
+    expression: &str,
+    args: &Bound<'_, PyTuple>,
+    server: Option<&Bound<'_, client::Version>>,
+) -> PyResult<Py<FilterExpression>> {
+    let params = param::params(args)?;
+    Ok(compiled(py, expression, &params, server.map(|server| server.get().for_ael()))?.expression)
+}
+
+/// Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is
+/// `[CTX.map_key("key"), CTX.list_index(0)]`. The bin is not part of it.
+///
+/// Raises `AelParseException` for what is no path, has no steps behind the bin, or selects several at a step.
+#[pyfunction]
+#[pyo3(signature = (path, /))]
+fn parse_ctx(py: Python<'_>, path: &str) -> PyResult<Vec<Context>> {
+    let levels = ael::context(path, &[]).map_err(|error| error::to_py(py, &error))?;
+    Ok(levels.iter().map(|level| Context::from_level(level.id, &level.value)).collect())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::register(module)?;
+    index::register(module)?;
+    module.add_function(wrap_pyfunction!(parse_ael, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_ctx, module)?)
+}
