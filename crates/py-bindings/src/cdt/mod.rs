@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 pub(crate) use choices::{
     Choice, ExpType, ListOrder, ListSort, LoopVarPart, MapOrder, MapWriteMode, NumericType, Overflow, Resize,
 };
-pub(crate) use context::Ctx;
+pub(crate) use context::{Context, Ctx};
 pub(crate) use flags::Flags;
 pub(crate) use policies::{BitPolicy, HllPolicy, ListPolicy, MapPolicy};
 pub(crate) use return_types::{ListReturnType, MapReturnType};
