@@ -4,6 +4,19 @@ from aerolane._aerolane import Host, SyncClient
 from aerolane._aerolane import SyncCluster as Cluster
 from aerolane._aerolane import SyncClusterDefinition as ClusterDefinition
 from aerolane._aerolane import SyncNode as Node
+from aerolane._aerolane import SyncQueryBuilder as QueryBuilder
+from aerolane._aerolane import SyncRecordStream as RecordStream
 from aerolane._aerolane import SyncSession as Session
+from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
 
-__all__ = ["Cluster", "ClusterDefinition", "Host", "Node", "Session", "SyncClient"]
+__all__ = [
+    "Cluster",
+    "ClusterDefinition",
+    "Host",
+    "Node",
+    "QueryBuilder",
+    "RecordStream",
+    "Session",
+    "SyncClient",
+    "WriteSegmentBuilder",
+]

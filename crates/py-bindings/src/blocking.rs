@@ -7,7 +7,7 @@ use aerolane::client::{RawClient, with_buffers};
 use pyo3::prelude::*;
 
 use crate::call::Call;
-use crate::{errors, fork};
+use crate::fork;
 
 thread_local! {
     /// Whether this is Python's main thread, as of so many forks.
@@ -40,7 +40,7 @@ fn exchange(
         let taken = py.detach(|| client.call_blocking(policy, raw, request, take));
         return match taken {
             Ok(()) => call.result(py, answer),
-            Err(error) => Err(errors::to_py(py, &error)),
+            Err(error) => call.failed(py, &error),
         };
     }
     let signals = Signals::default();
@@ -48,7 +48,7 @@ fn exchange(
     match (taken, signals.take()) {
         (_, Some(raised)) => Err(raised),
         (Ok(()), None) => call.result(py, answer),
-        (Err(error), None) => Err(errors::to_py(py, &error)),
+        (Err(error), None) => call.failed(py, &error),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aerolane::Error;
 use aerolane::client::RawCall;
 use aerolane::command::policy::server_timeout_ms;
 use aerolane::metrics::CommandType;
@@ -67,12 +68,23 @@ impl OwnedCall {
     }
 }
 
+/// What a call is part of, which makes something of its own out of the answer, and perhaps of a failure.
+pub(crate) trait Outcome: Send + Sync {
+    /// The result of an answer that was accepted: the body of a message.
+    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: &[u8]) -> PyResult<Py<PyAny>>;
+
+    /// The result of a failure, or what it raises.
+    fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>>;
+}
+
 /// A call that has been encoded.
 pub(crate) struct Call {
     pub(crate) key: Py<Key>,
     pub(crate) policy: PolicyRef,
     pub(crate) writes: bool,
     pub(crate) becomes: Becomes,
+    /// Goes before `becomes`.
+    pub(crate) outcome: Option<Box<dyn Outcome>>,
 }
 
 impl Call {
@@ -84,7 +96,8 @@ impl Call {
             partition: key.partition(),
             kind: self.kind(),
             writes: self.writes,
-            may_be_missing: matches!(self.becomes, Becomes::Exists | Becomes::Metadata),
+            // An outcome tells it apart from the error.
+            may_be_missing: self.outcome.is_none() && matches!(self.becomes, Becomes::Exists | Becomes::Metadata),
         }
     }
 
@@ -109,6 +122,9 @@ impl Call {
     pub(crate) fn result(&self, py: Python<'_>, body: &[u8]) -> PyResult<Py<PyAny>> {
         /// Where the result code stands in a message.
         const RESULT_CODE: usize = 5;
+        if let Some(outcome) = &self.outcome {
+            return outcome.answered(py, &self.key, body);
+        }
         Ok(match self.becomes {
             Becomes::Nothing => py.None(),
             Becomes::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
@@ -118,6 +134,17 @@ impl Call {
                 Py::new(py, Record::new(self.key.clone_ref(py), body, operate)?)?.into_any()
             }
         })
+    }
+}
+
+impl Call {
+    /// The result of a failure: most raise it.
+    #[cold]
+    pub(crate) fn failed(&self, py: Python<'_>, error: &Error) -> PyResult<Py<PyAny>> {
+        match &self.outcome {
+            Some(outcome) => outcome.failed(py, &self.key, error),
+            None => Err(errors::to_py(py, error)),
+        }
     }
 }
 

@@ -89,6 +89,20 @@ impl ClientCore {
         }
     }
 
+    /// Whether a namespace is in strong-consistency mode, by the partition map; `None`: there is no such namespace.
+    pub(crate) fn mode(&self, namespace: &str) -> Option<bool> {
+        self.raw.cluster().strong_consistency(namespace)
+    }
+
+    /// Refuses a call of a client that is closed, or in a forked child.
+    pub(crate) fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        self.check(py)?;
+        if self.raw.cluster().is_closed() {
+            return Err(errors::to_py(py, &aerolane::Error::client_closed()));
+        }
+        Ok(())
+    }
+
     /// Refuses a call in a forked child.
     #[inline]
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {

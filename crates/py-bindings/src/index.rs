@@ -7,7 +7,7 @@ use aerospike_core::{CollectionIndexType, IndexType};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::client::twin::{Control, Twin};
+use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::operation::checked_name;

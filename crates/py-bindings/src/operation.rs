@@ -4,14 +4,14 @@
 //! * [`list`], [`map`], [`bit`], [`hll`], [`string`], [`path`], [`exp`]: the others, as tables
 //! * [`table`]: how they are defined
 
-mod bit;
-mod exp;
-mod hll;
-mod list;
-mod map;
-mod path;
-mod string;
-mod table;
+pub(crate) mod bit;
+pub(crate) mod exp;
+pub(crate) mod hll;
+pub(crate) mod list;
+pub(crate) mod map;
+pub(crate) mod path;
+pub(crate) mod string;
+pub(crate) mod table;
 
 use std::cell::Cell;
 
@@ -79,7 +79,7 @@ struct SetsType {
 }
 
 /// What encodes an operation gives its type.
-trait Kind {
+pub(crate) trait Kind {
     fn kind(self) -> Result<u8, Refused>;
 }
 
@@ -101,18 +101,18 @@ thread_local! {
 }
 
 impl BaseOperation {
-    fn bare(what: What, kind: u8) -> Self {
+    pub(crate) fn bare(what: What, kind: u8) -> Self {
         Self::of(what, kind, particle_type::NIL, "", &[])
     }
 
-    fn of(what: What, kind: u8, particle_type: u8, name: &str, value: &[u8]) -> Self {
+    pub(crate) fn of(what: What, kind: u8, particle_type: u8, name: &str, value: &[u8]) -> Self {
         let bytes = SmallBytes::concat([name.as_bytes(), value]);
         let name_len = name.len() as u8; // It was checked, or is empty.
         Self { what, kind, particle_type, name_len, answers: false, sets_type: None, context_len: 0, bytes }
     }
 
     /// An operation on a bin; `encode` appends its value and gives its type.
-    fn encoded<K: Kind>(
+    pub(crate) fn encoded<K: Kind>(
         name: &Bound<'_, PyString>,
         answers: bool,
         encode: impl FnOnce(&mut Vec<u8>) -> K,
@@ -126,7 +126,7 @@ impl BaseOperation {
     }
 
     /// Writes a whole bin.
-    fn with_value(kind: u8, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn with_value(kind: u8, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_scratch(name, |out| value::encode_value(value, out)).map(|(particle_type, name, value)| {
             let made = Self::of(What::Write, kind, particle_type, name, &value);
             keep(value);
@@ -151,7 +151,7 @@ impl BaseOperation {
     }
 
     /// The same operation inside of a context.
-    fn nested(&self, ctx: &Ctx) -> Self {
+    pub(crate) fn nested(&self, ctx: &Ctx) -> Self {
         let (_, value) = self.value();
         let mut operation = value[self.context_len as usize..].to_vec();
         if let (Some(SetsType { order, .. }), Some(last)) = (self.sets_type, operation.last_mut()) {

@@ -119,7 +119,7 @@ impl Record {
         Message::decode(&self.body).map_err(|e| errors::malformed(py, &e))
     }
 
-    fn all_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn all_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let bins = match self.bins.get(py) {
             Some(bins) => bins,
             None => self.bins.set(py, self.decode(py)?.into_any()),
@@ -212,7 +212,7 @@ impl Record {
 impl Record {
     /// The key that the record was asked for with.
     #[getter]
-    fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
+    pub(crate) fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
         self.key.as_ref().map(|key| key.clone_ref(py))
     }
 
@@ -224,7 +224,7 @@ impl Record {
     }
 
     /// The value of one bin, `None` if it is not there. Until `bins` has been looked at, only this bin is decoded.
-    fn bin<'py>(&self, py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn bin<'py>(&self, py: Python<'py>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.bins.get(py).is_none() {
             let message = self.message(py)?;
             let wanted = name.to_cow()?;
@@ -259,12 +259,12 @@ impl Record {
     /// The results of an `operate`, in order, as the server answers: `None` for an operation on a bin that has nothing
     /// to say; a touch of the record is not answered for. `None` for other calls.
     #[getter]
-    fn results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+    pub(crate) fn results<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         self.all_results(py)
     }
 
     /// The `i`-th of `results`, from 0; `None` if there is none.
-    fn operation_result<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn operation_result<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.all_results(py)? {
             Some(results) if i < results.len() => results.get_item(i).map(Some),
             _ => Ok(None),

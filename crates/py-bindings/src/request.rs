@@ -4,6 +4,7 @@
 //! is as it was. Flags and fields are those of [`aerolane::command::encode`].
 
 use aerolane::Error;
+use aerolane::client::RawOps;
 use aerolane::command::encode::{Asked, WriteKind, expression, operate_header, read_header, too_big, write_header};
 use aerolane::command::{check, compress};
 use aerolane_wire::WireError;
@@ -127,6 +128,20 @@ pub(crate) fn operate(
     let header = operate_header(policy, asked, timeout_ms);
     message(out, &policy.base_policy, &header, (key, policy.send_key && asked.writes), |writer| {
         operations.iter().try_for_each(|operation| encoded_op(writer, operation))
+    })
+}
+
+/// Operations that have been encoded, on one record.
+pub(crate) fn encoded(
+    policy: &BasePolicy,
+    header: &MessageHeader,
+    key: (&Key, bool),
+    ops: &RawOps,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
+    message(out, policy, header, key, |writer| {
+        ops.write(writer);
+        Ok(())
     })
 }
 

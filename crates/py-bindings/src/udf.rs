@@ -7,18 +7,18 @@ use std::sync::Arc;
 use aerolane::client::RawClient;
 use aerolane::command::value as core_value;
 use aerolane_wire::particle::particle_type;
-use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, Value};
+use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, Value, WritePolicy as CoreWrite};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::client::twin::{Control, Twin};
+use crate::command::{Control, Twin, timed};
 use crate::core::ClientCore;
 use crate::key::{Key, UserKey};
 use crate::policy::enums::Named;
 use crate::policy::{AdminPolicy, WritePolicy};
 use crate::query::enums::Language;
-use crate::query::statement::function;
+use crate::query::statement::{Function, function};
 use crate::query::tasks::{RegisterTask, UdfRemoveTask};
 use crate::{errors, value};
 
@@ -171,24 +171,45 @@ pub(crate) fn execute(
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let call = function(py, server_path, function_name, args)?;
+    let raised = |py: Python<'_>, returned: aerolane::Result<Py<PyAny>>| returned.map_err(|e| errors::to_py(py, &e));
+    applying(py, core, key.get(), call, WritePolicy::in_force(policy), raised)
+}
+
+/// Applies a function to one record; `made` makes something of what it returns, or of its failure.
+pub(crate) fn applying<F>(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    key: &Key,
+    call: Function,
+    policy: Arc<CoreWrite>,
+    made: F,
+) -> PyResult<impl Twin + use<F>>
+where
+    F: FnOnce(Python<'_>, aerolane::Result<Py<PyAny>>) -> PyResult<Py<PyAny>> + Send + 'static,
+{
     let args = match core_value::decode(particle_type::LIST, &call.arguments) {
         Ok(Value::List(args)) => args,
         Ok(_) => Vec::new(),
         Err(error) => return Err(errors::invalid_argument(py, format!("the arguments of the UDF: {error}"))),
     };
-    let (key, policy) = (core_key(key.get()), WritePolicy::in_force(policy));
+    let key = core_key(key);
     let client = RawClient::clone(&core.raw).asynchronous();
     Ok(Control {
-        future: async move { client.execute_udf(&policy, &key, &call.package, &call.name, &args).await },
-        convert: |py: Python<'_>, result: Option<Value>| match result {
-            None => Ok(py.None()),
-            Some(result) => {
-                let refused = |e| errors::to_py(py, &aerolane::Error::bad_response(format!("the UDF's result: {e}")));
-                let mut bytes = Vec::new();
-                let kind = core_value::particle_type_of(&result).map_err(refused)?;
-                core_value::encode(&result, &mut bytes).map_err(refused)?;
-                value::decode(py, kind, &bytes)
-            }
+        future: async move { Ok(timed(client.execute_udf(&policy, &key, &call.package, &call.name, &args)).await) },
+        convert: move |py: Python<'_>, returned: aerolane::Result<Option<Value>>| {
+            let value = match returned {
+                Err(error) => Err(error),
+                Ok(None) => Ok(py.None()),
+                Ok(Some(value)) => {
+                    let refused =
+                        |e| errors::to_py(py, &aerolane::Error::bad_response(format!("the UDF's result: {e}")));
+                    let mut bytes = Vec::new();
+                    let kind = core_value::particle_type_of(&value).map_err(refused)?;
+                    core_value::encode(&value, &mut bytes).map_err(refused)?;
+                    Ok(value::decode(py, kind, &bytes)?)
+                }
+            };
+            made(py, value)
         },
     })
 }

@@ -26,6 +26,10 @@ from ._behavior import Settings as Settings
 from ._behavior import get_all_behaviors as get_all_behaviors
 from ._behavior import get_behavior as get_behavior
 from ._behavior import get_behavior_or_default as get_behavior_or_default
+from ._builders import QueryBuilder as QueryBuilder
+from ._builders import SyncQueryBuilder as SyncQueryBuilder
+from ._builders import SyncWriteSegmentBuilder as SyncWriteSegmentBuilder
+from ._builders import WriteSegmentBuilder as WriteSegmentBuilder
 from ._call_policies import BatchPolicy as BatchPolicy
 from ._call_policies import QueryPolicy as QueryPolicy
 from ._call_policies import ReadPolicy as ReadPolicy
@@ -189,6 +193,13 @@ from ._query import Recordset as Recordset
 from ._query import RegisterTask as RegisterTask
 from ._query import Statement as Statement
 from ._query import UdfRemoveTask as UdfRemoveTask
+from ._results import ErrorHandler as ErrorHandler
+from ._results import ErrorStrategy as ErrorStrategy
+from ._results import HllConfig as HllConfig
+from ._results import OperationResult as OperationResult
+from ._results import RecordResult as RecordResult
+from ._results import RecordStream as RecordStream
+from ._results import SyncRecordStream as SyncRecordStream
 from ._session import Client as Client
 from ._session import Cluster as Cluster
 from ._session import ClusterDefinition as ClusterDefinition
@@ -209,6 +220,8 @@ from ._step_policies import BatchUDFPolicy as BatchUDFPolicy
 from ._step_policies import BatchWritePolicy as BatchWritePolicy
 from ._step_policies import TxnRollPolicy as TxnRollPolicy
 from ._step_policies import TxnVerifyPolicy as TxnVerifyPolicy
+from ._steps import QueryBinBuilder as QueryBinBuilder
+from ._steps import WriteBinBuilder as WriteBinBuilder
 from ._testing import EmbeddedCluster as EmbeddedCluster
 from ._testing import EmbeddedNode as EmbeddedNode
 from ._testing import Fault as Fault

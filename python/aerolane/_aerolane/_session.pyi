@@ -9,6 +9,7 @@ from aerolane.system_settings import SystemSettings
 
 from ._awaitable import Awaitable, AwaitableContext
 from ._behavior import Behavior
+from ._builders import QueryBuilder, SyncQueryBuilder, SyncWriteSegmentBuilder, WriteSegmentBuilder, _Verbs
 from ._client_policy import ClientPolicy
 from ._enums import AuthMode
 from ._metrics import ClusterMetrics, MetricsPolicy
@@ -235,7 +236,11 @@ class NamespaceScStatus(NamedTuple):
     detail: str
 
 @final
-class Session:
+class Session(_Verbs[WriteSegmentBuilder]):
+    @overload
+    def query(self, dataset: DataSet, /) -> QueryBuilder: ...
+    @overload
+    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> QueryBuilder: ...
     @property
     def behavior(self) -> Behavior: ...
     def session_for(self, behavior: Behavior) -> Session: ...
@@ -251,7 +256,11 @@ class Session:
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
 
 @final
-class SyncSession:
+class SyncSession(_Verbs[SyncWriteSegmentBuilder]):
+    @overload
+    def query(self, dataset: DataSet, /) -> SyncQueryBuilder: ...
+    @overload
+    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncQueryBuilder: ...
     @property
     def behavior(self) -> Behavior: ...
     def session_for(self, behavior: Behavior) -> SyncSession: ...

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::Privilege;
 use super::users::{Role, User};
-use crate::client::twin::{Control, Twin};
+use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::AdminPolicy;

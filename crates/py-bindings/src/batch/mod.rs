@@ -11,7 +11,7 @@ pub(crate) mod commands;
 mod ops;
 mod record;
 pub(crate) mod rows;
-mod run;
+pub(crate) mod run;
 pub(crate) mod shape;
 mod stream;
 

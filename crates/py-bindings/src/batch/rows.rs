@@ -10,9 +10,9 @@ use crate::key::Key;
 
 /// A key object: its bytes are read without the GIL.
 pub(crate) struct RowKey {
-    pub(super) key: Py<Key>,
+    pub(crate) key: Py<Key>,
     /// The row's record is an answer to `operate`.
-    pub(super) operate: bool,
+    pub(crate) operate: bool,
 }
 
 impl RawKey for RowKey {
@@ -36,7 +36,7 @@ impl RawKey for RowKey {
     }
 }
 
-pub(super) type Rows = RawBatch<RowKey>;
+pub(crate) type Rows = RawBatch<RowKey>;
 
 /// The items of a sequence, each one given to `each` with its place.
 pub(crate) fn each_item<'py>(

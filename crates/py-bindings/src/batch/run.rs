@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use super::record::BatchRecord;
 use super::rows::Rows;
 use crate::blocking::{Signals, gets_signals};
-use crate::client::check_open;
-use crate::client::twin::{Twin, block_on};
+
+use crate::command::{Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Make;
 use crate::{errors, host};
@@ -24,35 +24,85 @@ pub(crate) struct Batch<C> {
     pub(super) convert: C,
 }
 
+impl<C> Batch<C>
+where
+    C: FnOnce(Python<'_>, Rows) -> PyResult<Py<PyAny>> + Send + 'static,
+{
+    fn alone(self) -> Batches<impl FnOnce(Python<'_>, Vec<Ran>) -> PyResult<Py<PyAny>> + Send + 'static> {
+        let Self { policy, rows, convert } = self;
+        let convert = move |py: Python<'_>, mut ran: Vec<Ran>| match ran.pop() {
+            Some(Ran { rows, result: Err(error), refused: true }) => Err(raised(py, rows, &error)),
+            Some(Ran { rows, result, .. }) => finish(py, rows, result, convert),
+            None => Ok(py.None()),
+        };
+        Batches { policy, runs: vec![rows], convert }
+    }
+}
+
 impl<C> Twin for Batch<C>
 where
     C: FnOnce(Python<'_>, Rows) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        check_open(py, core)?;
-        let Self { policy, mut rows, convert } = self;
+        self.alone().start(py, core)
+    }
+
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        self.alone().block(py, core)
+    }
+}
+
+/// Batches that are carried out one after the other.
+pub(crate) struct Batches<C> {
+    pub(crate) policy: Arc<BatchPolicy>,
+    pub(crate) runs: Vec<Rows>,
+    /// Makes the result, whatever became of them.
+    pub(crate) convert: C,
+}
+
+/// A batch that was carried out.
+pub(crate) struct Ran {
+    pub(crate) rows: Rows,
+    pub(crate) result: aerolane::Result<()>,
+    /// It was not carried out at all: its transaction does not take it.
+    pub(crate) refused: bool,
+}
+
+impl<C> Twin for Batches<C>
+where
+    C: FnOnce(Python<'_>, Vec<Ran>) -> PyResult<Py<PyAny>> + Send + 'static,
+{
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        core.check_open(py)?;
+        let Self { policy, runs, convert } = self;
         let client = Arc::clone(core);
         host::drive(py, core, move |handle| async move {
-            let ended = if policy.base_policy.txn.is_some() {
-                let raw = (*client.raw).clone();
+            let mut all = Vec::with_capacity(runs.len());
+            let mut failed = None;
+            for mut rows in runs {
+                if policy.base_policy.txn.is_none() {
+                    let (rows, result) = client.raw.batch_on(&handle, Arc::clone(&policy), rows).await;
+                    all.push(Ran { rows, result, refused: false });
+                    continue;
+                }
+                let (raw, policy) = ((*client.raw).clone(), Arc::clone(&policy));
                 let batch = async move {
                     let result = raw.batch_in_txn(&policy, &mut rows).await;
-                    (rows, result)
+                    Ran::in_txn(rows, result)
                 };
-                client.raw.cluster().run(batch).await.map(|(rows, result)| match result {
-                    Ok(result) => (rows, result, false),
-                    Err(error) => (rows, Err(error), true),
-                })
-            } else {
-                let (rows, result) = client.raw.batch_on(&handle, policy, rows).await;
-                Ok((rows, result, false))
-            };
+                match client.raw.cluster().run(batch).await {
+                    Ok(ran) => all.push(ran),
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
             // Kept open to the end.
             drop(client);
-            let made: Make = Box::new(move |py| match ended {
-                Ok((rows, Err(error), true)) => Err(raised(py, rows, &error)),
-                Ok((rows, result, _)) => finish(py, rows, result, convert),
-                Err(error) => Err(errors::to_py(py, &error)),
+            let made: Make = Box::new(move |py| match failed {
+                None => convert(py, all),
+                Some(error) => Err(errors::to_py(py, &error)),
             });
             made
         })
@@ -60,26 +110,38 @@ where
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check(py)?;
-        let Self { policy, mut rows, convert } = self;
-        if policy.base_policy.txn.is_some() {
-            let batch = async {
-                let result = core.raw.batch_in_txn(&policy, &mut rows).await;
-                (rows, result)
+        let Self { policy, runs, convert } = self;
+        let mut all = Vec::with_capacity(runs.len());
+        for mut rows in runs {
+            if policy.base_policy.txn.is_some() {
+                let batch = async {
+                    let result = core.raw.batch_in_txn(&policy, &mut rows).await;
+                    Ran::in_txn(rows, result)
+                };
+                all.push(block_on(py, core, batch)?);
+                continue;
+            }
+            let result = if gets_signals(py)? {
+                let signals = Signals::default();
+                let result = py.detach(|| core.raw.batch_blocking(&policy, &mut rows, Some(&|| signals.raised())));
+                if let Some(raised) = signals.take() {
+                    return Err(raised);
+                }
+                result
+            } else {
+                py.detach(|| core.raw.batch_blocking(&policy, &mut rows, None))
             };
-            return match block_on(py, core, batch)? {
-                (rows, Ok(result)) => finish(py, rows, result, convert),
-                (rows, Err(error)) => Err(raised(py, rows, &error)),
-            };
+            all.push(Ran { rows, result, refused: false });
         }
-        if !gets_signals(py)? {
-            let result = py.detach(|| core.raw.batch_blocking(&policy, &mut rows, None));
-            return finish(py, rows, result, convert);
-        }
-        let signals = Signals::default();
-        let result = py.detach(|| core.raw.batch_blocking(&policy, &mut rows, Some(&|| signals.raised())));
-        match signals.take() {
-            Some(raised) => Err(raised),
-            None => finish(py, rows, result, convert),
+        convert(py, all)
+    }
+}
+
+impl Ran {
+    fn in_txn(rows: Rows, result: aerolane::Result<aerolane::Result<()>>) -> Self {
+        match result {
+            Ok(result) => Self { rows, result, refused: false },
+            Err(error) => Self { rows, result: Err(error), refused: true },
         }
     }
 }
@@ -124,7 +186,7 @@ fn raised(py: Python<'_>, rows: Rows, error: &aerolane::Error) -> PyErr {
 }
 
 /// Whether a row has an outcome of its own.
-pub(super) fn is_answered(outcome: &RawOutcome<'_>) -> bool {
+pub(crate) fn is_answered(outcome: &RawOutcome<'_>) -> bool {
     match outcome {
         RawOutcome::Answered(_) => true,
         RawOutcome::Failed(error) => {

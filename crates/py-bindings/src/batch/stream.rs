@@ -16,8 +16,8 @@ use tokio::task::AbortHandle;
 use super::record::{BatchRecord, Outcome};
 use super::rows::{RowKey, Rows};
 use super::run::is_answered;
-use crate::client::check_open;
-use crate::client::twin::{Twin, block_on};
+
+use crate::command::{Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
 use crate::key::Key;
@@ -34,7 +34,7 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     fn begin(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        check_open(py, core)?;
+        core.check_open(py)?;
         txn::refuse(py, &self.policy.base_policy, "a streaming batch")?;
         let Self { policy, rows, keys } = self;
         let news = Arc::new(News::default());

@@ -19,7 +19,8 @@ use crate::policy::enums::Named;
 use crate::policy::{BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy};
 use resolved::Patch;
 pub(crate) use resolved::Resolved;
-use scope::{Mode, OpKind, OpShape, Scope};
+pub(crate) use scope::OpKind;
+use scope::{Mode, OpShape, Scope};
 use settings::Settings;
 
 /// A named set of settings for all kinds of calls, made from another one by `derive_with_changes`.

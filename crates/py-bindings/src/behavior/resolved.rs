@@ -85,6 +85,20 @@ impl Resolved {
         Arc::clone(&self.batch[kind as usize][usize::from(sc)])
     }
 
+    /// For the step of a commit that checks what was read.
+    pub(crate) fn txn_verify_policy(&self) -> core::TxnVerifyPolicy {
+        let mut policy = core::TxnVerifyPolicy::default();
+        base(&self.txn_verify, &mut policy.batch_policy.base_policy);
+        policy
+    }
+
+    /// For the step that ends a transaction at each record.
+    pub(crate) fn txn_roll_policy(&self) -> core::TxnRollPolicy {
+        let mut policy = core::TxnRollPolicy::default();
+        base(&self.txn_roll, &mut policy.batch_policy.base_policy);
+        policy
+    }
+
     pub(crate) fn query(&self, sc: bool) -> Arc<core::QueryPolicy> {
         Arc::clone(&self.query[usize::from(sc)])
     }

@@ -27,6 +27,7 @@ const MAX_LEVELS: usize = 256;
 /// The methods raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
 /// `InvalidArgumentError` for values that cannot be sent.
 #[pyclass(frozen, module = "aerolane.native", name = "CTX")]
+#[derive(Clone)]
 pub(crate) struct Context {
     id: u16,
     /// One msgpack element.
@@ -56,6 +57,28 @@ impl Context {
         Self { id, value: SmallBytes::concat([value]), depth: 0 }
     }
 
+    /// [`all_children`](Self::all_children), for builders.
+    pub(crate) fn each_child() -> Self {
+        Self::of(context::all_children)
+    }
+
+    /// [`all_children_with_filter`](Self::all_children_with_filter), for builders.
+    pub(crate) fn each_child_where(exp: &Exp) -> Self {
+        let depth = exp.depth();
+        Self { depth, ..Self::of(|value| context::all_children_with_filter(value, exp.bytes())) }
+    }
+
+    /// [`map_keys_in`](Self::map_keys_in), for builders.
+    pub(crate) fn keys_in(keys: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::map_keys_in(keys)
+    }
+
+    /// [`and_filter`](Self::and_filter), for builders.
+    pub(crate) fn filtered(exp: &Exp) -> Self {
+        let depth = exp.depth();
+        Self { depth, ..Self::of(|value| context::and_filter(value, exp.bytes())) }
+    }
+
     fn level(&self) -> Level<'_> {
         (self.id, &self.value)
     }
@@ -65,72 +88,71 @@ impl Context {
 impl Context {
     /// The item of a list at an index.
     #[staticmethod]
-    fn list_index(index: i64) -> Self {
+    pub(crate) fn list_index(index: i64) -> Self {
         Self::of(|value| context::list_index(value, index))
     }
 
     /// The item of a list at an index; if there is none, a list of this order is created there. `pad`: the list around
     /// it may be shorter than the index, and is padded with nil (of no effect with an ordered one).
     #[staticmethod]
-    fn list_index_create(index: i64, order: Choice<ListOrder>, pad: bool) -> Self {
+    pub(crate) fn list_index_create(index: i64, order: Choice<ListOrder>, pad: bool) -> Self {
         Self::of(|value| context::list_index_create(value, index, create::list(order.0 as u8, pad)))
     }
 
     /// The item of a list at a rank: 0 is the smallest.
     #[staticmethod]
-    fn list_rank(rank: i64) -> Self {
+    pub(crate) fn list_rank(rank: i64) -> Self {
         Self::of(|value| context::list_rank(value, rank))
     }
 
     /// The first item of a list that is equal to a value.
     #[staticmethod]
-    fn list_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn list_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_value(value, |out| context::list_value(out, |writer| value::pack_comparable(writer, value)))
     }
 
     /// The value of a map at an index, in the order of keys.
     #[staticmethod]
-    fn map_index(index: i64) -> Self {
+    pub(crate) fn map_index(index: i64) -> Self {
         Self::of(|value| context::map_index(value, index))
     }
 
     /// The value of a map at a rank: 0 is the smallest.
     #[staticmethod]
-    fn map_rank(rank: i64) -> Self {
+    pub(crate) fn map_rank(rank: i64) -> Self {
         Self::of(|value| context::map_rank(value, rank))
     }
 
     /// The value of a key of a map.
     #[staticmethod]
-    fn map_key(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn map_key(key: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_value(key, |out| context::map_key(out, |writer| value::pack_key(writer, key)))
     }
 
     /// The value of a key of a map; if there is none, a map of this order is created there.
     #[staticmethod]
-    fn map_key_create(key: &Bound<'_, PyAny>, order: Choice<MapOrder>) -> PyResult<Self> {
+    pub(crate) fn map_key_create(key: &Bound<'_, PyAny>, order: Choice<MapOrder>) -> PyResult<Self> {
         let create = create::map(order.0 as u8);
         Self::with_value(key, |out| context::map_key_create(out, |writer| value::pack_key(writer, key), create))
     }
 
     /// The first value of a map that is equal to this one. A dict stands for a key-ordered map.
     #[staticmethod]
-    fn map_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn map_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::with_value(value, |out| context::map_value(out, |writer| pack_map_value(writer, value)))
     }
 
     /// All items of a list, or values of a map. Only on paths; server 8.1.1 and later.
     #[staticmethod]
     fn all_children() -> Self {
-        Self::of(context::all_children)
+        Self::each_child()
     }
 
     /// The items of a list, or values of a map, for which an expression is true. It sees them through
     /// `FilterExpression.int_loop_var` and its like. Only on paths; server 8.1.1 and later.
     #[staticmethod]
     fn all_children_with_filter(exp: Exp) -> Self {
-        let depth = exp.depth();
-        Self { depth, ..Self::of(|value| context::all_children_with_filter(value, exp.bytes())) }
+        Self::each_child_where(&exp)
     }
 
     /// The values of some keys of a map. Only on paths; server 8.1.2 and later.
@@ -145,8 +167,7 @@ impl Context {
     /// later.
     #[staticmethod]
     fn and_filter(exp: Exp) -> Self {
-        let depth = exp.depth();
-        Self { depth, ..Self::of(|value| context::and_filter(value, exp.bytes())) }
+        Self::filtered(&exp)
     }
 
     /// A sequence of CTX as bytes: what `from_bytes` and other clients take. What they create is not part of that.
@@ -277,6 +298,16 @@ impl<'py> FromPyObject<'_, 'py> for Ctx {
 impl Ctx {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// With another step behind its last one.
+    pub(crate) fn and(&self, py: Python<'_>, step: Context) -> PyResult<Self> {
+        if self.0.len() >= MAX_LEVELS {
+            return Err(too_long(py, self.0.len() + 1));
+        }
+        let mut steps: Vec<_> = self.0.iter().map(|step| step.clone_ref(py)).collect();
+        steps.push(Py::new(py, step)?);
+        Ok(Self(steps))
     }
 
     pub(crate) fn levels(&self) -> impl ExactSizeIterator<Item = Level<'_>> {

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::twin::{Control, Twin};
+use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::key::check_names;
 use crate::policy::AdminPolicy;

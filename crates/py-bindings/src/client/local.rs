@@ -5,9 +5,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::native::{self, Later};
-use super::single::Overrides;
-use super::twin::Twin;
 use super::{control, shared};
+use crate::command::Twin;
+use crate::command::single::Overrides;
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
@@ -49,7 +49,7 @@ impl LocalClient {
     /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
     fn is_strong_consistency(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<bool>> {
         self.core.check(py)?;
-        Ok(native::mode(&self.core, namespace))
+        Ok(self.core.mode(namespace))
     }
 
     /// As `Client.get_blocking`.

@@ -1,9 +1,7 @@
 //! The native client (`aerolane.native`).
 //!
-//! * [`single`]: the commands about one record, for all front doors
-//! * [`native`]: the same with the arguments of this client's methods
+//! * [`native`]: the commands about one record, with the arguments of this client's methods
 //! * [`control`]: the commands that the control plane carries out
-//! * [`twin`]: how a command is carried out, async or blocking
 //! * [`connect`](mod@connect), [`local`], [`node`], [`stats`], [`version`]
 
 mod connect;
@@ -12,10 +10,8 @@ mod local;
 mod native;
 mod node;
 mod shared;
-pub(crate) mod single;
 mod stats;
 pub(crate) mod thread;
-pub(crate) mod twin;
 mod version;
 
 use std::sync::Arc;
@@ -28,6 +24,8 @@ use crate::admin::{Privilege, commands as admin};
 use crate::argument::{argument, optional};
 use crate::batch::commands as batch;
 use crate::cdt::Flags;
+use crate::command::single::Overrides;
+use crate::command::{Twin, twins};
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::metrics::{ClusterMetrics, MetricsPolicy};
@@ -41,10 +39,7 @@ use crate::{host, index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
 use native::Later;
-pub(crate) use native::mode;
-pub(crate) use node::{Node, NodeRef, check_open, node_class};
-use single::Overrides;
-use twin::{Twin, twins};
+pub(crate) use node::{Node, NodeRef, node_class};
 pub(crate) use version::Version;
 
 /// A client for a cluster, for any number of threads and event loops. Made by `new_client` or `new_client_blocking`.
@@ -100,7 +95,7 @@ twins! { Client {
         /// Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have.
         fn is_strong_consistency(&self, py: Python<'_>, namespace: &str) -> PyResult<Option<bool>> {
             self.core.check(py)?;
-            Ok(native::mode(&self.core, namespace))
+            Ok(self.core.mode(namespace))
         }
 
         /// Whether the client is open and knows an active node.
@@ -115,7 +110,7 @@ twins! { Client {
 
         /// The names of the active nodes.
         fn node_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-            check_open(py, &self.core)?;
+            self.core.check_open(py)?;
             Ok(self.core.raw.asynchronous().node_names())
         }
 

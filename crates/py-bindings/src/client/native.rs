@@ -6,8 +6,8 @@ use aerolane::command::encode::WriteKind;
 use aerospike_core::BasePolicy;
 use pyo3::prelude::*;
 
-use super::single::{self, Overrides};
-use super::twin::Twin;
+use crate::command::Twin;
+use crate::command::single::{self, Overrides};
 use crate::core::ClientCore;
 use crate::key::Key;
 use crate::policy::kinds::{Filter, Kind};
@@ -21,12 +21,7 @@ fn by_mode<'a, P>(core: &ClientCore, key: &Bound<'_, Key>, policy: Option<P>, sc
 where
     P: Copy + 'a,
 {
-    if sc.is_some() && mode(core, key.get().namespace()) == Some(true) { sc } else { policy }
-}
-
-/// Whether a namespace is in strong-consistency mode, by the partition map; `None`: there is no such namespace.
-pub(crate) fn mode(core: &ClientCore, namespace: &str) -> Option<bool> {
-    core.raw.cluster().strong_consistency(namespace)
+    if sc.is_some() && core.mode(key.get().namespace()) == Some(true) { sc } else { policy }
 }
 
 /// What a call says beside its policy, and goes before it.

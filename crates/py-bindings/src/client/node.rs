@@ -6,8 +6,8 @@ use aerospike_core::Node as CoreNode;
 use pyo3::prelude::*;
 
 use super::control;
-use super::twin::Twin;
 use crate::argument::{argument, optional};
+use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::policy::AdminPolicy;
 use crate::{errors, host};
@@ -24,7 +24,7 @@ impl NodeRef {
     /// # Errors
     /// The client is closed.
     pub(crate) fn all(py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Vec<Self>> {
-        check_open(py, core)?;
+        core.check_open(py)?;
         let nodes = core.raw.asynchronous().nodes();
         Ok(nodes.into_iter().map(|node| Self { core: Arc::clone(core), node }).collect())
     }
@@ -56,16 +56,6 @@ impl NodeRef {
     pub(crate) fn info(&self, command: &str, policy: Option<&Bound<'_, AdminPolicy>>) -> PyResult<impl Twin + use<>> {
         control::info_of(&self.core, Arc::clone(&self.node), command, policy)
     }
-}
-
-/// # Errors
-/// The client is closed.
-pub(crate) fn check_open(py: Python<'_>, core: &ClientCore) -> PyResult<()> {
-    core.check(py)?;
-    if core.raw.cluster().is_closed() {
-        return Err(errors::to_py(py, &aerolane::Error::client_closed()));
-    }
-    Ok(())
 }
 
 /// Defines a class of nodes with what all of them have, and the methods given.

@@ -231,20 +231,27 @@ impl Lane {
     /// A request was not taken, or has failed: its error, or another attempt.
     pub(super) fn fail(slf: &Bound<'_, Self>, local: &Local, token: Token, failure: Option<RawFailure>) {
         let py = slf.py();
-        let error = {
+        let failed = {
             let work = token.op.get().work.borrow();
             let Some(entry) = work.entry(token.index) else { return };
-            match (&failure, &entry.attempt) {
+            let error = match (&failure, &entry.attempt) {
                 (Some(failure), Some((attempt, _))) => {
                     let (policy, call) = (entry.call.policy.base(), entry.call.raw());
                     entry.core.raw.finish(policy, call, attempt, failure.clone(), local.now())
                 }
                 (Some(RawFailure::Refused(error)), None) => Some(error.clone()),
                 _ => None,
-            }
+            };
+            error.map(|error| (error, entry.call.outcome.is_some()))
         };
-        match error {
-            Some(error) => local.finish(py, token, Err(errors::to_py(py, &error))),
+        match failed {
+            // It may run code of the caller's, which must not find the operation borrowed.
+            Some((error, true)) => {
+                let entry = token.op.get().work.borrow_mut().take_entry(py, token.index);
+                let outcome = entry.map(|entry| entry.call.failed(py, &error));
+                local.finish(py, token, outcome.unwrap_or_else(|| Err(errors::to_py(py, &error))));
+            }
+            Some((error, false)) => local.finish(py, token, Err(errors::to_py(py, &error))),
             None => Self::resume(slf, local, token, failure),
         }
     }
@@ -262,7 +269,7 @@ impl Lane {
             let outcome = core.raw.resume_on(&handle, call.policy.base(), call.raw(), &request, begun).await;
             let made: Make = Box::new(move |py| match outcome {
                 Ok(body) => call.result(py, &body),
-                Err(error) => Err(errors::to_py(py, &error)),
+                Err(error) => call.failed(py, &error),
             });
             // Kept open to the end.
             drop(core);

@@ -14,8 +14,22 @@ use crate::value::{self, Refused};
 #[pyclass(frozen, extends = BaseOperation, module = "aerolane.native")]
 pub(crate) struct BitOperation;
 
-fn blob<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn blob<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| Ok(writer.blob(value::bytes_of(value)?.as_bytes()))
+}
+
+/// The blob, or some bytes of it, as base64 text.
+pub(crate) fn base64(
+    out: &mut Vec<u8>,
+    byte_offset: Option<i64>,
+    byte_size: Option<i64>,
+    invert_size: bool,
+) -> Result<u8, Refused> {
+    match (byte_offset, byte_size) {
+        (Some(offset), Some(size)) => Ok(bit::b64_encode(out, Some(offset), Some(size), invert_size.then_some(1))),
+        (None, None) if !invert_size => Ok(bit::b64_encode(out, None, None, None)),
+        _ => Err(Refused::value("byte_offset and byte_size are given both or not at all")),
+    }
 }
 
 operations! {
@@ -79,11 +93,5 @@ operations! {
     /// `invert_size` the size counts from the end. Server 8.2 and later.
     #[pyo3(signature = (bin_name, byte_offset=None, byte_size=None, invert_size=false))]
     b64_encode(bin_name; byte_offset: Option<i64>, byte_size: Option<i64>, invert_size: bool)
-        = |out| match (byte_offset, byte_size) {
-            (Some(offset), Some(size)) => {
-                Ok(bit::b64_encode(out, Some(offset), Some(size), invert_size.then_some(1)))
-            }
-            (None, None) if !invert_size => Ok(bit::b64_encode(out, None, None, None)),
-            _ => Err(Refused::value("byte_offset and byte_size are given both or not at all")),
-        };
+        = |out| base64(out, byte_offset, byte_size, invert_size);
 }

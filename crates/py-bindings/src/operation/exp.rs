@@ -3,6 +3,7 @@
 use aerolane_wire::msgpack::Writer;
 use aerolane_wire::operation::exp;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use super::BaseOperation;
 use super::table::{bits, operations};
@@ -16,6 +17,16 @@ pub(crate) struct ExpOperation;
 
 fn of(expression: &Exp) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> {
     |writer| Ok(writer.raw(expression.bytes()))
+}
+
+/// Answers with what an expression evaluates to, as a bin of this name.
+pub(crate) fn reading(name: &Bound<'_, PyString>, exp: &Exp, flags: Flags) -> PyResult<BaseOperation> {
+    BaseOperation::encoded(name, true, |out| exp::read(out, of(exp), flags.0))
+}
+
+/// Writes what an expression evaluates to into a bin.
+pub(crate) fn writing(name: &Bound<'_, PyString>, exp: &Exp, flags: Flags) -> PyResult<BaseOperation> {
+    BaseOperation::encoded(name, true, |out| exp::write(out, of(exp), flags.0))
 }
 
 operations! {

@@ -18,7 +18,7 @@ use crate::value::{self, Hll, Refused};
 pub(crate) struct HllOperation;
 
 /// HLLs as one argument.
-fn hlls<'a>(list: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn hlls<'a>(list: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| {
         value::pack_items(writer, list, |writer, item| {
             if item.is_instance_of::<Hll>() {

@@ -20,17 +20,17 @@ pub(crate) struct ListOperation;
 const PERSIST: i64 = order::PERSIST_INDEX as i64;
 
 /// Creates a list of an order.
-fn creation(
+pub(crate) fn creation(
     name: &Bound<'_, PyString>,
     order: ListOrder,
     pad: bool,
     persist_index: bool,
-) -> PyResult<Py<ListOperation>> {
+) -> PyResult<BaseOperation> {
     let order = order as u8;
     let attributes = if persist_index { order | order::PERSIST_INDEX } else { order };
     let made = BaseOperation::encoded(name, false, |out| list::set_type(out, i64::from(attributes)))?;
     let sets_type = Some(SetsType { create: create::list(order, pad), order: attributes });
-    Py::new(name.py(), (ListOperation, BaseOperation { sets_type, ..made }))
+    Ok(BaseOperation { sets_type, ..made })
 }
 
 #[pymethods]
@@ -44,13 +44,13 @@ impl ListOperation {
         pad: bool,
         persist_index: bool,
     ) -> PyResult<Py<Self>> {
-        creation(&bin_name, order.0, pad, persist_index)
+        Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, pad, persist_index)?))
     }
 
     /// Creates the list if it is missing, with an index that is stored.
     #[staticmethod]
     fn create_with_index(bin_name: Bound<'_, PyString>, order: Choice<ListOrder>) -> PyResult<Py<Self>> {
-        creation(&bin_name, order.0, false, true)
+        Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, false, true)?))
     }
 
     /// The same operation on a list inside of the bin: `ctx` is the way there. This operation stays as it is.

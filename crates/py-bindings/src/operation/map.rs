@@ -18,20 +18,19 @@ use crate::value::{self, Refused};
 pub(crate) struct MapOperation;
 
 /// Creates a map of an order.
-fn creation(name: &Bound<'_, PyString>, order: MapOrder, persist_index: bool) -> PyResult<Py<MapOperation>> {
+pub(crate) fn creation(name: &Bound<'_, PyString>, order: MapOrder, persist_index: bool) -> PyResult<BaseOperation> {
     let order = order as u8;
     let attributes = if persist_index { order | order::PERSIST_INDEX } else { order };
     let made = BaseOperation::encoded(name, true, |out| map::set_type(out, i64::from(attributes)))?;
     let sets_type = Some(SetsType { create: create::map(order), order: attributes });
-    Py::new(name.py(), (MapOperation, BaseOperation { sets_type, ..made }))
+    Ok(BaseOperation { sets_type, ..made })
 }
 
 /// Pairs as one argument: a mapping, or a sequence of pairs, of which a later one goes before an earlier one.
-fn pairs<'a>(
+pub(crate) fn pairs<'a>(
     items: &'a Bound<'_, PyAny>,
-    policy: &MapPolicy,
+    ordered: bool,
 ) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
-    let ordered = policy.is_ordered();
     move |writer| {
         if items.hasattr("items")? {
             return value::pack_mapping(writer, items, ordered);
@@ -50,13 +49,13 @@ impl MapOperation {
     /// Creates the map if it is missing.
     #[staticmethod]
     fn create(bin_name: Bound<'_, PyString>, order: Choice<MapOrder>) -> PyResult<Py<Self>> {
-        creation(&bin_name, order.0, false)
+        Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, false)?))
     }
 
     /// Creates the map if it is missing, with an index that is stored (not inside of a context).
     #[staticmethod]
     fn create_with_index(bin_name: Bound<'_, PyString>, order: Choice<MapOrder>) -> PyResult<Py<Self>> {
-        creation(&bin_name, order.0, true)
+        Py::new(bin_name.py(), (Self, creation(&bin_name, order.0, true)?))
     }
 
     /// The same operation on a map inside of the bin: `ctx` is the way there. This operation stays as it is.
@@ -78,7 +77,7 @@ operations! {
     /// Sets the values of several keys; creates the map if it is missing. `items`: a sequence of pairs, or a mapping.
     /// Answers with the new size.
     put_items(bin_name; items: Bound<'_, PyAny>, policy: PyRef<'_, MapPolicy>)
-        = |out| map::put_items(out, pairs(&items, &policy), policy.attributes(), policy.flags_number());
+        = |out| map::put_items(out, pairs(&items, policy.is_ordered()), policy.attributes(), policy.flags_number());
     /// Adds to the number of a key; creates what is missing. Answers with the sum.
     increment_value(bin_name; key: Bound<'_, PyAny>, value: i64, policy: PyRef<'_, MapPolicy>)
         = |out| map::increment(out, self::key(&key), Some(number(value)), Some(policy.attributes()));

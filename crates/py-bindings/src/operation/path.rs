@@ -3,6 +3,7 @@
 use aerolane_wire::msgpack::Writer;
 use aerolane_wire::operation::path;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use super::BaseOperation;
 use super::table::operations;
@@ -16,11 +17,11 @@ use crate::value::Refused;
 pub(crate) struct CdtOperation;
 
 /// Bits of `SelectFlags` and `ModifyFlags`.
-const MATCHING_TREE: i64 = 0;
-const VALUES: i64 = 1;
-const MAP_KEYS: i64 = 2;
-const MAP_ENTRIES: i64 = 3;
-const NO_FAIL: i64 = 16;
+pub(crate) const MATCHING_TREE: i64 = 0;
+pub(crate) const VALUES: i64 = 1;
+pub(crate) const MAP_KEYS: i64 = 2;
+pub(crate) const MAP_ENTRIES: i64 = 3;
+pub(crate) const NO_FAIL: i64 = 16;
 
 fn select(out: &mut Vec<u8>, flags: i64, ctx: &Ctx) -> u8 {
     path::select(out, ctx.levels(), flags)
@@ -28,6 +29,16 @@ fn select(out: &mut Vec<u8>, flags: i64, ctx: &Ctx) -> u8 {
 
 fn modify(out: &mut Vec<u8>, flags: i64, exp: &Exp, ctx: &Ctx) -> Result<u8, Refused> {
     path::modify(out, ctx.levels(), flags, |writer: &mut Writer<'_>| Ok(writer.raw(exp.bytes())))
+}
+
+/// Answers with what a path selects, as `flags` say.
+pub(crate) fn selecting(name: &Bound<'_, PyString>, flags: i64, ctx: &Ctx) -> PyResult<BaseOperation> {
+    BaseOperation::encoded(name, false, |out| select(out, flags, ctx))
+}
+
+/// Sets what a path selects to what an expression gives for it.
+pub(crate) fn modifying(name: &Bound<'_, PyString>, flags: i64, exp: &Exp, ctx: &Ctx) -> PyResult<BaseOperation> {
+    BaseOperation::encoded(name, false, |out| self::modify(out, flags, exp, ctx))
 }
 
 operations! {

@@ -17,7 +17,7 @@ use crate::value::{self, Refused};
 pub(crate) struct StringOperation;
 
 /// Two strs as one argument.
-fn pair<'a>(
+pub(crate) fn pair<'a>(
     first: &'a Bound<'_, PyString>,
     second: &'a Bound<'_, PyString>,
 ) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
@@ -25,7 +25,7 @@ fn pair<'a>(
 }
 
 /// A str, or several, as one argument that is a list.
-fn strings<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn strings<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| {
         let each = |writer: &mut Writer<'_>, item: &Bound<'_, PyAny>| match item.cast::<PyString>() {
             Ok(text) => Ok(writer.str(utf8(text)?)),
@@ -40,7 +40,7 @@ fn strings<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> R
 }
 
 /// Flags come behind the end: without one there is no place for them.
-fn snip_flags(end: Option<i64>, flags: Option<ByteFlags>) -> Result<Option<i64>, Refused> {
+pub(crate) fn snip_flags(end: Option<i64>, flags: Option<ByteFlags>) -> Result<Option<i64>, Refused> {
     match (end, bits(flags)) {
         (None, 0) => Ok(None),
         (None, _) => Err(Refused::value("snip takes flags only together with an end")),

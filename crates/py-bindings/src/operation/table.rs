@@ -43,41 +43,41 @@ macro_rules! operations {
 pub(super) use operations;
 
 /// A value as an argument.
-pub(super) fn element<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn element<'a>(value: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| value::pack_value(writer, value)
 }
 
 /// The key of a map as an argument.
-pub(super) fn key<'a>(key: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn key<'a>(key: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| value::pack_key(writer, key)
 }
 
 /// Values as one argument.
-pub(super) fn elements<'a>(values: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
+pub(crate) fn elements<'a>(values: &'a Bound<'_, PyAny>) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a {
     |writer| value::pack_items(writer, values, value::pack_value)
 }
 
 /// A number as an argument that can be a value.
-pub(super) fn number(number: i64) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> {
+pub(crate) fn number(number: i64) -> impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> {
     move |writer| Ok(writer.int(number))
 }
 
 /// The end of a range; `None`: there is none.
-pub(super) fn end<'a>(value: &'a Bound<'_, PyAny>) -> Option<impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a> {
+pub(crate) fn end<'a>(value: &'a Bound<'_, PyAny>) -> Option<impl FnOnce(&mut Writer<'_>) -> Result<(), Refused> + 'a> {
     (!value.is_none()).then(|| element(value))
 }
 
 /// The text of a str.
-pub(super) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a [u8], Refused> {
+pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a [u8], Refused> {
     value::utf8(text)
 }
 
 /// The text of a str that may be left out.
-pub(super) fn text<'a>(text: Option<&'a Bound<'_, PyString>>) -> Result<Option<&'a [u8]>, Refused> {
+pub(crate) fn text<'a>(text: Option<&'a Bound<'_, PyString>>) -> Result<Option<&'a [u8]>, Refused> {
     text.map(|text| utf8(text)).transpose()
 }
 
 /// The bits of flags that may be left out.
-pub(super) fn bits<const MOST: i64>(flags: Option<Flags<MOST>>) -> i64 {
+pub(crate) fn bits<const MOST: i64>(flags: Option<Flags<MOST>>) -> i64 {
     flags.map_or(0, |flags| flags.0)
 }

@@ -9,8 +9,8 @@ use pyo3::types::PyCapsule;
 
 use super::recordset::{RECORDS_PER_PAUSE, Recordset, malformed};
 use super::stream::{Stream, Taken};
-use crate::client::twin::block_on;
 use crate::columns::{ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
+use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::{errors, host};
 

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use aerolane::client::{RawClient, RawQuery};
 use aerolane::query_where;
+use aerospike_core::QueryPolicy as CoreQuery;
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
 use super::plan::QueryPlan;
 use super::recordset::Recordset;
 use super::statement::{self, Asked, Runs, Statement};
+use super::stream::{Raw, Stream, Taken};
 use super::tasks::ExecuteTask;
 use crate::batch::shape;
 use crate::cdt::Flags;
-use crate::client::twin::{Control, Twin};
+use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::policy::{QueryPolicy, WritePolicy};
+use crate::record::Record;
 use crate::{errors, txn};
 
 /// The longest name of an index.
@@ -67,7 +70,8 @@ pub(crate) fn with_plan(
     plan: &Bound<'_, QueryPlan>,
     policy: Option<&Bound<'_, QueryPolicy>>,
 ) -> PyResult<impl Twin + use<>> {
-    read(py, core, statement.get().reads_by(py, &plan.get().plan)?, partition_filter, policy)
+    let asked = statement.get().reads_by(py, &plan.get().plan)?;
+    read(py, core, asked, partition_filter, QueryPolicy::in_force(policy), |_, records| Ok(records.into_any()))
 }
 
 /// Starts a query of records.
@@ -78,17 +82,22 @@ pub(crate) fn query(
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
     policy: Option<&Bound<'_, QueryPolicy>>,
 ) -> PyResult<impl Twin + use<>> {
-    read(py, core, statement.get().reads(py)?, partition_filter, policy)
+    let asked = statement.get().reads(py)?;
+    read(py, core, asked, partition_filter, QueryPolicy::in_force(policy), |_, records| Ok(records.into_any()))
 }
 
-fn read(
+/// Starts a query; `made` makes something of its records.
+pub(crate) fn read<F>(
     py: Python<'_>,
     core: &Arc<ClientCore>,
     asked: Asked,
     partition_filter: Option<&Bound<'_, PartitionFilter>>,
-    policy: Option<&Bound<'_, QueryPolicy>>,
-) -> PyResult<impl Twin + use<>> {
-    let policy = QueryPolicy::in_force(policy);
+    policy: Arc<CoreQuery>,
+    made: F,
+) -> PyResult<impl Twin + use<F>>
+where
+    F: FnOnce(Python<'_>, Py<Recordset>) -> PyResult<Py<PyAny>> + Send + 'static,
+{
     txn::refuse(py, &policy.base_policy, "a query")?;
     let (filter, cursor) = match partition_filter {
         Some(filter) => filter.get().for_query(py)?,
@@ -101,7 +110,46 @@ fn read(
     Ok(Control {
         future: async move { raw.query(Arc::unwrap_or_clone(policy), query, cursor) },
         convert: move |py: Python<'_>, records| {
-            Ok(Py::new(py, Recordset::new(core, records, names, of, filter))?.into_any())
+            made(py, Py::new(py, Recordset::new(core, records, names, of, filter))?)
+        },
+    })
+}
+
+/// Reads the first record that a query finds.
+pub(crate) fn first<F>(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    asked: Asked,
+    partition_filter: &Bound<'_, PartitionFilter>,
+    policy: Arc<CoreQuery>,
+    made: F,
+) -> PyResult<impl Twin + use<F>>
+where
+    F: FnOnce(Python<'_>, Option<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
+{
+    let Asked { query, operate, names } = asked;
+    let (cursor, function) = (partition_filter.get().cursor(py)?, query.has_function());
+    let raw = RawClient::clone(&core.raw);
+    Ok(Control {
+        future: async move {
+            let stream = Stream::new(raw.query(Arc::unwrap_or_clone(policy), query, cursor)?, names, function);
+            let taken = loop {
+                match stream.take().1 {
+                    Taken::Nothing => stream.ready().await,
+                    Taken::Record(record) => break Some(record),
+                    Taken::End => break None,
+                    Taken::Failed(error) => return Err(error),
+                }
+            };
+            stream.close();
+            Ok(taken)
+        },
+        convert: move |py: Python<'_>, taken: Option<Raw>| {
+            let record = taken.map(|raw| {
+                let key = raw.key.map(|key| Py::new(py, key)).transpose()?;
+                Py::new(py, Record::of(key, raw.body, operate)?)
+            });
+            made(py, record.transpose()?)
         },
     })
 }

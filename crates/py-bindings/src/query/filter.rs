@@ -51,7 +51,7 @@ struct IndexFilter {
 
 impl Filter {
     /// Adds its fields (golden group `query`).
-    pub(super) fn add(&self, mut query: RawQuery) -> RawQuery {
+    pub(crate) fn add(&self, mut query: RawQuery) -> RawQuery {
         let filter = &self.0;
         if filter.collection != 0 {
             query = query.field(field::INDEX_TYPE, &[filter.collection]);

@@ -115,7 +115,7 @@ impl PartitionFilter {
         drop(before);
     }
 
-    fn range(py: Python<'_>, begin: usize, count: usize) -> PyResult<Self> {
+    pub(crate) fn range(py: Python<'_>, begin: usize, count: usize) -> PyResult<Self> {
         Cursor::range(begin, count).map(|cursor| Self::of(None, cursor)).map_err(|e| errors::to_py(py, &e))
     }
 }

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use super::arrow::ArrowStream;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
-use crate::client::twin::{Control, Twin, block_on};
 use crate::columns::{Builder, Layout, NumpyRecords, Schema, Table};
+use crate::command::{Control, Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
 use crate::record::Record;
@@ -98,13 +98,23 @@ impl Recordset {
 
     /// The operation of the next record.
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::next_as(slf, |_, record| match record {
+            Some(record) => Ok(record.into_any()),
+            None => Err(PyStopAsyncIteration::new_err(())),
+        })
+    }
+
+    /// The operation of what `made` makes of the next record; of `None` at the end.
+    pub(crate) fn next_as(
+        slf: &Bound<'_, Self>,
+        made: impl FnOnce(Python<'_>, Option<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         this.core.check(py)?;
         let taken = if this.pace.wants_a_turn() { Taken::Nothing } else { this.stream.take().1 };
-        let over = || PyStopAsyncIteration::new_err(());
         if !matches!(taken, Taken::Nothing) {
-            let record = this.convert(py, taken)?.ok_or_else(over)?;
-            return host::ready_as(py, "__anext__", record.into_any());
+            let record = this.convert(py, taken)?;
+            return host::ready_as(py, "__anext__", made(py, record)?);
         }
         let stream = Arc::clone(&this.stream);
         let next = async move {
@@ -118,8 +128,64 @@ impl Recordset {
         let slf = slf.clone().unbind();
         host::spawn(py, &this.core, next, move |py, mut arrived: OnTheWay| {
             let taken = arrived.taken.take().map_or(Taken::End, |(_, taken)| taken);
-            Ok(slf.get().convert(py, taken)?.ok_or_else(over)?.into_any())
+            let record = slf.get().convert(py, taken)?;
+            made(py, record)
         })
+    }
+
+    /// The next record, for the calling thread to wait for.
+    pub(crate) fn next_blocking(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
+        self.core.check(py)?;
+        loop {
+            match self.stream.take().1 {
+                Taken::Nothing => block_on(py, &self.core, self.stream.ready())?,
+                taken => return self.convert(py, taken),
+            }
+        }
+    }
+
+    /// The operation of what `made` makes of all records that are left, or of so many.
+    pub(crate) fn rest_as(
+        slf: &Bound<'_, Self>,
+        most: Option<u64>,
+        made: impl FnOnce(Python<'_>, Vec<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Py<PyAny>> {
+        let stream = Arc::clone(&slf.get().stream);
+        // Dropped before all has come, it would end the query.
+        let whole = slf.clone().unbind();
+        let future = async move {
+            let mut records: Vec<Raw> = Vec::new();
+            loop {
+                if most.is_some_and(|most| records.len() as u64 >= most) {
+                    return Ok(records);
+                }
+                match stream.take().1 {
+                    Taken::Record(record) => {
+                        records.push(record);
+                        if records.len().is_multiple_of(RECORDS_PER_PAUSE) {
+                            // The control plane has other work to do.
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                    Taken::Nothing => stream.ready().await,
+                    Taken::End => return Ok(records),
+                    Taken::Failed(error) => return Err(error),
+                }
+            }
+        };
+        host::spawn(slf.py(), &slf.get().core, future, move |py, records| {
+            let this = whole.get();
+            this.settle();
+            let records = records.into_iter().map(|record| this.record(py, record)).collect::<PyResult<Vec<_>>>()?;
+            made(py, records)
+        })
+    }
+
+    /// Ends the query, and keeps how far it was read.
+    pub(crate) fn stop(&self, py: Python<'_>) {
+        if !self.core.is_foreign() {
+            py.detach(|| self.end());
+        }
     }
 
     /// All records that are left, as arrays.
@@ -192,9 +258,7 @@ impl Recordset {
 
     /// Ends the query. Records that were not taken are dropped. A second call does nothing.
     fn close(&self, py: Python<'_>) {
-        if !self.core.is_foreign() {
-            py.detach(|| self.end());
-        }
+        self.stop(py);
     }
 
     /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
@@ -244,13 +308,7 @@ impl Recordset {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
-        self.core.check(py)?;
-        loop {
-            match self.stream.take().1 {
-                Taken::Nothing => block_on(py, &self.core, self.stream.ready())?,
-                taken => return self.convert(py, taken),
-            }
-        }
+        self.next_blocking(py)
     }
 
     fn __repr__(&self) -> String {

@@ -57,6 +57,7 @@ pub(crate) fn check_namespace(py: Python<'_>, namespace: &str) -> PyResult<()> {
 }
 
 /// What a query does, and how its records are read.
+#[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) query: RawQuery,
     /// Its records are results of operations.

@@ -9,7 +9,7 @@ use aerospike_core::task::Status;
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 
-use crate::client::twin::{Control, Twin};
+use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::errors;
 use crate::policy::enums::Named;

@@ -13,7 +13,7 @@ use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
 use crate::behavior::Behavior;
 use crate::client::thread::in_thread;
-use crate::client::{self, connect_blocking};
+use crate::client::{self, Client as NativeClient, connect_blocking};
 use crate::core::{ClientCore, Origin};
 use crate::errors;
 use crate::fork;
@@ -132,8 +132,12 @@ impl Door {
 
     fn session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Common> {
         let core = self.core()?;
-        client::check_open(py, &core)?;
+        core.check_open(py)?;
         Common::new(py, &core, behavior)
+    }
+
+    fn native(&self) -> PyResult<NativeClient> {
+        Ok(NativeClient::new(self.core()?, self.seeds.to_string().into()))
     }
 
     fn describe(&self, class: &str) -> String {
@@ -184,6 +188,14 @@ impl Client {
     #[pyo3(signature = (behavior=None))]
     fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Session> {
         self.0.session(py, behavior).map(Session)
+    }
+
+    /// The native client, on the same connections. Closing one closes both.
+    ///
+    /// Raises `RuntimeError` before the client has connected.
+    #[getter]
+    fn native(&self) -> PyResult<NativeClient> {
+        self.0.native()
     }
 
     /// Whether the client is connected and knows an active node.
@@ -258,6 +270,14 @@ impl SyncClient {
     #[pyo3(signature = (behavior=None))]
     fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<SyncSession> {
         self.door.session(py, behavior).map(SyncSession)
+    }
+
+    /// The native client, on the same connections. Closing one closes both.
+    ///
+    /// Raises `RuntimeError` before the client has connected.
+    #[getter]
+    fn native(&self) -> PyResult<NativeClient> {
+        self.door.native()
     }
 
     /// Whether the client is connected and knows an active node.

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use super::session::{Common, Session, SyncSession};
 use crate::argument::argument;
 use crate::behavior::Behavior;
-use crate::client::twin::Twin;
-use crate::client::{self, NodeRef, Version, check_open, node_class};
+use crate::client::{self, NodeRef, Version, node_class};
+use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::host;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
@@ -62,7 +62,7 @@ macro_rules! cluster_class {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
             #[pyo3(signature = (behavior=None))]
             fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
-                check_open(py, &self.core)?;
+                self.core.check_open(py)?;
                 Common::new(py, &self.core, behavior).map($session)
             }
 
@@ -86,7 +86,7 @@ macro_rules! cluster_class {
 
             /// The names of the active nodes.
             fn node_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-                check_open(py, &self.core)?;
+                self.core.check_open(py)?;
                 Ok(self.core.raw.asynchronous().node_names())
             }
 
@@ -118,14 +118,14 @@ macro_rules! cluster_class {
             /// Switches metrics on, or changes their policy (`None`: the default one). See `aerolane.native.MetricsPolicy`.
             #[pyo3(signature = (policy=None))]
             fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
-                check_open(py, &self.core)?;
+                self.core.check_open(py)?;
                 metrics::enable(&self.core.raw, policy);
                 Ok(())
             }
 
             /// Switches metrics off. What was measured stays.
             fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
-                check_open(py, &self.core)?;
+                self.core.check_open(py)?;
                 metrics::disable(&self.core.raw);
                 Ok(())
             }
@@ -139,7 +139,7 @@ macro_rules! cluster_class {
             /// The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for every
             /// operation.
             fn metrics_snapshot(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
-                check_open(py, &self.core)?;
+                self.core.check_open(py)?;
                 metrics::snapshot(py, &self.core.raw)
             }
 

@@ -12,6 +12,7 @@ mod host;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines
 mod session;
+mod transaction;
 
 use pyo3::prelude::*;
 
@@ -25,6 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cluster::Cluster>()?;
     module.add_class::<cluster::ClusterNode>()?;
     module.add_class::<session::Session>()?;
+    transaction::register(module)?;
     let py = module.py();
     module.add("NamespaceScStatus", session::status_class(py)?)?;
     module.add("SyncClusterDefinition", py.get_type::<definition::SyncClusterDefinition>())?;

@@ -3,68 +3,67 @@
 use std::sync::Arc;
 
 use aerolane::command::encode::WriteKind;
-use aerospike_core::{ReadPolicy, WritePolicy};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyString, PyTuple};
 
 use super::dataset::DataSet;
+use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
-use crate::client::twin::Twin;
-use crate::client::{check_open, control, mode, single};
+use crate::builder::context::Context;
+use crate::builder::surface::{
+    QueryBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder, SyncWriteSegmentBuilder, UdfFunctionBuilder,
+    WriteSegmentBuilder,
+};
+use crate::builder::verb::{Verb, verbs};
+use crate::client::control;
+use crate::command::Twin;
+use crate::command::single;
 use crate::core::ClientCore;
 use crate::key::Key;
+use crate::txn::Txn;
 use crate::{errors, host};
 
 /// What sessions of both kinds are made of.
-pub(super) struct Common {
-    core: Arc<ClientCore>,
-    behavior: Py<Behavior>,
-    read: ByMode<ReadPolicy>,
-    write: ByMode<WritePolicy>,
-}
-
-/// A policy for namespaces that are available in partitions, and one for those that are strongly consistent.
-struct ByMode<P> {
-    available: Arc<P>,
-    consistent: Arc<P>,
-    /// They are alike: no need to look.
-    alike: bool,
-}
-
-impl<P: PartialEq + Clone> ByMode<P> {
-    /// Takes copies: every call counts a reference, and sessions of several threads must not count on one cache line.
-    fn new(available: &P, consistent: &P) -> Self {
-        let alike = available == consistent;
-        Self { available: Arc::new(available.clone()), consistent: Arc::new(consistent.clone()), alike }
-    }
-
-    #[inline]
-    fn of(&self, core: &ClientCore, key: &Bound<'_, Key>) -> Arc<P> {
-        let consistent = !self.alike && mode(core, key.get().namespace()) == Some(true);
-        Arc::clone(if consistent { &self.consistent } else { &self.available })
-    }
-}
+pub(super) struct Common(Arc<Context>);
 
 impl Common {
     pub(super) fn new(py: Python<'_>, core: &Arc<ClientCore>, behavior: Option<Py<Behavior>>) -> PyResult<Self> {
-        let behavior = Behavior::in_force(py, behavior.as_ref().map(|behavior| behavior.bind(py)))?;
-        let settings = behavior.get().policies();
-        let read = ByMode::new(&*settings.read_point(false), &*settings.read_point(true));
-        let write = ByMode::new(&*settings.write_point(false), &*settings.write_point(true));
-        Ok(Self { core: Arc::clone(core), behavior, read, write })
+        Context::new(py, core, behavior, None).map(Self)
+    }
+
+    pub(super) fn of(context: Arc<Context>) -> Self {
+        Self(context)
+    }
+
+    /// Refuses what cannot be part of a transaction.
+    fn refuse_txn(&self, py: Python<'_>, method: &str) -> PyResult<()> {
+        if self.0.txn.is_some() {
+            let text =
+                format!("{method}() is not part of transactions: query(keys) and upsert(keys) are, with one batch");
+            return Err(errors::invalid_argument(py, text));
+        }
+        Ok(())
+    }
+
+    fn core(&self) -> &Arc<ClientCore> {
+        &self.0.core
+    }
+
+    fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
+        self.0.behavior.clone_ref(py)
     }
 
     #[inline]
     fn get<'a>(&self, key: &'a Bound<'_, Key>, bins: Option<&'a Bound<'_, PyAny>>) -> impl Twin {
-        single::get(key, bins, self.read.of(&self.core, key))
+        single::get(key, bins, self.0.read(key.get()))
     }
 
     #[inline]
     fn put<'a>(&self, key: &'a Bound<'_, Key>, bins: &'a Bound<'_, PyAny>) -> impl Twin {
-        single::write(WriteKind::Put, key, bins, self.write.of(&self.core, key))
+        single::write(WriteKind::Put, key, bins, self.0.write(key.get()))
     }
 
     fn truncate(
@@ -74,19 +73,19 @@ impl Common {
         before_nanos: Option<i64>,
     ) -> PyResult<impl Twin + use<>> {
         let (namespace, set) = dataset.get().names();
-        control::truncate(py, &self.core, namespace, set, before_nanos, None)
+        control::truncate(py, self.core(), namespace, set, before_nanos, None)
     }
 
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<bool> {
-        check_open(py, &self.core)?;
-        let topology = self.core.raw.cluster().topology();
+        self.core().check_open(py)?;
+        let topology = self.core().raw.cluster().topology();
         let namespace = topology.namespace(namespace).map_err(|e| errors::to_py(py, &e))?;
         Ok(namespace.strong_consistency())
     }
 
     fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
-        check_open(py, &self.core)?;
-        let status = match mode(&self.core, namespace) {
+        self.core().check_open(py)?;
+        let status = match self.core().mode(namespace) {
             Some(true) => (true, String::new()),
             Some(false) => (false, format!("the namespace {namespace:?} is in AP mode")),
             None => (false, format!("the cluster has no namespace {namespace:?}")),
@@ -123,7 +122,7 @@ fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
 }
 
 /// Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`.
-#[pyclass(frozen, module = "aerolane")]
+#[pyclass(frozen, subclass, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
 
 #[pymethods]
@@ -131,12 +130,12 @@ impl Session {
     /// The behavior that the policies come from.
     #[getter]
     fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
-        self.0.behavior.clone_ref(py)
+        self.0.behavior(py)
     }
 
     /// Another session of the same cluster, with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
-        Common::new(py, &self.0.core, Some(behavior)).map(Self)
+        Common::new(py, self.0.core(), Some(behavior)).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Awaitable of a
@@ -145,13 +144,13 @@ impl Session {
     /// Raises `RecordNotFoundError` when there is none.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        host::at_await(py, "get", || self.0.get(argument("key", key)?, bins).start(py, &self.0.core))
+        host::at_await(py, "get", || self.0.get(argument("key", key)?, bins).start(py, self.0.core()))
     }
 
     /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
     /// are. Awaitable of `None`.
     fn put(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, &self.0.core))
+        host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, self.0.core()))
     }
 
     /// Reads many records, each as `get` does, all at once. Awaitable of a list: for each key, in order, its `Record`
@@ -164,9 +163,10 @@ impl Session {
         bins: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         host::at_await(py, "get_many", || {
+            self.0.refuse_txn(py, "get_many")?;
             let keys = self::keys(keys)?;
-            host::submit_many(py, &self.0.core, keys.len(), |index, out| {
-                let command = single::get(&keys[index], bins, self.0.read.of(&self.0.core, &keys[index]));
+            host::submit_many(py, self.0.core(), keys.len(), |index, out| {
+                let command = single::get(&keys[index], bins, self.0.0.read(keys[index].get()));
                 (command.encode)(out)?;
                 Ok(command.call)
             })
@@ -177,9 +177,10 @@ impl Session {
     /// order, `None` or the exception that `put` would have raised.
     fn put_many(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "put_many", || {
+            self.0.refuse_txn(py, "put_many")?;
             let keys = self::keys(keys)?;
-            host::submit_many(py, &self.0.core, keys.len(), |index, out| {
-                let policy = self.0.write.of(&self.0.core, &keys[index]);
+            host::submit_many(py, self.0.core(), keys.len(), |index, out| {
+                let policy = self.0.0.write(keys[index].get());
                 let command = single::write(WriteKind::Put, &keys[index], bins, policy);
                 (command.encode)(out)?;
                 Ok(command.call)
@@ -190,7 +191,7 @@ impl Session {
     /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict.
     fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "info", || {
-            control::info(py, &self.0.core, argument("command", command)?)?.start(py, &self.0.core)
+            control::info(py, self.0.core(), argument("command", command)?)?.start(py, self.0.core())
         })
     }
 
@@ -205,7 +206,7 @@ impl Session {
     ) -> PyResult<Py<PyAny>> {
         host::at_await(py, "truncate", || {
             let (dataset, before_nanos) = (argument("dataset", dataset)?, optional("before_nanos", before_nanos)?);
-            self.0.truncate(py, dataset, before_nanos)?.start(py, &self.0.core)
+            self.0.truncate(py, dataset, before_nanos)?.start(py, self.0.core())
         })
     }
 
@@ -230,7 +231,7 @@ impl Session {
 
 /// Reads and writes with the policies of a behavior, on the calling thread. Made by `create_session`. Any number of
 /// threads may use one session.
-#[pyclass(frozen, name = "Session", module = "aerolane.sync")]
+#[pyclass(frozen, subclass, name = "Session", module = "aerolane.sync")]
 pub(crate) struct SyncSession(pub(super) Common);
 
 #[pymethods]
@@ -238,12 +239,12 @@ impl SyncSession {
     /// The behavior that the policies come from.
     #[getter]
     fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
-        self.0.behavior.clone_ref(py)
+        self.0.behavior(py)
     }
 
     /// Another session of the same cluster, with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
-        Common::new(py, &self.0.core, Some(behavior)).map(Self)
+        Common::new(py, self.0.core(), Some(behavior)).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Gives a `Record`.
@@ -251,25 +252,25 @@ impl SyncSession {
     /// Raises `RecordNotFoundError` when there is none.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        self.0.get(key, bins).block(py, &self.0.core)
+        self.0.get(key, bins).block(py, self.0.core())
     }
 
     /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
     /// are.
     fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        self.0.put(key, bins).block(py, &self.0.core)
+        self.0.put(key, bins).block(py, self.0.core())
     }
 
     /// Sends an info command to one of the nodes; gives the answers by command, a dict.
     fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
-        control::info(py, &self.0.core, command)?.block(py, &self.0.core)
+        control::info(py, self.0.core(), command)?.block(py, self.0.core())
     }
 
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now.
     #[pyo3(signature = (dataset, before_nanos=None))]
     fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
-        self.0.truncate(py, dataset, before_nanos)?.block(py, &self.0.core)
+        self.0.truncate(py, dataset, before_nanos)?.block(py, self.0.core())
     }
 
     /// Whether a namespace is in strong-consistency mode, and if not, why: a `NamespaceScStatus`. A namespace that the
@@ -285,3 +286,58 @@ impl SyncSession {
         self.0.is_namespace_sc(py, namespace)
     }
 }
+
+/// Defines how builders begin.
+macro_rules! begins {
+    ($session:ident: $query:ident, $segment:ident, $udf:ident, $transactional:ident) => {
+        verbs!($session => $segment);
+
+        #[pymethods]
+        impl $session {
+            /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
+            fn transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
+                self.0.core().check_open(py)?;
+                $transactional::of(py, &self.0.0)
+            }
+
+            /// The transaction that calls of this session belong to, a `Txn`; `None`: none.
+            #[getter]
+            fn current_transaction(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                Txn::or_none(py, self.0.0.txn.as_ref())
+            }
+
+            /// Applies a function of a UDF module to records: `execute_udf(key).function("module", "name").passing(1)`.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn execute_udf(&self, keys: &Bound<'_, PyAny>, more_keys: &Bound<'_, PyTuple>) -> PyResult<$udf> {
+                $udf::of_keys(&self.0.0, keys, more_keys)
+            }
+
+            /// Reads records: those of a `Key`, of several or of a list of keys, or what is found in a `DataSet`.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn query(&self, keys: &Bound<'_, PyAny>, more_keys: &Bound<'_, PyTuple>) -> PyResult<$query> {
+                let Ok(dataset) = keys.cast::<DataSet>() else {
+                    return $query::of_keys(&self.0.0, keys, more_keys);
+                };
+                if !more_keys.is_empty() {
+                    let text = "query() takes a DataSet alone, or keys: dataset.id(..) makes a key";
+                    return Err(errors::invalid_argument(keys.py(), text));
+                }
+                Ok($query::of_dataset(&self.0.0, dataset.get().names()))
+            }
+        }
+
+        impl $session {
+            fn begin<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: &Bound<'py, PyAny>,
+                more: &Bound<'py, PyTuple>,
+            ) -> PyResult<$segment> {
+                $segment::of_keys(&slf.get().0.0, verb, keys, more)
+            }
+        }
+    };
+}
+
+begins!(Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, TransactionalSession);
+begins!(SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncTransactionalSession);

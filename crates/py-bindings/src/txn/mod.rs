@@ -4,11 +4,9 @@
 //!
 //! * this module: the transaction itself, as an object and as a property of policies
 //! * [`enums`]: states and outcomes; [`commands`]: commit and abort
-//! * [`single`]: calls about one record that belong to one
 
 pub(crate) mod commands;
 pub(crate) mod enums;
-pub(crate) mod single;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,8 +35,26 @@ impl Txn {
         Self(Mutex::new(txn))
     }
 
+    /// A new one.
+    pub(crate) fn open() -> Self {
+        Self::over(Arc::new(core::Txn::new()))
+    }
+
+    /// Whether it takes no more calls.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.shared().state(), core::TxnState::Committed | core::TxnState::Aborted)
+    }
+
     pub(crate) fn shared(&self) -> Arc<core::Txn> {
         Arc::clone(&self.0.lock())
+    }
+
+    /// As an object, or `None`.
+    pub(crate) fn or_none(py: Python<'_>, txn: Option<&Arc<core::Txn>>) -> PyResult<Py<PyAny>> {
+        match txn {
+            None => Ok(py.None()),
+            Some(txn) => Ok(Py::new(py, Self::over(Arc::clone(txn)))?.into_any()),
+        }
     }
 
     /// The transaction that an argument or a property is.
@@ -145,10 +161,7 @@ pub(crate) struct OfTxn;
 
 impl Kind<Option<Arc<core::Txn>>> for OfTxn {
     fn get(py: Python<'_>, value: &Option<Arc<core::Txn>>) -> PyResult<Py<PyAny>> {
-        match value {
-            None => Ok(py.None()),
-            Some(txn) => Ok(Py::new(py, Txn::over(Arc::clone(txn)))?.into_any()),
-        }
+        Txn::or_none(py, value.as_ref())
     }
 
     fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Arc<core::Txn>>> {

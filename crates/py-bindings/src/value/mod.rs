@@ -35,7 +35,7 @@ pub(crate) use encode::utf8;
 /// What is no plain Python value by its type: for keys, too.
 pub(crate) use encode::{Look, look};
 
-pub(crate) use wrappers::{Hll, bytes_of, geojson_text};
+pub(crate) use wrappers::{GeoJson, Hll, bytes_of, geojson_text};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     wrappers::register(module)

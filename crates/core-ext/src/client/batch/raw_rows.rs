@@ -59,8 +59,27 @@ impl RawOps {
         written
     }
 
+    /// Appends others.
+    pub fn append(&mut self, others: &Self) {
+        self.bytes.extend_from_slice(&others.bytes);
+        self.count += others.count;
+    }
+
+    /// None, in the memory of others.
+    #[must_use]
+    pub fn emptied(mut self) -> Self {
+        self.bytes.clear();
+        Self { bytes: self.bytes, count: 0 }
+    }
+
+    /// For how many bytes there is room.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Appends them to a request.
-    pub(crate) fn write(&self, writer: &mut MessageWriter<'_>) {
+    pub fn write(&self, writer: &mut MessageWriter<'_>) {
         writer.encoded_ops(&self.bytes, self.count);
     }
 

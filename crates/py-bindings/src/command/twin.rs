@@ -6,11 +6,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use super::node::check_open;
-use crate::call::Call;
 use crate::core::ClientCore;
-use crate::txn::single::in_transaction;
-use crate::{blocking, errors, host};
+use crate::{errors, host};
 
 /// A command, ready to be carried out in one of two ways.
 pub(crate) trait Twin: Sized {
@@ -19,33 +16,6 @@ pub(crate) trait Twin: Sized {
 
     /// Carries it out on this thread: gives its result.
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>>;
-}
-
-/// A command about one record.
-pub(crate) struct Single<E> {
-    pub(crate) call: Call,
-    /// Writes the request.
-    pub(crate) encode: E,
-}
-
-impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
-    #[inline]
-    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        if self.call.policy.base().txn.is_some() {
-            check_open(py, core)?;
-            return in_transaction(core, self.call, self.encode)?.start(py, core);
-        }
-        host::submit(py, core, self.call, self.encode)
-    }
-
-    #[inline]
-    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        core.check(py)?;
-        if self.call.policy.base().txn.is_some() {
-            return in_transaction(core, self.call, self.encode)?.block(py, core);
-        }
-        blocking::run(py, &core.raw, &self.call, self.encode)
-    }
 }
 
 /// A command that the control plane carries out.
@@ -62,7 +32,7 @@ where
     C: FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
-        check_open(py, core)?;
+        core.check_open(py)?;
         host::spawn(py, core, timed(self.future), self.convert)
     }
 
@@ -73,7 +43,7 @@ where
 }
 
 /// The future, whose error tells the time from the call to the failure, also where nobody has measured it.
-fn timed<T>(future: impl Future<Output = aerolane::Result<T>>) -> impl Future<Output = aerolane::Result<T>> {
+pub(crate) fn timed<T>(future: impl Future<Output = aerolane::Result<T>>) -> impl Future<Output = aerolane::Result<T>> {
     let begun = Instant::now();
     async move {
         future.await.map_err(|error| match error.elapsed() {

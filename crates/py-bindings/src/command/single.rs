@@ -2,19 +2,76 @@
 
 use std::sync::Arc;
 
+use aerolane::client::{RawClient, RecordId};
 use aerolane::command::encode::WriteKind;
 use aerospike_core::{GenerationPolicy, ReadPolicy as CoreRead, RecordExistsAction, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
-use super::twin::Single;
+use super::{Control, Twin, timed};
 use crate::call::{Becomes, Call, PolicyRef};
+use crate::core::ClientCore;
 use crate::key::Key;
 use crate::operation::Operations;
 use crate::policy::Expiration;
 use crate::policy::enums::Named;
-use crate::request;
+use crate::{blocking, host, request};
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// A command about one record.
+pub(crate) struct Single<E> {
+    pub(crate) call: Call,
+    /// Writes the request.
+    pub(crate) encode: E,
+}
+
+impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
+    #[inline]
+    fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        if self.call.policy.base().txn.is_some() {
+            core.check_open(py)?;
+            return in_transaction(core, self.call, self.encode)?.start(py, core);
+        }
+        host::submit(py, core, self.call, self.encode)
+    }
+
+    #[inline]
+    fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
+        core.check(py)?;
+        if self.call.policy.base().txn.is_some() {
+            return in_transaction(core, self.call, self.encode)?.block(py, core);
+        }
+        blocking::run(py, &core.raw, &self.call, self.encode)
+    }
+}
+
+/// The call as one of the transaction that its policy names. The request is encoded as always, so that arguments are
+/// checked as always.
+#[cold]
+fn in_transaction<E: FnOnce(&mut Vec<u8>) -> PyResult<()>>(
+    core: &Arc<ClientCore>,
+    call: Call,
+    encode: E,
+) -> PyResult<impl Twin + use<E>> {
+    let mut request = Vec::new();
+    encode(&mut request)?;
+    let (client, policy, owned) = (RawClient::clone(&core.raw), call.policy.clone(), call.owned());
+    let key = call.key.get();
+    let (set, digest) = (Box::<str>::from(key.set()), *key.digest());
+    let answer = async move {
+        let raw = owned.raw();
+        let record = RecordId { namespace: raw.namespace, set: &set, digest: &digest };
+        client.call_in_txn(policy.base(), raw, record, &request).await
+    };
+    Ok(Control {
+        // What became of it is for the call to say, also of a failure.
+        future: async move { Ok(timed(answer).await) },
+        convert: move |py: Python<'_>, answer: aerolane::Result<Vec<u8>>| match answer {
+            Ok(body) => call.result(py, &body),
+            Err(error) => call.failed(py, &error),
+        },
+    })
+}
 
 /// Reads bins: all (`None`) or some.
 pub(crate) fn get<'a>(
@@ -78,11 +135,23 @@ fn header<'a>(
 }
 
 fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: Becomes) -> Call {
-    Call { key: key.clone().unbind(), policy: PolicyRef::Read(Arc::clone(policy)), writes: false, becomes }
+    Call {
+        key: key.clone().unbind(),
+        policy: PolicyRef::Read(Arc::clone(policy)),
+        writes: false,
+        becomes,
+        outcome: None,
+    }
 }
 
 fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: Becomes) -> Call {
-    Call { key: key.clone().unbind(), policy: PolicyRef::Write(Arc::clone(policy)), writes: true, becomes }
+    Call {
+        key: key.clone().unbind(),
+        policy: PolicyRef::Write(Arc::clone(policy)),
+        writes: true,
+        becomes,
+        outcome: None,
+    }
 }
 
 /// The metadata of a record as a tuple `(key, {"gen": .., "ttl": ..} or None)`.

@@ -1,0 +1,151 @@
+//! What is done with one bin: `bin(name)` of a builder. Each step goes back to that builder.
+
+use pyo3::PyTraverseError;
+use pyo3::PyVisit;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use super::cdt::{
+    CdtPathBuilder, CdtReadBuilder, CdtReadInvertableBuilder, CdtWriteBuilder, CdtWriteInvertableBuilder,
+};
+use super::chain::Shared;
+use super::ops::Ops;
+#[allow(clippy::wildcard_imports)] // the types of the tables
+use super::steps::types::*;
+use super::steps::{
+    bit_reads, bit_writes, hll_reads, hll_writes, list_reads, list_writes, map_reads, map_writes, navigations,
+    scalar_reads, scalar_writes, string_reads, string_writes,
+};
+use crate::cdt::{Context, Ctx};
+use crate::expression::Exp;
+use crate::operation::{BaseOperation, checked_name};
+
+/// A bin of a builder.
+pub(super) struct Bin {
+    /// The builder that each step goes back to.
+    pub(super) parent: Py<PyAny>,
+    pub(super) chain: Shared,
+    pub(super) name: Py<PyString>,
+}
+
+impl Bin {
+    pub(super) fn new(parent: &Bound<'_, PyAny>, chain: &Shared, name: &Bound<'_, PyString>) -> PyResult<Self> {
+        checked_name(name)?;
+        Ok(Self { parent: parent.clone().unbind(), chain: Shared::clone(chain), name: name.clone().unbind() })
+    }
+
+    pub(super) fn clone_ref(&self, py: Python<'_>) -> Self {
+        let Self { parent, chain, name } = self;
+        Self { parent: parent.clone_ref(py), chain: Shared::clone(chain), name: name.clone_ref(py) }
+    }
+
+    /// Adds an operation; gives the builder.
+    pub(super) fn add<'py>(
+        &self,
+        py: Python<'py>,
+        step: &str,
+        make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let ops = Ops::of(&make(self.name.bind(py))?);
+        self.chain.lock().add(py, step, ops)?;
+        Ok(self.parent.bind(py).clone())
+    }
+}
+
+/// Defines a class of bins.
+macro_rules! bin_class {
+    ($(#[$meta:meta])* $class:ident) => {
+        $(#[$meta])*
+        #[pyclass(frozen, module = "aerolane")]
+        pub(crate) struct $class(Bin);
+
+        impl $class {
+            pub(super) fn new(
+                parent: &Bound<'_, PyAny>,
+                chain: &Shared,
+                name: &Bound<'_, PyString>,
+            ) -> PyResult<Self> {
+                Bin::new(parent, chain, name).map(Self)
+            }
+
+            /// A step.
+            fn step<'py>(
+                slf: &Bound<'py, Self>,
+                step: &str,
+                make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                slf.get().0.add(slf.py(), step, make)
+            }
+
+            /// Where a step of navigation begins.
+            fn way(&self, py: Python<'_>, _step: &str) -> PyResult<(Bin, Ctx)> {
+                Ok((self.0.clone_ref(py), Ctx::default()))
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            /// For annotations: the class of the builder that steps go back to.
+            #[classmethod]
+            fn __class_getitem__<'py>(class: &Bound<'py, PyType>, _item: &Bound<'py, PyAny>) -> Bound<'py, PyType> {
+                class.clone()
+            }
+
+            /// All items of the list, or values of the map. Server 8.1.1 and later.
+            fn on_each_child(&self, py: Python<'_>) -> PyResult<CdtPathBuilder> {
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::each_child())
+            }
+
+            /// Those for which an expression is true. Server 8.1.1 and later.
+            fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<CdtPathBuilder> {
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::each_child_where(&predicate))
+            }
+
+            /// The values of some keys. Server 8.1.2 and later.
+            fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<CdtPathBuilder> {
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::keys_in(keys)?)
+            }
+
+            fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+                visit.call(&self.0.parent)
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                Ok(format!("<{} {}>", stringify!($class), self.0.name.bind(py).repr()?))
+            }
+        }
+    };
+}
+
+bin_class! {
+    /// What is read of one bin: `query(keys).bin(name)`. Each method adds one operation, and gives the builder back.
+    QueryBinBuilder
+}
+
+bin_class! {
+    /// What is done with one bin: `upsert(keys).bin(name)`, and of the other verbs that write. Each method adds one
+    /// operation, and gives the builder back.
+    WriteBinBuilder
+}
+
+/// What both kinds of bins read.
+macro_rules! reads {
+    ($($class:ident),*) => {$(
+        scalar_reads!($class);
+        list_reads!($class);
+        map_reads!($class);
+        hll_reads!($class);
+        bit_reads!($class);
+        string_reads!($class);
+    )*};
+}
+
+reads!(QueryBinBuilder, WriteBinBuilder);
+scalar_writes!(WriteBinBuilder);
+list_writes!(WriteBinBuilder);
+map_writes!(WriteBinBuilder);
+hll_writes!(WriteBinBuilder);
+bit_writes!(WriteBinBuilder);
+string_writes!(WriteBinBuilder);
+navigations!(QueryBinBuilder => CdtReadBuilder, CdtReadInvertableBuilder);
+navigations!(WriteBinBuilder => CdtWriteBuilder, CdtWriteInvertableBuilder);

@@ -1,0 +1,444 @@
+//! A chain: what a builder has been told so far. It is checked with each call, so that what does not fit is refused where it is said.
+
+use std::sync::Arc;
+
+use aerospike_core::expressions::Expression;
+use aerospike_core::{Expiration, Txn};
+use parking_lot::Mutex;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+use super::context::Context;
+use super::dataset::Query;
+use super::ops::Ops;
+use super::verb::Verb;
+use crate::batch::rows::checked_key;
+use crate::errors;
+use crate::expression::Exp;
+use crate::key::Key;
+use crate::operation::checked_name;
+use crate::query::statement::Function;
+use crate::request::bin_names;
+
+/// A chain that its builders share.
+pub(crate) type Shared = Arc<Mutex<Chain>>;
+
+/// The records that an operation is about.
+pub(super) enum Keys {
+    One(Py<Key>),
+    Many(Vec<Py<Key>>),
+}
+
+impl Keys {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(keys) => keys.len(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> {
+        match self {
+            Self::One(key) => std::slice::from_ref(key),
+            Self::Many(keys) => keys,
+        }
+        .iter()
+    }
+
+    /// The first one. There is one always.
+    pub(super) fn first(&self) -> &Py<Key> {
+        match self {
+            Self::One(key) => key,
+            Self::Many(keys) => &keys[0],
+        }
+    }
+
+    /// A `Key`, several, or a list of keys and perhaps more.
+    pub(super) fn of(verb: &str, keys: &Bound<'_, PyAny>, more: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        if let Ok(key) = keys.cast::<Key>() {
+            if more.is_empty() {
+                return Ok(Self::One(key.clone().unbind()));
+            }
+            let mut all = Vec::with_capacity(1 + more.len());
+            all.push(key.clone().unbind());
+            return Self::and(all, more);
+        }
+        let Ok(list) = keys.cast::<PyList>() else {
+            let kind = keys.get_type();
+            let text = format!("{verb}() takes a Key, several, or a list of keys, not {}", kind.name()?);
+            return Err(PyTypeError::new_err(text));
+        };
+        let mut all = Vec::with_capacity(list.len() + more.len());
+        for (place, item) in list.iter().enumerate() {
+            all.push(checked_key(place, item)?.unbind());
+        }
+        Self::and(all, more)
+    }
+
+    fn and(mut all: Vec<Py<Key>>, more: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        for item in more.iter() {
+            all.push(checked_key(all.len(), item)?.unbind());
+        }
+        match all.len() {
+            0 => Err(errors::invalid_argument(more.py(), "the list of keys is empty: there is nothing to carry out")),
+            1 => Ok(Self::One(all.remove(0))),
+            _ => Ok(Self::Many(all)),
+        }
+    }
+}
+
+/// The bins that a query reads.
+#[derive(Default)]
+pub(super) enum Projection {
+    #[default]
+    All,
+    /// Those that the operations name.
+    Named(Ops),
+    /// None: generation and expiration only.
+    Nothing,
+}
+
+/// One operation of a chain: a verb, its records, and what was said of it.
+pub(super) struct Segment {
+    pub(super) verb: Verb,
+    pub(super) keys: Keys,
+    pub(super) ops: Ops,
+    pub(super) projection: Projection,
+    pub(super) filter: Option<Expression>,
+    pub(super) generation: Option<u32>,
+    pub(super) expiration: Option<Expiration>,
+    pub(super) durable_delete: Option<bool>,
+    /// The function that is applied.
+    pub(super) function: Option<Function>,
+}
+
+impl Segment {
+    /// In the place of one that was taken.
+    pub(super) fn nothing() -> Self {
+        Self::new(Verb::Query, Keys::Many(Vec::new()))
+    }
+
+    fn new(verb: Verb, keys: Keys) -> Self {
+        Self {
+            verb,
+            keys,
+            ops: Ops::default(),
+            projection: Projection::All,
+            filter: None,
+            generation: None,
+            expiration: None,
+            durable_delete: None,
+            function: None,
+        }
+    }
+
+    /// Whether it has been told what to do.
+    fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
+        if self.verb.takes_bins() && self.ops.is_empty() {
+            let verb = self.verb.name();
+            let text = format!("{verb}() has nothing to write: give it bins with put({{..}}) or bin(name)");
+            return Err(errors::invalid_argument(py, text));
+        }
+        if self.verb == Verb::Udf && self.function.is_none() {
+            let text = "execute_udf() has no function to apply: name it with function(package, name)";
+            return Err(errors::invalid_argument(py, text));
+        }
+        Ok(())
+    }
+}
+
+/// What holds for all operations of a chain that say nothing else.
+#[derive(Default)]
+pub(super) struct Defaults {
+    pub(super) filter: Option<Expression>,
+    pub(super) expiration: Option<Expiration>,
+    pub(super) durable_delete: Option<bool>,
+}
+
+/// What a chain is about.
+pub(super) enum Target {
+    /// Records, by their keys: the operations before the last one, and that.
+    Keys { before: Vec<Segment>, last: Segment },
+    /// A set.
+    DataSet(Box<Query>),
+}
+
+/// What a builder has been told.
+pub(crate) struct Chain {
+    pub(super) context: Arc<Context>,
+    pub(super) target: Target,
+    pub(super) defaults: Defaults,
+    /// The transaction that it says it belongs to, or that it belongs to none.
+    pub(super) txn: Option<Option<Arc<Txn>>>,
+    pub(super) fail_on_filtered_out: bool,
+    pub(super) include_missing_keys: bool,
+    /// It has been carried out.
+    spent: bool,
+}
+
+#[cold]
+fn spent(py: Python<'_>) -> PyErr {
+    let text = "this builder has been executed: begin another one with a method of the session";
+    errors::to_py(py, &aerolane::Error::client_error(text))
+}
+
+#[cold]
+pub(super) fn only_keys(py: Python<'_>, method: &str) -> PyErr {
+    let text = format!("{method}() is for records that are given by their keys; this builder queries a data set");
+    errors::invalid_argument(py, text)
+}
+
+/// The expression of a filter.
+pub(super) fn expression(value: &Bound<'_, PyAny>, params: &Bound<'_, PyTuple>) -> PyResult<Exp> {
+    if value.is_instance_of::<PyString>() {
+        let text = "this version takes no filter as text: pass a FilterExpression, such as \
+                    Exp.gt(Exp.int_bin('age'), Exp.int_val(25))";
+        return Err(errors::invalid_argument(value.py(), text));
+    }
+    if !params.is_empty() {
+        let text = "parameters go with a filter that is a text; a FilterExpression has its values inside";
+        return Err(errors::invalid_argument(value.py(), text));
+    }
+    value.extract()
+}
+
+impl Chain {
+    /// A chain that begins with an operation on records.
+    pub(super) fn of_keys(context: &Arc<Context>, verb: Verb, keys: Keys) -> Shared {
+        Self::new(context, Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) })
+    }
+
+    pub(super) fn new(context: &Arc<Context>, target: Target) -> Shared {
+        Arc::new(Mutex::new(Self {
+            context: Arc::clone(context),
+            target,
+            defaults: Defaults::default(),
+            txn: None,
+            fail_on_filtered_out: false,
+            include_missing_keys: false,
+            spent: false,
+        }))
+    }
+
+    pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
+        if self.spent { Err(spent(py)) } else { Ok(()) }
+    }
+
+    /// The operation that is being described.
+    pub(super) fn last(&mut self, py: Python<'_>, method: &str) -> PyResult<&mut Segment> {
+        self.check(py)?;
+        match &mut self.target {
+            Target::Keys { last, .. } => Ok(last),
+            Target::DataSet(_) => Err(only_keys(py, method)),
+        }
+    }
+
+    /// The query of a data set; `None`: it is about keys.
+    pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
+        self.check(py)?;
+        match &mut self.target {
+            Target::Keys { .. } => Ok(None),
+            Target::DataSet(query) => Ok(Some(query)),
+        }
+    }
+
+    /// Goes on with another operation.
+    pub(super) fn begin(&mut self, py: Python<'_>, verb: Verb, keys: Keys) -> PyResult<()> {
+        self.check(py)?;
+        let Target::Keys { before, last } = &mut self.target else { return Err(only_keys(py, verb.name())) };
+        last.check_whole(py)?;
+        before.push(std::mem::replace(last, Segment::new(verb, keys)));
+        Ok(())
+    }
+
+    /// Has the present operation do something with bins. What reads only can be part of a query, too.
+    pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
+        self.check(py)?;
+        let segment = match &mut self.target {
+            Target::Keys { last, .. } => last,
+            Target::DataSet(query) => return query.add(py, method, ops),
+        };
+        let verb = segment.verb;
+        if verb == Verb::Query {
+            if ops.asked.writes {
+                return Err(writes_in_query(py, method));
+            }
+            if !matches!(segment.projection, Projection::All) {
+                return Err(bins_and_steps(py));
+            }
+        } else if !verb.takes_bins() {
+            let verb = verb.name();
+            let text = format!(
+                "{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write"
+            );
+            return Err(errors::invalid_argument(py, text));
+        }
+        segment.ops.add(py, ops)
+    }
+
+    /// What a query reads.
+    pub(super) fn project(&mut self, py: Python<'_>, projection: Projection) -> PyResult<()> {
+        self.check(py)?;
+        let (place, empty) = match &mut self.target {
+            Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
+            Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
+        };
+        if !empty {
+            return Err(bins_and_steps(py));
+        }
+        if !matches!(place, Projection::All) {
+            let text = "which bins are read has been said: call bins() or with_no_bins() once";
+            return Err(errors::invalid_argument(py, text));
+        }
+        *place = projection;
+        Ok(())
+    }
+
+    /// Sets the filter of the present operation.
+    pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression) -> PyResult<()> {
+        self.check(py)?;
+        let place = match &mut self.target {
+            Target::Keys { last, .. } => &mut last.filter,
+            Target::DataSet(query) => &mut query.filter_expression,
+        };
+        if place.is_some() {
+            let text = "where() has been called for this operation: combine both conditions with Exp.and_([..])";
+            return Err(errors::invalid_argument(py, text));
+        }
+        *place = Some(filter);
+        Ok(())
+    }
+
+    /// Sets when the records of the present operation expire.
+    pub(super) fn expire(&mut self, py: Python<'_>, method: &str, expiration: Expiration) -> PyResult<()> {
+        let last = self.last(py, method)?;
+        if !last.verb.sets_expiration() {
+            let verb = last.verb.name();
+            let text =
+                format!("{verb}() leaves expirations alone: {method}() goes with verbs that write, and with touch()");
+            return Err(errors::invalid_argument(py, text));
+        }
+        if last.expiration.replace(expiration).is_some() {
+            let text = format!("when the records expire has been said: call {method}() or another of its kind once");
+            return Err(errors::invalid_argument(py, text));
+        }
+        Ok(())
+    }
+
+    /// Sets the generation that the records must have.
+    pub(super) fn expect(&mut self, py: Python<'_>, generation: u32) -> PyResult<()> {
+        let last = self.last(py, "ensure_generation_is")?;
+        if !last.verb.writes() {
+            let verb = last.verb.name();
+            let text = format!("{verb}() checks no generation: ensure_generation_is() goes with verbs that write");
+            return Err(errors::invalid_argument(py, text));
+        }
+        last.generation = Some(generation);
+        Ok(())
+    }
+
+    /// The function that is applied to the records.
+    pub(super) fn apply(&mut self, py: Python<'_>, function: Function) -> PyResult<()> {
+        self.last(py, "function")?.function = Some(function);
+        Ok(())
+    }
+
+    /// Makes it only replace records that exist.
+    pub(super) fn replace_only(&mut self, py: Python<'_>) -> PyResult<()> {
+        let last = self.last(py, "replace_only")?;
+        if !last.verb.takes_bins() {
+            let text = format!("{}() replaces nothing: replace_only() goes with replace()", last.verb.name());
+            return Err(errors::invalid_argument(py, text));
+        }
+        last.verb = Verb::ReplaceIfExists;
+        Ok(())
+    }
+
+    /// Whether deletes of the present operation leave a tombstone.
+    pub(super) fn durable_delete(&mut self, py: Python<'_>, method: &str, durable: bool) -> PyResult<()> {
+        let last = self.last(py, method)?;
+        if !last.verb.writes() {
+            let text = format!("{}() deletes nothing: {method}() goes with verbs that write", last.verb.name());
+            return Err(errors::invalid_argument(py, text));
+        }
+        last.durable_delete = Some(durable);
+        Ok(())
+    }
+
+    /// The transaction of the chain.
+    pub(super) fn transaction(&self) -> Option<&Arc<Txn>> {
+        self.txn.as_ref().unwrap_or(&self.context.txn).as_ref()
+    }
+
+    /// For people.
+    pub(super) fn describe(&self, class: &str) -> String {
+        let state = if self.spent { ", executed" } else { "" };
+        match &self.target {
+            Target::Keys { before, last } => {
+                let one = |segment: &Segment| format!("{} of {}", segment.verb.name(), segment.keys.len());
+                let all: Vec<_> = before.iter().chain([last]).map(one).collect();
+                format!("<{class}: {}{state}>", all.join(", "))
+            }
+            Target::DataSet(query) => format!("<{class}: query of {:?}{state}>", query.namespace()),
+        }
+    }
+
+    /// All that it was told, for a terminal: there is one only.
+    pub(super) fn take(chain: &Shared, py: Python<'_>) -> PyResult<Self> {
+        let mut this = chain.lock();
+        this.check(py)?;
+        if let Target::Keys { last, .. } = &this.target {
+            last.check_whole(py)?;
+        }
+        let taken = Target::Keys { before: Vec::new(), last: Segment::nothing() };
+        let taken = Self {
+            context: Arc::clone(&this.context),
+            target: std::mem::replace(&mut this.target, taken),
+            defaults: std::mem::take(&mut this.defaults),
+            txn: this.txn.take(),
+            fail_on_filtered_out: this.fail_on_filtered_out,
+            include_missing_keys: this.include_missing_keys,
+            spent: false,
+        };
+        this.spent = true;
+        Ok(taken)
+    }
+}
+
+#[cold]
+pub(super) fn writes_in_query(py: Python<'_>, method: &str) -> PyErr {
+    let text = format!("query() only reads: {method}() goes with update(), upsert() and the other verbs that write");
+    errors::invalid_argument(py, text)
+}
+
+#[cold]
+fn bins_and_steps(py: Python<'_>) -> PyErr {
+    let text =
+        "bins() and with_no_bins() exclude bin(name): use bin(name).get() for each bin that is read beside others";
+    errors::invalid_argument(py, text)
+}
+
+/// The names of `bins("a", "b")` or `bins(["a", "b"])`, as operations.
+pub(super) fn named(names: &Bound<'_, PyTuple>) -> PyResult<Projection> {
+    use aerolane_wire::WireError;
+    use aerolane_wire::message::op;
+    use aerolane_wire::particle::particle_type;
+
+    let py = names.py();
+    let first = if names.len() == 1 { Some(names.get_item(0)?) } else { None };
+    let names = match &first {
+        Some(only) if !only.is_instance_of::<PyString>() => bin_names(only)?,
+        _ => bin_names(names)?,
+    };
+    if names.is_empty() {
+        let text = "bins() takes at least one name: with_no_bins() reads generation and expiration only";
+        return Err(errors::invalid_argument(py, text));
+    }
+    let mut ops = Ops::default();
+    for name in names {
+        // The name has been checked.
+        let _ = ops.raw.push(op::READ, particle_type::NIL, checked_name(&name)?.as_bytes(), |_| Ok::<_, WireError>(()));
+    }
+    Ok(Projection::Named(ops))
+}

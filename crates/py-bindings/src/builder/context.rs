@@ -1,0 +1,98 @@
+//! What a session is, to those who carry something out for it: a cluster, and the policies of a behavior.
+
+use std::sync::Arc;
+
+use aerospike_core::{BasePolicy, BatchPolicy, QueryPolicy, ReadPolicy, Txn, WritePolicy};
+use pyo3::prelude::*;
+
+use crate::behavior::{Behavior, OpKind};
+use crate::core::ClientCore;
+use crate::key::Key;
+
+/// A cluster, and the policies of a behavior.
+pub(crate) struct Context {
+    pub(crate) core: Arc<ClientCore>,
+    pub(crate) behavior: Py<Behavior>,
+    read: ByMode<ReadPolicy>,
+    write: ByMode<WritePolicy>,
+    /// What its calls belong to.
+    pub(crate) txn: Option<Arc<Txn>>,
+}
+
+/// A policy for namespaces that are available in partitions, and one for those that are strongly consistent.
+struct ByMode<P> {
+    available: Arc<P>,
+    consistent: Arc<P>,
+    /// They are alike: no need to look.
+    alike: bool,
+}
+
+impl<P: PartialEq + Clone> ByMode<P> {
+    /// Takes copies: every call counts a reference, and sessions of several threads must not count on one cache line.
+    fn new(available: P, consistent: P) -> Self {
+        let alike = available == consistent;
+        Self { available: Arc::new(available), consistent: Arc::new(consistent), alike }
+    }
+
+    #[inline]
+    fn of(&self, core: &ClientCore, key: &Key) -> Arc<P> {
+        let consistent = !self.alike && core.mode(key.namespace()) == Some(true);
+        Arc::clone(if consistent { &self.consistent } else { &self.available })
+    }
+}
+
+impl Context {
+    /// With the policies of a behavior (`None`: the default one), for calls that belong to `txn`.
+    pub(crate) fn new(
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        behavior: Option<Py<Behavior>>,
+        txn: Option<Arc<Txn>>,
+    ) -> PyResult<Arc<Self>> {
+        let behavior = Behavior::in_force(py, behavior.as_ref().map(|behavior| behavior.bind(py)))?;
+        let settings = behavior.get().policies();
+        let of_txn = |base: &mut BasePolicy| base.txn.clone_from(&txn);
+        let read = [false, true].map(|consistent| {
+            let mut policy = ReadPolicy::clone(&settings.read_point(consistent));
+            of_txn(&mut policy.base_policy);
+            policy
+        });
+        let write = [false, true].map(|consistent| {
+            let mut policy = WritePolicy::clone(&settings.write_point(consistent));
+            of_txn(&mut policy.base_policy);
+            policy
+        });
+        let ([read_ap, read_sc], [write_ap, write_sc]) = (read, write);
+        let (read, write) = (ByMode::new(read_ap, read_sc), ByMode::new(write_ap, write_sc));
+        Ok(Arc::new(Self { core: Arc::clone(core), behavior, read, write, txn }))
+    }
+
+    /// The policy of reads of a record.
+    #[inline]
+    pub(crate) fn read(&self, key: &Key) -> Arc<ReadPolicy> {
+        self.read.of(&self.core, key)
+    }
+
+    /// The policy of writes of a record.
+    #[inline]
+    pub(crate) fn write(&self, key: &Key) -> Arc<WritePolicy> {
+        self.write.of(&self.core, key)
+    }
+
+    /// The policy of batches in a namespace. `txn`: what they belong to.
+    pub(super) fn batch(&self, namespace: &str, writes: bool, txn: Option<&Arc<Txn>>) -> Arc<BatchPolicy> {
+        let consistent = self.core.mode(namespace) == Some(true);
+        let kind = if writes { OpKind::WriteNonRetryable } else { OpKind::Read };
+        let mut policy = self.behavior.get().policies().batch(kind, consistent);
+        if let Some(txn) = txn {
+            Arc::make_mut(&mut policy).base_policy.txn = Some(Arc::clone(txn));
+        }
+        policy
+    }
+
+    /// The policy of queries of a namespace.
+    pub(super) fn query(&self, namespace: &str) -> Arc<QueryPolicy> {
+        let consistent = self.core.mode(namespace) == Some(true);
+        self.behavior.get().policies().query(consistent)
+    }
+}

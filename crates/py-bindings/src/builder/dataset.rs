@@ -1,0 +1,98 @@
+//! The query of a data set.
+
+use std::sync::Arc;
+
+use aerolane::client::RawQuery;
+use aerolane_wire::message::{field, info1};
+use aerospike_core::QueryPolicy;
+use aerospike_core::expressions::Expression;
+use pyo3::prelude::*;
+
+use super::chain::{Projection, writes_in_query};
+use super::ops::Ops;
+use crate::errors;
+use crate::query::PartitionFilter;
+use crate::query::filter::Filter;
+use crate::query::statement::Asked;
+
+/// What is asked of a data set.
+pub(super) struct Query {
+    namespace: Box<str>,
+    set: Box<str>,
+    pub(super) projection: Projection,
+    pub(super) ops: Ops,
+    /// A range of a secondary index.
+    pub(super) index: Option<Filter>,
+    pub(super) filter_expression: Option<Expression>,
+    pub(super) partitions: Option<Py<PartitionFilter>>,
+    pub(super) chunk_size: Option<u64>,
+    pub(super) limit: Option<u64>,
+    pub(super) records_per_second: Option<u32>,
+}
+
+impl Query {
+    pub(super) fn new(namespace: &str, set: &str) -> Self {
+        Self {
+            namespace: namespace.into(),
+            set: set.into(),
+            projection: Projection::All,
+            ops: Ops::default(),
+            index: None,
+            filter_expression: None,
+            partitions: None,
+            chunk_size: None,
+            limit: None,
+            records_per_second: None,
+        }
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Has it carry out operations on each record, in place of reading bins.
+    pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
+        if ops.asked.writes {
+            return Err(writes_in_query(py, method));
+        }
+        if !matches!(self.projection, Projection::All) {
+            let text = "bins() and with_no_bins() exclude bin(name): use bin(name).get() for each bin that is read";
+            return Err(errors::invalid_argument(py, text));
+        }
+        self.ops.add(py, ops)
+    }
+
+    /// What its requests say.
+    pub(super) fn asked(&self) -> Asked {
+        let mut query = RawQuery::new(&*self.namespace);
+        if !self.set.is_empty() {
+            query = query.field(field::SET, self.set.as_bytes());
+        }
+        if let Some(index) = &self.index {
+            query = index.add(query);
+        }
+        let operate = !self.ops.is_empty();
+        if operate {
+            query = query.ops(self.ops.raw.clone());
+            if self.ops.asked.reads & info1::NO_BIN_DATA != 0 {
+                query = query.without_bins();
+            }
+        }
+        query = match &self.projection {
+            Projection::All => query,
+            Projection::Named(names) => query.ops(names.raw.clone()),
+            Projection::Nothing => query.without_bins(),
+        };
+        Asked { query, operate, names: (self.namespace.to_string(), self.set.to_string()) }
+    }
+
+    /// A policy with what was said here.
+    pub(super) fn policy(&self, mut policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
+        let changed = Arc::make_mut(&mut policy);
+        changed.base_policy.filter_expression = self.filter_expression.clone().or(default_filter);
+        if let Some(rate) = self.records_per_second {
+            changed.records_per_second = rate;
+        }
+        policy
+    }
+}

@@ -1,0 +1,528 @@
+//! Carrying a chain out: one record → one request on the lane; several → one batch, or as many as it takes to keep the order of
+//! operations on a record that several of them are about; a data set → a query.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use aerolane::Error;
+use aerolane::client::RawShape;
+use aerolane::command::encode::{operate_header, read_header, write_header};
+use aerolane_wire::WireError;
+use aerolane_wire::message::{info1, info2, op};
+use aerolane_wire::particle::particle_type;
+use aerospike_core::{
+    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, GenerationPolicy, ReadPolicy,
+    WritePolicy,
+};
+use pyo3::prelude::*;
+
+use super::chain::{Chain, Keys, Projection, Segment, Shared, Target};
+use super::dataset::Query;
+use super::on_error::{Judge, OnError};
+use super::ops::Ops;
+use super::result::{Outcome, Row};
+use super::stream::{Chunks, Source};
+use super::surface::Surface;
+use super::verb::Verb;
+use crate::batch::rows::{RowKey, Rows};
+use crate::batch::run::{Batches, Ran, is_answered};
+use crate::call::{self, Becomes, Call, PolicyRef};
+use crate::command::single::Single;
+use crate::key::Key;
+use crate::query::statement::Function;
+use crate::query::{PartitionFilter, commands as query};
+use crate::record::Body;
+use crate::{errors, request, udf};
+
+/// What a terminal gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// All results.
+    Stream,
+    /// The first result, or `None`.
+    First,
+    /// The first result, which there must be.
+    FirstOrRaise,
+}
+
+impl Gives {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "execute",
+            Self::First => "first",
+            Self::FirstOrRaise => "first_or_raise",
+        }
+    }
+
+    /// What the results become.
+    fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
+        if self == Self::Stream {
+            return surface.stream(py, source);
+        }
+        match source.take() {
+            None if self == Self::First => Ok(py.None()),
+            None => Err(empty(py)),
+            Some(row) => {
+                let result = row.into_python(py)?;
+                if self == Self::FirstOrRaise {
+                    result.get().check(py)?;
+                }
+                Ok(result.into_any())
+            }
+        }
+    }
+}
+
+/// There is no first result: no record was found.
+#[cold]
+pub(super) fn empty(py: Python<'_>) -> PyErr {
+    errors::to_py(py, &Error::server_bare(aerospike_core::ResultCode::KeyNotFoundError))
+}
+
+/// Carries a chain out.
+pub(super) fn execute(
+    py: Python<'_>,
+    chain: &Shared,
+    on_error: Option<&Bound<'_, PyAny>>,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Py<PyAny>> {
+    surface.guard(py, gives.name(), || {
+        let mut chain = Chain::take(chain, py)?;
+        let core = Arc::clone(&chain.context.core);
+        core.check_open(py)?;
+        let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
+        let on_error = OnError::of(on_error, one)?;
+        let judge = Judge {
+            on_error,
+            fail_on_filtered_out: chain.fail_on_filtered_out,
+            include_missing_keys: chain.include_missing_keys,
+        };
+        if let Target::DataSet(query) = &chain.target {
+            return dataset(py, &chain, query, surface, gives);
+        }
+        if one && let Some((function, key, policy)) = chain.only_function(py) {
+            return apply(py, &core, function, key, policy, judge, surface, gives);
+        }
+        if one {
+            return surface.carry_out(py, &core, single(py, chain, judge, surface, gives)?);
+        }
+        surface.carry_out(py, &core, several(py, chain, judge, surface, gives)?)
+    })
+}
+
+/// What comes of a call about one record.
+struct One {
+    verb: Verb,
+    /// Whether its record is one of results; `None`: it has no record.
+    operate: Option<bool>,
+    judge: Judge,
+    surface: Surface,
+    gives: Gives,
+}
+
+impl One {
+    fn row(&self, py: Python<'_>, key: &Py<Key>, outcome: Outcome) -> PyResult<Py<PyAny>> {
+        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome };
+        let admitted = self.judge.admit(py, self.verb, row)?;
+        self.gives.make(py, self.surface, Source::One(admitted))
+    }
+}
+
+impl call::Outcome for One {
+    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: &[u8]) -> PyResult<Py<PyAny>> {
+        let outcome = match self.operate {
+            None => Outcome::Done,
+            Some(operate) => Outcome::Answered { body: Body::concat([body]), operate },
+        };
+        self.row(py, key, outcome)
+    }
+
+    fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
+        self.row(py, key, Outcome::Failed(error.clone()))
+    }
+}
+
+impl Segment {
+    /// Whether its records are those of results; `None`: it gives none.
+    fn operate(&self) -> Option<bool> {
+        match self.verb {
+            Verb::Query => Some(!self.ops.is_empty()),
+            Verb::Delete | Verb::Touch | Verb::Exists | Verb::Udf => None,
+            _ => Some(self.ops.results),
+        }
+    }
+
+    /// What the record becomes to the metrics.
+    fn becomes(&self) -> Becomes {
+        match self.verb {
+            Verb::Query if self.ops.is_empty() => Becomes::Record,
+            Verb::Query => Becomes::Results,
+            Verb::Delete | Verb::Exists => Becomes::Exists,
+            Verb::Touch | Verb::Udf => Becomes::Nothing,
+            _ if self.ops.results => Becomes::Results,
+            _ => Becomes::Nothing,
+        }
+    }
+
+    /// The bits of the header, and the operations, of a read without steps.
+    fn projected(self) -> (u8, Ops) {
+        match self.projection {
+            Projection::All => (info1::GET_ALL, Ops::default()),
+            Projection::Named(names) => (0, names),
+            Projection::Nothing => (info1::NO_BIN_DATA, Ops::default()),
+        }
+    }
+}
+
+impl Chain {
+    /// The policy of a read with what was said of it.
+    fn read_policy(&self, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
+        let mut policy = self.context.read(key);
+        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        if filter.is_some() || self.txn.is_some() {
+            let base = &mut Arc::make_mut(&mut policy).base_policy;
+            base.filter_expression = filter;
+            base.txn = self.transaction().cloned();
+        }
+        policy
+    }
+
+    /// The policy of a write with what was said of it.
+    fn write_policy(&self, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
+        let mut policy = self.context.write(key);
+        let action = segment.verb.action();
+        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let expiration = self.expiration(segment);
+        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete);
+        let generation = segment.generation;
+        let as_it_is = policy.record_exists_action == action
+            && filter.is_none()
+            && expiration.is_none()
+            && durable_delete.is_none()
+            && generation.is_none()
+            && self.txn.is_none();
+        if as_it_is {
+            return policy;
+        }
+        let changed = Arc::make_mut(&mut policy);
+        changed.record_exists_action = action;
+        changed.base_policy.filter_expression = filter;
+        changed.base_policy.txn = self.transaction().cloned();
+        if let Some(expiration) = expiration {
+            changed.expiration = expiration;
+        }
+        if let Some(durable_delete) = durable_delete {
+            changed.durable_delete = durable_delete;
+        }
+        if let Some(generation) = generation {
+            changed.generation = generation;
+            changed.generation_policy = GenerationPolicy::ExpectGenEqual;
+        }
+        policy
+    }
+
+    fn expiration(&self, segment: &Segment) -> Option<aerospike_core::Expiration> {
+        if segment.verb.sets_expiration() { segment.expiration.or(self.defaults.expiration) } else { None }
+    }
+}
+
+/// The command of a chain about one record.
+fn single(
+    py: Python<'_>,
+    mut chain: Chain,
+    judge: Judge,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>>> {
+    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
+    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, placeholder) else {
+        return Err(empty(py));
+    };
+    let key = segment.keys.first().clone_ref(py);
+    let (verb, becomes) = (segment.verb, segment.becomes());
+    let outcome = One { verb, operate: segment.operate(), judge, surface, gives };
+    let policy = if verb.writes() {
+        PolicyRef::Write(chain.write_policy(&mut segment, key.get()))
+    } else {
+        PolicyRef::Read(chain.read_policy(&mut segment, key.get()))
+    };
+    let call = Call { key, policy, writes: verb.writes(), becomes, outcome: Some(Box::new(outcome)) };
+    let (policy, key) = (call.policy.clone(), call.key.clone_ref(py));
+    let timeout = policy.server_timeout_ms();
+    let encode = move |out: &mut Vec<u8>| match &policy {
+        PolicyRef::Read(policy) => {
+            let base = &policy.base_policy;
+            let (header, ops) = match verb {
+                Verb::Exists => (read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout), Ops::default()),
+                _ if segment.ops.is_empty() => {
+                    let (what, ops) = segment.projected();
+                    (read_header(base, info1::READ | what, 0, timeout), ops)
+                }
+                _ => {
+                    let asked = segment.ops.asked;
+                    let each = asked.all_answers && asked.reads & info1::GET_ALL == 0;
+                    let info2 = if each { info2::RESPOND_ALL_OPS } else { 0 };
+                    (read_header(base, asked.reads, info2, timeout), segment.ops)
+                }
+            };
+            let written = request::encoded(base, &header, (key.get(), false), &ops.raw, out);
+            ops.recycle();
+            written
+        }
+        PolicyRef::Write(policy) => {
+            let base = &policy.base_policy;
+            match verb {
+                Verb::Delete => request::delete(policy, key.get(), timeout, out),
+                Verb::Touch => request::touch(policy, key.get(), timeout, out),
+                _ => {
+                    let ops = segment.ops;
+                    let header = if ops.results {
+                        operate_header(policy, ops.asked, timeout)
+                    } else {
+                        write_header(policy, 0, info2::WRITE, false, timeout)
+                    };
+                    let written = request::encoded(base, &header, (key.get(), policy.send_key), &ops.raw, out);
+                    ops.recycle();
+                    written
+                }
+            }
+        }
+    };
+    Ok(Single { call, encode })
+}
+
+impl Chain {
+    /// The function of a chain that applies one to one record.
+    fn only_function(&mut self, py: Python<'_>) -> Option<(Function, Py<Key>, Arc<WritePolicy>)> {
+        let Target::Keys { last, .. } = &mut self.target else { return None };
+        let function = last.function.take()?;
+        let mut segment = std::mem::replace(last, Segment::nothing());
+        let key = segment.keys.first().clone_ref(py);
+        let policy = self.write_policy(&mut segment, key.get());
+        Some((function, key, policy))
+    }
+}
+
+/// Applies a function to one record.
+#[allow(clippy::too_many_arguments)] // what a call of it is made of
+fn apply(
+    py: Python<'_>,
+    core: &Arc<crate::core::ClientCore>,
+    function: Function,
+    key: Py<Key>,
+    policy: Arc<WritePolicy>,
+    judge: Judge,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Py<PyAny>> {
+    let of = key.clone_ref(py);
+    let twin = udf::applying(py, core, of.get(), function, policy, move |py, returned| {
+        let outcome = match returned {
+            Ok(value) => Outcome::Value(value),
+            Err(error) => Outcome::Failed(error),
+        };
+        let row = Row { key: Some(key), index: 0, outcome };
+        gives.make(py, surface, Source::One(judge.admit(py, Verb::Udf, row)?))
+    })?;
+    surface.carry_out(py, core, twin)
+}
+
+/// Rows of a chain that come from one operation of it.
+struct Part {
+    verb: Verb,
+    operate: Option<bool>,
+    rows: usize,
+}
+
+/// The command of a chain about several records.
+fn several(
+    py: Python<'_>,
+    mut chain: Chain,
+    judge: Judge,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Batches<impl FnOnce(Python<'_>, Vec<Ran>) -> PyResult<Py<PyAny>> + Send + 'static>> {
+    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
+    let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, placeholder) else {
+        return Err(empty(py));
+    };
+    segments.push(last);
+    let writes = segments.iter().any(|segment| segment.verb.writes());
+    let namespace = segments[0].keys.first().clone_ref(py);
+    let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
+    let in_txn = policy.base_policy.txn.is_some();
+    let mut parts = Vec::with_capacity(segments.len());
+    let mut runs = Vec::with_capacity(1);
+    let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
+    let mut seen = HashSet::new();
+    let repeats = segments.len() > 1;
+    for segment in segments {
+        if repeats {
+            // The server carries out the rows of a batch in any order: what follows on the same record goes into the next one.
+            let of = |key: &Py<Key>| (key.get().namespace().to_owned(), *key.get().digest());
+            if segment.keys.iter().any(|key| seen.contains(&of(key))) {
+                runs.push(std::mem::replace(&mut rows, Rows::with_capacity(segment.keys.len())));
+                seen.clear();
+            }
+            seen.extend(segment.keys.iter().map(of));
+        }
+        let (verb, operate) = (segment.verb, segment.operate());
+        parts.push(Part { verb, operate, rows: segment.keys.len() });
+        let (shape, keys) = chain.shape(&policy, segment).map_err(|e| errors::to_py(py, &e))?;
+        rows.shape(shape);
+        let operate = operate == Some(true);
+        match keys {
+            Keys::One(key) => rows.push(RowKey { key, operate }),
+            Keys::Many(keys) => keys.into_iter().for_each(|key| rows.push(RowKey { key, operate })),
+        }
+    }
+    runs.push(rows);
+    let convert = move |py: Python<'_>, ran: Vec<Ran>| {
+        let mut results = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
+        let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
+        let mut failed = None;
+        for Ran { mut rows, result, refused } in ran {
+            let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
+            let whole = result.err().filter(|_| !answered);
+            if let Some(error) = &whole
+                && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
+            {
+                // A transaction is carried out as a whole, or fails as a whole.
+                return Err(errors::to_py(py, error));
+            }
+            rows.drain(|key, outcome| {
+                let Some((verb, operate)) = of_rows.next() else { return };
+                let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
+                    (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
+                        Outcome::Failed(error.clone())
+                    }
+                    (outcome, _) => outcome,
+                };
+                results.push((verb, Row { key: Some(key.key), index: results.len() as i32, outcome }));
+            });
+        }
+        let mut admitted = Vec::with_capacity(results.len());
+        for (verb, row) in results {
+            match judge.admit(py, verb, row) {
+                Ok(row) => admitted.extend(row),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
+        }
+    };
+    Ok(Batches { policy, runs, convert })
+}
+
+impl Chain {
+    /// What the rows of an operation do, and their keys.
+    fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+        let filter_expression = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let single = self.context.write(segment.keys.first().get());
+        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete).unwrap_or(single.durable_delete);
+        let (generation_policy, generation) = match segment.generation {
+            None => (GenerationPolicy::None, 0),
+            Some(generation) => (GenerationPolicy::ExpectGenEqual, generation),
+        };
+        let (verb, expiration) = (segment.verb, self.expiration(&segment));
+        let keys = std::mem::replace(&mut segment.keys, Keys::Many(Vec::new()));
+        let reading = BatchReadPolicy {
+            read_touch_ttl: batch.base_policy.read_touch_ttl,
+            filter_expression: filter_expression.clone(),
+        };
+        let writing = BatchWritePolicy {
+            record_exists_action: verb.action(),
+            generation_policy,
+            generation,
+            commit_level: single.commit_level,
+            expiration: expiration.unwrap_or(single.expiration),
+            send_key: single.send_key,
+            durable_delete,
+            filter_expression: filter_expression.clone(),
+            ..BatchWritePolicy::default()
+        };
+        let shape = match verb {
+            Verb::Query if segment.ops.is_empty() => {
+                let (what, ops) = segment.projected();
+                RawShape::read(batch, &reading, what, ops.raw)?
+            }
+            Verb::Query => {
+                let ops = segment.ops;
+                RawShape::read(batch, &reading, ops.asked.reads, ops.raw)?.answering_each()
+            }
+            Verb::Udf => {
+                let applying = BatchUdfPolicy {
+                    commit_level: single.commit_level,
+                    expiration: expiration.unwrap_or(single.expiration),
+                    send_key: single.send_key,
+                    durable_delete,
+                    filter_expression,
+                    ..BatchUdfPolicy::default()
+                };
+                let none = || Error::client_error("there is no function to apply");
+                let function = segment.function.as_ref().ok_or_else(none)?;
+                RawShape::udf(batch, &applying, (&function.package, &function.name), &function.arguments)?
+            }
+            Verb::Exists => RawShape::read(batch, &reading, info1::NO_BIN_DATA, Ops::default().raw)?,
+            Verb::Delete => {
+                let deleting = BatchDeletePolicy {
+                    generation_policy,
+                    generation,
+                    commit_level: single.commit_level,
+                    send_key: single.send_key,
+                    durable_delete,
+                    filter_expression,
+                };
+                RawShape::delete(batch, &deleting)?
+            }
+            Verb::Touch => {
+                let mut ops = Ops::default().raw;
+                ops.push(op::TOUCH, particle_type::NIL, b"", |_| Ok::<_, WireError>(()))
+                    .map_err(|error| Error::client_error(format!("a touch cannot be encoded: {error}")))?;
+                RawShape::write(batch, &writing, 0, ops)?
+            }
+            _ => RawShape::write(batch, &writing, segment.ops.asked.reads, segment.ops.raw)?,
+        };
+        Ok((shape, keys))
+    }
+}
+
+/// Starts the query of a data set.
+fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives: Gives) -> PyResult<Py<PyAny>> {
+    let core = &chain.context.core;
+    if matches!(chain.txn, Some(Some(_))) {
+        let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
+        return Err(errors::invalid_argument(py, text));
+    }
+    let mut policy = query.policy(chain.context.query(query.namespace()), chain.defaults.filter.clone());
+    let most = match gives {
+        // One record of all would do: one of each node cannot be told from it.
+        Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
+        Gives::Stream => query.chunk_size.or(query.limit),
+    };
+    Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
+    let filter = match &query.partitions {
+        Some(filter) => filter.clone_ref(py),
+        None => Py::new(py, PartitionFilter::all())?,
+    };
+    let (asked, again) = (query.asked(), Arc::clone(core));
+    let chunks =
+        Chunks::new(again, asked.clone(), Arc::clone(&policy), filter.clone_ref(py), query.chunk_size, query.limit);
+    let partitions = filter.bind(py);
+    if gives == Gives::Stream {
+        let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
+            surface.stream(py, Source::Records(Box::new(chunks.with(records))))
+        })?;
+        return surface.carry_out(py, core, twin);
+    }
+    let first = query::first(py, core, asked, partitions, policy, move |py, record| {
+        gives.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
+    })?;
+    surface.carry_out(py, core, first)
+}

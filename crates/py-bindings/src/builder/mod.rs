@@ -1,0 +1,55 @@
+//! Builders: what a session does with records, said step by step.
+//!
+//! `session.upsert(key).put({..}).execute()`. A builder is checked with each call, and encodes what it is told at once; a
+//! terminal (`execute`, `first`, ..) sends that. See `docs/decisions/0021`.
+//!
+//! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
+//! * [`surface`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
+//! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
+//! * [`result`], [`stream`]: what comes of it; [`on_error`]: who hears of failures
+//! * [`context`]: the session behind it
+
+mod bin;
+mod cdt;
+mod chain;
+pub(crate) mod context;
+mod dataset;
+mod execute;
+mod expiration;
+mod hll_config;
+mod on_error;
+mod operation_result;
+mod ops;
+mod result;
+mod steps;
+mod stream;
+pub(crate) mod surface;
+pub(crate) mod verb;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add_class::<surface::QueryBuilder>()?;
+    module.add_class::<surface::WriteSegmentBuilder>()?;
+    module.add_class::<surface::UdfBuilder>()?;
+    module.add_class::<surface::UdfFunctionBuilder>()?;
+    module.add_class::<bin::QueryBinBuilder>()?;
+    module.add_class::<bin::WriteBinBuilder>()?;
+    module.add_class::<cdt::CdtReadBuilder>()?;
+    module.add_class::<cdt::CdtReadInvertableBuilder>()?;
+    module.add_class::<cdt::CdtWriteBuilder>()?;
+    module.add_class::<cdt::CdtWriteInvertableBuilder>()?;
+    module.add_class::<cdt::CdtPathBuilder>()?;
+    module.add_class::<stream::RecordStream>()?;
+    module.add_class::<result::RecordResult>()?;
+    module.add_class::<operation_result::OperationResult>()?;
+    module.add_class::<hll_config::HllConfig>()?;
+    module.add("SyncQueryBuilder", py.get_type::<surface::SyncQueryBuilder>())?;
+    module.add("SyncWriteSegmentBuilder", py.get_type::<surface::SyncWriteSegmentBuilder>())?;
+    module.add("SyncUdfBuilder", py.get_type::<surface::SyncUdfBuilder>())?;
+    module.add("SyncUdfFunctionBuilder", py.get_type::<surface::SyncUdfFunctionBuilder>())?;
+    module.add("SyncRecordStream", py.get_type::<stream::SyncRecordStream>())?;
+    module.add("ErrorStrategy", on_error::strategy(py)?)?;
+    module.add("ErrorHandler", on_error::handler(py)?)
+}

@@ -1,0 +1,107 @@
+//! Who hears of the records for which a call has failed.
+
+use aerospike_core::ResultCode;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use super::result::{Outcome, Row};
+use super::verb::Verb;
+use crate::errors;
+use crate::key::Key;
+
+/// Who hears of failures.
+pub(super) enum OnError {
+    /// The caller, by an exception.
+    Raise,
+    /// Whoever reads the results.
+    InStream,
+    /// This callable.
+    Handler(Py<PyAny>),
+}
+
+/// What the enumeration says of itself.
+const STRATEGY_DOC: &str = "\
+Who hears of the records for which a call has failed: the argument `on_error` of `execute` and its like.
+
+IN_STREAM: whoever reads the results, as `RecordResult`s that are not `is_ok`. So it is for calls about several records, if
+nothing is said; a call about one record raises.";
+
+/// `ErrorStrategy`.
+pub(super) fn strategy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let named = pyo3::types::PyDict::new(py);
+        named.set_item("module", "aerolane")?;
+        let members = vec![("IN_STREAM", "in_stream")];
+        let class = py.import("enum")?.getattr("Enum")?.call(("ErrorStrategy", members), Some(&named))?;
+        class.setattr("__doc__", STRATEGY_DOC)?;
+        Ok::<_, PyErr>(class.unbind())
+    })?;
+    Ok(class.bind(py))
+}
+
+/// `ErrorHandler`: a name for annotations.
+pub(super) fn handler(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let error = py.import("builtins")?.getattr("Exception")?;
+    let arguments = pyo3::types::PyList::new(
+        py,
+        [py.get_type::<Key>().into_any(), py.get_type::<pyo3::types::PyInt>().into_any(), error],
+    )?;
+    py.import("collections.abc")?.getattr("Callable")?.get_item((arguments, py.None()))
+}
+
+impl OnError {
+    /// The argument `on_error`; `one`: the call is about one record.
+    pub(super) fn of(value: Option<&Bound<'_, PyAny>>, one: bool) -> PyResult<Self> {
+        let Some(value) = value.filter(|value| !value.is_none()) else {
+            return Ok(if one { Self::Raise } else { Self::InStream });
+        };
+        if value.is_instance(strategy(value.py())?)? {
+            return Ok(Self::InStream);
+        }
+        if value.is_callable() {
+            return Ok(Self::Handler(value.clone().unbind()));
+        }
+        let kind = value.get_type();
+        Err(PyTypeError::new_err(format!(
+            "on_error is ErrorStrategy.IN_STREAM or a callable that takes (key, index, exception), not {}",
+            kind.name()?
+        )))
+    }
+}
+
+/// Says of each result whether it is one that the caller sees.
+pub(super) struct Judge {
+    pub(super) on_error: OnError,
+    pub(super) fail_on_filtered_out: bool,
+    pub(super) include_missing_keys: bool,
+}
+
+impl Judge {
+    /// The result for the caller to see; `None`: he does not.
+    ///
+    /// # Errors
+    /// The failure is to be raised, or the handler has raised something.
+    pub(super) fn admit(&self, py: Python<'_>, verb: Verb, row: Row) -> PyResult<Option<Row>> {
+        let Outcome::Failed(error) = &row.outcome else { return Ok(Some(row)) };
+        let missing = error.matches(&[ResultCode::KeyNotFoundError]);
+        let filtered = error.matches(&[ResultCode::FilteredOut]);
+        // That there is no such record is an answer, unless the verb needs one.
+        if missing && !verb.needs_record() {
+            return Ok((verb != Verb::Query || self.include_missing_keys).then_some(row));
+        }
+        if filtered && !self.fail_on_filtered_out {
+            return Ok((verb != Verb::Query).then_some(row));
+        }
+        match &self.on_error {
+            OnError::InStream => Ok(Some(row)),
+            OnError::Raise => Err(errors::to_py(py, error)),
+            OnError::Handler(handler) => {
+                let exception = errors::to_py(py, error).into_value(py);
+                handler.call1(py, (row.key, row.index, exception))?;
+                Ok(None)
+            }
+        }
+    }
+}

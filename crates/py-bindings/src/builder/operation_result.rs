@@ -1,0 +1,101 @@
+//! `OperationResult`.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+
+/// What an operation answered. The methods give it as one type, and raise `TypeError` if it is of another one.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct OperationResult(Py<PyAny>);
+
+impl OperationResult {
+    pub(super) fn new(value: Py<PyAny>) -> Self {
+        Self(value)
+    }
+
+    /// The value if `fits` says that it is of the type; `None` if the operation has nothing to say.
+    fn maybe<'py>(
+        &self,
+        py: Python<'py>,
+        wanted: &str,
+        fits: impl FnOnce(&Bound<'py, PyAny>) -> bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = self.0.bind(py);
+        if value.is_none() {
+            return Ok(None);
+        }
+        if fits(value) {
+            return Ok(Some(value.clone()));
+        }
+        let kind = value.get_type();
+        Err(PyTypeError::new_err(format!("the operation answered with {}, not with {wanted}", kind.name()?)))
+    }
+}
+
+#[pymethods]
+impl OperationResult {
+    #[new]
+    fn of(value: Py<PyAny>) -> Self {
+        Self(value)
+    }
+
+    /// The answer itself.
+    #[getter]
+    fn value(&self, py: Python<'_>) -> Py<PyAny> {
+        self.0.clone_ref(py)
+    }
+
+    /// An int: 0 where the operation has nothing to say, 0 or 1 for a bool.
+    fn get_int<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.maybe(py, "an int", |value| value.is_instance_of::<PyInt>())? {
+            None => Ok(0_i32.into_pyobject(py)?.into_any()),
+            Some(truth) if truth.is_instance_of::<PyBool>() => {
+                Ok(i32::from(truth.is_truthy()?).into_pyobject(py)?.into_any())
+            }
+            Some(int) => Ok(int),
+        }
+    }
+
+    /// A float: 0.0 where the operation has nothing to say; an int becomes a float.
+    fn get_float(&self, py: Python<'_>) -> PyResult<f64> {
+        let fits = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>();
+        self.maybe(py, "a float", fits)?.map_or(Ok(0.0), |number| number.extract())
+    }
+
+    /// A bool: `False` where the operation has nothing to say; an int other than 0 is true.
+    fn get_bool(&self, py: Python<'_>) -> PyResult<bool> {
+        self.maybe(py, "a bool", |value| value.is_instance_of::<PyInt>())?.map_or(Ok(false), |value| value.is_truthy())
+    }
+
+    /// A str, or `None`.
+    fn get_string<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.maybe(py, "a str", |value| value.is_instance_of::<PyString>())
+    }
+
+    /// Bytes, or `None`.
+    fn get_bytes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.maybe(py, "bytes", |value| value.is_instance_of::<PyBytes>())
+    }
+
+    /// A list, or `None`.
+    fn get_list<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.maybe(py, "a list", |value| value.is_instance_of::<PyList>())
+    }
+
+    /// A dict, or `None`.
+    fn get_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.maybe(py, "a dict", |value| value.is_instance_of::<PyDict>())
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        self.0.bind(py).eq(other.0.bind(py))
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.0.bind(py).hash()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("OperationResult({})", self.0.bind(py).repr()?))
+    }
+}

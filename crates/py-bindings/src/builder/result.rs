@@ -1,0 +1,274 @@
+//! `RecordResult`: what became of one record.
+
+use aerolane::Error;
+use aerolane::client::RawOutcome;
+use aerospike_core::ResultCode;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::hll_config::HllConfig;
+use super::operation_result::OperationResult;
+use super::verb::Verb;
+use crate::errors;
+use crate::key::Key;
+use crate::record::{Body, Once, Record};
+
+/// What became of one record, before Python sees it.
+pub(super) struct Row {
+    pub(super) key: Option<Py<Key>>,
+    /// Its place among the keys of the call; -1: in a query.
+    pub(super) index: i32,
+    pub(super) outcome: Outcome,
+}
+
+/// What came of the call.
+pub(super) enum Outcome {
+    /// It succeeded, and there is nothing to read.
+    Done,
+    /// A record.
+    Answered {
+        body: Body,
+        operate: bool,
+    },
+    /// A record of a query.
+    Record(Py<Record>),
+    /// What a function returned: the record has it as the bin `SUCCESS`.
+    Returned {
+        body: Body,
+    },
+    /// What a function returned.
+    Value(Py<PyAny>),
+    Failed(Error),
+}
+
+/// The bin in which servers send what a function returned.
+const SUCCESS: &str = "SUCCESS";
+
+impl Outcome {
+    /// Of a row of a batch. `operate`: its record is one of results; `None`: it has none.
+    pub(super) fn of(outcome: &RawOutcome<'_>, verb: Verb, operate: Option<bool>) -> Self {
+        match (outcome, operate) {
+            (RawOutcome::Answered(body), _) if verb == Verb::Udf => Self::Returned { body: Body::concat([body]) },
+            (RawOutcome::Answered(_), None) => Self::Done,
+            (RawOutcome::Answered(body), Some(operate)) => Self::Answered { body: Body::concat([body]), operate },
+            (RawOutcome::Failed(error), _) => Self::Failed((*error).clone()),
+            _ => Self::Failed(Error::bad_response("the server left a row of the batch out")),
+        }
+    }
+}
+
+impl Row {
+    pub(super) fn into_python(self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
+        Py::new(py, RecordResult { row: self, made: Once::new() })
+    }
+
+    /// A record of a query.
+    pub(super) fn of_query(py: Python<'_>, record: Py<Record>) -> Self {
+        Self { key: record.get().key(py), index: -1, outcome: Outcome::Record(record) }
+    }
+
+    pub(super) fn error(&self) -> Option<&Error> {
+        if let Outcome::Failed(error) = &self.outcome { Some(error) } else { None }
+    }
+}
+
+/// What became of one record: `is_ok`, and then its `record`, or its failure.
+///
+/// The record is made when it is first asked for. `index` is the place of its key in the call; -1 in queries.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct RecordResult {
+    row: Row,
+    made: Once,
+}
+
+impl RecordResult {
+    /// Raises its failure.
+    pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.row.error().map_or(Ok(()), |error| Err(errors::to_py(py, error)))
+    }
+
+    fn detail<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.to_exception(py).map(|error| error.getattr(name)).transpose()
+    }
+
+    fn made<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Record>>> {
+        let (body, operate) = match &self.row.outcome {
+            Outcome::Record(record) => return Ok(Some(record.bind(py).clone())),
+            Outcome::Answered { body, operate } => (body, *operate),
+            Outcome::Returned { body } => (body, false),
+            Outcome::Done | Outcome::Value(_) | Outcome::Failed(_) => return Ok(None),
+        };
+        if let Some(record) = self.made.get(py) {
+            return Ok(Some(record.cast_into()?));
+        }
+        let key = self.row.key.as_ref().map(|key| key.clone_ref(py));
+        let record = Bound::new(py, Record::of(key, body.clone(), operate)?)?;
+        Ok(Some(self.made.set(py, record.into_any()).cast_into()?))
+    }
+}
+
+#[pymethods]
+impl RecordResult {
+    /// The key; `None` for a record of a query that was stored without its key's digest.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
+        self.row.key.as_ref().map(|key| key.clone_ref(py))
+    }
+
+    /// The record; `None` after a failure, and for what reads none (`delete`, `touch`, `exists`, functions).
+    #[getter]
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Record>>> {
+        if matches!(self.row.outcome, Outcome::Returned { .. }) { Ok(None) } else { self.made(py) }
+    }
+
+    /// The `ResultCode`: `OK`, or that of the failure.
+    #[getter]
+    fn result_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        errors::result_code(py, self.row.error().map_or(0, Error::result_code))
+    }
+
+    /// Whether a write that failed may have been applied.
+    #[getter]
+    fn in_doubt(&self) -> bool {
+        self.row.error().is_some_and(Error::in_doubt)
+    }
+
+    /// The place of its key in the call; -1 in queries.
+    #[getter]
+    fn index(&self) -> i32 {
+        self.row.index
+    }
+
+    /// The failure as an exception, not raised; `None` if there is none.
+    #[getter]
+    fn exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.to_exception(py)
+    }
+
+    /// What a function returned; `None` for other calls.
+    #[getter]
+    pub(super) fn udf_result<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.row.outcome {
+            Outcome::Value(value) => Ok(Some(value.bind(py).clone())),
+            Outcome::Returned { .. } => match self.made(py)? {
+                Some(record) => record.get().bin(py, &PyString::new(py, SUCCESS)),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given.
+    #[getter]
+    fn sub_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.detail(py, "sub_code")
+    }
+
+    /// The server's text about the failure, when it was asked for and given.
+    #[getter]
+    fn server_message(&self) -> Option<&str> {
+        self.row.error().and_then(Error::server_message)
+    }
+
+    /// Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`.
+    #[getter]
+    fn exp_trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.detail(py, "exp_trace")
+    }
+
+    /// Whether the call succeeded for this record.
+    #[getter]
+    pub(super) fn is_ok(&self) -> bool {
+        self.row.error().is_none()
+    }
+
+    /// This result if it is no failure.
+    ///
+    /// Raises the failure.
+    fn or_raise(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().check(py)?;
+        Ok(slf)
+    }
+
+    /// The failure as an exception, not raised; `None` if there is none.
+    fn to_exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.row.error().map(|error| errors::to_py(py, error).into_value(py).into_bound(py).into_any())
+    }
+
+    /// The record.
+    ///
+    /// Raises the failure, and `ValueError` for a call that reads no record.
+    fn record_or_raise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Record>> {
+        self.check(py)?;
+        let none = "this call succeeded, but it reads no record: query() does, and bin(name).get() in a write";
+        self.record(py)?.ok_or_else(|| PyValueError::new_err(none))
+    }
+
+    /// What the `i`-th operation answered, from 0; `None` if there is none, or the operation has nothing to say.
+    fn operation_result<'py>(&self, py: Python<'py>, i: isize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match (self.record(py)?, usize::try_from(i)) {
+            (Some(record), Ok(i)) => record.get().operation_result(py, i),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the `i`-th operation answered, as an `OperationResult`, whose methods check its type. `None` if there is no
+    /// such operation.
+    fn typed_operation_result(&self, py: Python<'_>, i: isize) -> PyResult<Option<OperationResult>> {
+        let (Some(record), Ok(i)) = (self.record(py)?, usize::try_from(i)) else { return Ok(None) };
+        match record.get().results(py)? {
+            Some(results) if i < results.len() => Ok(Some(OperationResult::new(results.get_item(i)?.unbind()))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The settings of an HLL, as `hll_describe()` of this bin has read them. `None` if it was not read.
+    ///
+    /// Raises `TypeError` if the bin has something else.
+    fn get_hll_config(&self, py: Python<'_>, bin_name: &Bound<'_, PyString>) -> PyResult<Option<HllConfig>> {
+        let Some(record) = self.record(py)? else { return Ok(None) };
+        let Some(mut value) = record.get().bin(py, bin_name)?.filter(|value| !value.is_none()) else { return Ok(None) };
+        // Several operations on the bin make a list of answers.
+        if let Ok(list) = value.cast::<PyList>()
+            && list.iter().all(|item| item.is_none() || item.is_instance_of::<PyList>())
+        {
+            let Some(last) = list.iter().filter(|item| !item.is_none()).last() else { return Ok(None) };
+            value = last;
+        }
+        match value.extract::<Vec<i64>>().as_deref() {
+            Ok([index_bits, min_hash_bits]) => HllConfig::of(*index_bits, *min_hash_bits).map(Some),
+            _ => Err(PyTypeError::new_err(format!("the bin {bin_name} has no answer of hll_describe()"))),
+        }
+    }
+
+    /// Whether the record exists: of a result of `exists()`.
+    ///
+    /// Raises the failure, unless it is that there is no such record.
+    fn as_bool(&self, py: Python<'_>) -> PyResult<bool> {
+        match self.row.error() {
+            None => Ok(true),
+            Some(error) if error.matches(&[ResultCode::KeyNotFoundError]) => Ok(false),
+            Some(error) => Err(errors::to_py(py, error)),
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let mut parts = Vec::new();
+        if self.row.index >= 0 {
+            parts.push(format!("index={}", self.row.index));
+        }
+        let code = self.result_code(py)?;
+        parts.push(format!("result_code={}", code.getattr("name").unwrap_or(code)));
+        if let Some(record) = self.record(py)? {
+            parts.push(format!("bins={}", record.get().all_bins(py)?.repr()?));
+        }
+        if let Some(result) = self.udf_result(py)? {
+            parts.push(format!("udf_result={}", result.repr()?));
+        }
+        if self.in_doubt() {
+            parts.push("in_doubt=True".to_owned());
+        }
+        Ok(format!("RecordResult({})", parts.join(", ")))
+    }
+}

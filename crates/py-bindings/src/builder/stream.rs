@@ -1,0 +1,539 @@
+//! `RecordStream`: the results of a chain, to be read once.
+
+use std::sync::Arc;
+
+use aerospike_core::QueryPolicy;
+use parking_lot::Mutex;
+use pyo3::exceptions::PyStopAsyncIteration;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::execute::empty;
+use super::result::{RecordResult, Row};
+use super::surface::Surface;
+use crate::core::ClientCore;
+use crate::query::recordset::Recordset;
+use crate::query::statement::Asked;
+use crate::query::{PartitionFilter, commands as query};
+use crate::record::Record;
+use crate::{errors, host};
+
+/// Where results come from.
+pub(super) enum Source {
+    /// One that is there, or none.
+    One(Option<Row>),
+    /// Some that are there.
+    Rows(std::vec::IntoIter<Row>),
+    /// A query, which may be one of several.
+    Records(Box<Chunks>),
+}
+
+impl Source {
+    /// The next one that is there.
+    pub(super) fn take(&mut self) -> Option<Row> {
+        match self {
+            Self::One(row) => row.take(),
+            Self::Rows(rows) => rows.next(),
+            Self::Records(_) => None,
+        }
+    }
+}
+
+/// The records of a query that is read in chunks, or of one that is not.
+pub(super) struct Chunks {
+    core: Arc<ClientCore>,
+    asked: Asked,
+    policy: Arc<QueryPolicy>,
+    filter: Py<PartitionFilter>,
+    /// Whether others may follow.
+    chunked: bool,
+    /// How many records are left to be given; `None`: no limit.
+    left: Option<u64>,
+    records: Option<Py<Recordset>>,
+}
+
+impl Chunks {
+    pub(super) fn new(
+        core: Arc<ClientCore>,
+        asked: Asked,
+        policy: Arc<QueryPolicy>,
+        filter: Py<PartitionFilter>,
+        chunk_size: Option<u64>,
+        limit: Option<u64>,
+    ) -> Self {
+        Self { core, asked, policy, filter, chunked: chunk_size.is_some(), left: limit, records: None }
+    }
+
+    /// With the records of the chunk that is being read.
+    pub(super) fn with(self, records: Py<Recordset>) -> Self {
+        Self { records: Some(records), ..self }
+    }
+}
+
+/// How far a stream has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// To its end.
+    Read,
+    Closed,
+}
+
+struct State {
+    source: Source,
+    phase: Phase,
+    /// `has_more_chunks` has not been asked yet.
+    first_chunk: bool,
+}
+
+/// The results of a chain. Its lock is never held while Python code can run.
+pub(super) struct Results(Mutex<State>);
+
+/// What comes next.
+enum Next {
+    Row(Option<Row>),
+    /// What this query gives.
+    Of(Py<Recordset>),
+}
+
+impl Results {
+    pub(super) fn new(source: Source) -> Self {
+        Self(Mutex::new(State { source, phase: Phase::Open, first_chunk: true }))
+    }
+
+    /// Refuses to begin once more.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let text = match self.0.lock().phase {
+            Phase::Open => return Ok(()),
+            Phase::Read => {
+                "this stream has been read to its end, and gives its results once: keep the list of collect(), or execute again"
+            }
+            Phase::Closed => "this stream has been closed: read it before that, or execute again",
+        };
+        Err(errors::to_py(py, &aerolane::Error::client_error(text)))
+    }
+
+    fn next(&self, py: Python<'_>) -> Next {
+        let mut state = self.0.lock();
+        if state.phase == Phase::Closed {
+            return Next::Row(None);
+        }
+        if let Source::Records(chunks) = &state.source {
+            let records =
+                chunks.records.as_ref().filter(|_| chunks.left != Some(0)).map(|records| records.clone_ref(py));
+            return match records {
+                Some(records) => Next::Of(records),
+                None => Next::Row(None),
+            };
+        }
+        let row = state.source.take();
+        if row.is_none() {
+            state.phase = Phase::Read;
+        }
+        Next::Row(row)
+    }
+
+    /// A record has come of the query, or its end.
+    fn came(&self, record: bool) {
+        let mut state = self.0.lock();
+        if let Source::Records(chunks) = &mut state.source
+            && let Some(left) = &mut chunks.left
+            && record
+        {
+            *left = left.saturating_sub(1);
+        }
+        if !record && state.phase == Phase::Open {
+            state.phase = Phase::Read;
+        }
+    }
+
+    /// The next result, for the calling thread to wait for.
+    fn next_blocking(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
+        let row = match self.next(py) {
+            Next::Row(row) => row,
+            Next::Of(records) => {
+                let record = records.get().next_blocking(py)?;
+                self.came(record.is_some());
+                record.map(|record| Row::of_query(py, record))
+            }
+        };
+        if row.is_none() {
+            self.came(false);
+        }
+        row.map(|row| row.into_python(py)).transpose()
+    }
+
+    /// All that is left, for the calling thread to wait for.
+    fn rest_blocking(&self, py: Python<'_>) -> PyResult<Vec<Py<RecordResult>>> {
+        let mut all = Vec::new();
+        while let Some(result) = self.next_blocking(py)? {
+            all.push(result);
+        }
+        Ok(all)
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let mut state = self.0.lock();
+        state.phase = Phase::Closed;
+        let source = std::mem::replace(&mut state.source, Source::One(None));
+        drop(state);
+        if let Source::Records(chunks) = source
+            && let Some(records) = &chunks.records
+        {
+            records.get().stop(py);
+        }
+    }
+
+    /// The next chunk, if there may be one: what to ask for it. `Err`: what is known already.
+    fn next_chunk(&self, py: Python<'_>) -> Result<Chunks, bool> {
+        let mut state = self.0.lock();
+        if std::mem::take(&mut state.first_chunk) {
+            return Err(true);
+        }
+        let closed = state.phase == Phase::Closed;
+        let Source::Records(chunks) = &state.source else { return Err(false) };
+        if closed || !chunks.chunked || chunks.left == Some(0) {
+            return Err(false);
+        }
+        Ok(Chunks {
+            core: Arc::clone(&chunks.core),
+            asked: chunks.asked.clone(),
+            policy: Arc::clone(&chunks.policy),
+            filter: chunks.filter.clone_ref(py),
+            chunked: true,
+            left: chunks.left,
+            records: None,
+        })
+    }
+
+    fn put_chunk(&self, chunks: Chunks) {
+        let mut state = self.0.lock();
+        if state.phase == Phase::Closed {
+            return;
+        }
+        state.phase = Phase::Open;
+        let before = std::mem::replace(&mut state.source, Source::Records(Box::new(chunks)));
+        drop(state);
+        drop(before);
+    }
+}
+
+/// A list as a result.
+fn listed(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
+    Ok(PyList::new(py, results)?.into_any().unbind())
+}
+
+fn truth(py: Python<'_>, truth: bool) -> PyResult<Py<PyAny>> {
+    Ok(truth.into_pyobject(py)?.to_owned().into_any().unbind())
+}
+
+/// What is made of the next result.
+fn popped(py: Python<'_>, row: Option<Row>, or_raise: bool) -> PyResult<Py<PyAny>> {
+    match row {
+        None if or_raise => Err(empty(py)),
+        None => Ok(py.None()),
+        Some(row) => {
+            let result = row.into_python(py)?;
+            if or_raise {
+                result.get().check(py)?;
+            }
+            Ok(result.into_any())
+        }
+    }
+}
+
+/// Whether more chunks are to come, as a command: it starts the query of the next one.
+fn more<T: Send + Sync + 'static>(
+    py: Python<'_>,
+    stream: Py<T>,
+    of: fn(&T) -> &Results,
+    surface: Surface,
+) -> PyResult<Py<PyAny>>
+where
+    T: pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True>,
+{
+    let chunks = match of(stream.get()).next_chunk(py) {
+        Err(known) => return surface.ready(py, truth(py, known)?),
+        Ok(chunks) => chunks,
+    };
+    if chunks.filter.get().cursor(py)?.is_done() {
+        return surface.ready(py, truth(py, false)?);
+    }
+    let (core, filter) = (Arc::clone(&chunks.core), chunks.filter.clone_ref(py));
+    let (asked, policy) = (chunks.asked.clone(), Arc::clone(&chunks.policy));
+    let twin = query::read(py, &core, asked, Some(filter.bind(py)), policy, move |py, records| {
+        of(stream.get()).put_chunk(chunks.with(records));
+        truth(py, true)
+    })?;
+    surface.carry_out(py, &core, twin)
+}
+
+/// The results of a chain, for asyncio: iterate over it with `async for`, or call one of the methods. It can be read once.
+///
+/// A query gives its results as they come; leaving the stream as a context manager, and `close()`, end it.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct RecordStream(pub(super) Results);
+
+/// The results of a chain: iterate over it with `for`, or call one of the methods. It can be read once.
+///
+/// A query gives its results as they come; leaving the stream as a context manager, and `close()`, end it.
+#[pyclass(frozen, name = "RecordStream", module = "aerolane.sync")]
+pub(crate) struct SyncRecordStream(pub(super) Results);
+
+impl RecordStream {
+    /// The operation of what `made` makes of the next result.
+    fn next_as(
+        slf: &Bound<'_, Self>,
+        made: impl FnOnce(Python<'_>, Option<Row>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        let row = match slf.get().0.next(py) {
+            Next::Of(records) => {
+                let stream = slf.clone().unbind();
+                return Recordset::next_as(records.bind(py), move |py, record: Option<Py<Record>>| {
+                    stream.get().0.came(record.is_some());
+                    made(py, record.map(|record| Row::of_query(py, record)))
+                });
+            }
+            Next::Row(row) => row,
+        };
+        if row.is_none() {
+            slf.get().0.came(false);
+        }
+        host::ready(py, made(py, row)?)
+    }
+
+    /// The operation of what `made` makes of all results that are left.
+    fn rest_as(
+        slf: &Bound<'_, Self>,
+        made: impl FnOnce(Python<'_>, Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), &slf.get().0);
+        let mut all = Vec::new();
+        loop {
+            match this.next(py) {
+                Next::Row(Some(row)) => all.push(row.into_python(py)?),
+                Next::Row(None) => {
+                    this.came(false);
+                    return host::ready(py, made(py, all)?);
+                }
+                Next::Of(records) => {
+                    let (stream, most) = (slf.clone().unbind(), this.left());
+                    return Recordset::rest_as(records.bind(py), most, move |py, records| {
+                        let this = &stream.get().0;
+                        let results = records.into_iter().map(|record| {
+                            this.came(true);
+                            Row::of_query(py, record).into_python(py)
+                        });
+                        let results = results.collect::<PyResult<Vec<_>>>()?;
+                        this.came(false);
+                        made(py, results)
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Results {
+    /// How many records are left to be given.
+    fn left(&self) -> Option<u64> {
+        match &self.0.lock().source {
+            Source::Records(chunks) => chunks.left,
+            _ => None,
+        }
+    }
+}
+
+#[pymethods]
+impl RecordStream {
+    /// Itself. Raises `ClientError` for a stream that has been read, or closed.
+    fn __aiter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().0.check(py)?;
+        Ok(slf)
+    }
+
+    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::next_as(slf, |py, row| match row {
+            Some(row) => Ok(row.into_python(py)?.into_any()),
+            None => Err(PyStopAsyncIteration::new_err(())),
+        })
+        .or_else(|error| host::failed(slf.py(), error))
+    }
+
+    /// Whether another chunk of a query with `chunk_size()` is to be read; the first time always true. Awaitable of a bool.
+    /// `while await stream.has_more_chunks(): async for result in stream: ...`
+    fn has_more_chunks(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "has_more_chunks", || more(py, slf, |stream| &stream.0, Surface::Async))
+    }
+
+    /// The next result; `None` at the end. The stream stays open. Awaitable.
+    fn pop(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        host::at_await(slf.py(), "pop", || Self::next_as(slf, |py, row| popped(py, row, false)))
+    }
+
+    /// The next result, which there must be and which must be no failure. The stream stays open. Awaitable.
+    fn pop_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        host::at_await(slf.py(), "pop_or_raise", || Self::next_as(slf, |py, row| popped(py, row, true)))
+    }
+
+    /// The first result, `None` if there is none; closes the stream. Awaitable.
+    fn first(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "first", || {
+            slf.get().0.check(py)?;
+            let stream = slf.clone().unbind();
+            Self::next_as(slf, move |py, row| {
+                stream.get().0.close(py);
+                popped(py, row, false)
+            })
+        })
+    }
+
+    /// The first result, which there must be and which must be no failure; closes the stream. Awaitable.
+    fn first_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "first_or_raise", || {
+            slf.get().0.check(py)?;
+            let stream = slf.clone().unbind();
+            Self::next_as(slf, move |py, row| {
+                stream.get().0.close(py);
+                popped(py, row, true)
+            })
+        })
+    }
+
+    /// What the first function that returned something has returned; `None` if there is none. Awaitable.
+    fn first_udf_result(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "first_udf_result", || {
+            slf.get().0.check(py)?;
+            Self::rest_as(slf, first_udf_result)
+        })
+    }
+
+    /// A list of all results that have not been read. Awaitable.
+    fn collect(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "collect", || {
+            slf.get().0.check(py)?;
+            Self::rest_as(slf, listed)
+        })
+    }
+
+    /// A list of those that are failures, of all results that have not been read. Awaitable.
+    fn failures(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "failures", || {
+            slf.get().0.check(py)?;
+            Self::rest_as(slf, failures)
+        })
+    }
+
+    /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.
+    fn close(&self, py: Python<'_>) {
+        self.0.close(py);
+    }
+
+    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::ready(py, slf.into_any())
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.0.close(py);
+        host::ready(py, truth(py, false)?)
+    }
+}
+
+fn failures(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
+    listed(py, results.into_iter().filter(|result| !result.get().is_ok()).collect())
+}
+
+fn first_udf_result(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
+    for result in results {
+        if let Some(value) = result.get().udf_result(py)?.filter(|value| !value.is_none()) {
+            return Ok(value.unbind());
+        }
+    }
+    Ok(py.None())
+}
+
+#[pymethods]
+impl SyncRecordStream {
+    /// Itself. Raises `ClientError` for a stream that has been read, or closed.
+    fn __iter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().0.check(py)?;
+        Ok(slf)
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
+        self.0.next_blocking(py)
+    }
+
+    /// Whether another chunk of a query with `chunk_size()` is to be read; the first time always true.
+    /// `while stream.has_more_chunks(): for result in stream: ...`
+    fn has_more_chunks(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        more(py, slf, |stream| &stream.0, Surface::Sync)
+    }
+
+    /// The next result; `None` at the end. The stream stays open.
+    fn pop(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
+        self.0.next_blocking(py)
+    }
+
+    /// The next result, which there must be and which must be no failure. The stream stays open.
+    fn pop_or_raise(&self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
+        let result = self.0.next_blocking(py)?.ok_or_else(|| empty(py))?;
+        result.get().check(py)?;
+        Ok(result)
+    }
+
+    /// The first result, `None` if there is none; closes the stream.
+    fn first(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
+        self.0.check(py)?;
+        let first = self.0.next_blocking(py);
+        self.0.close(py);
+        first
+    }
+
+    /// The first result, which there must be and which must be no failure; closes the stream.
+    fn first_or_raise(&self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
+        let result = self.first(py)?.ok_or_else(|| empty(py))?;
+        result.get().check(py)?;
+        Ok(result)
+    }
+
+    /// What the first function that returned something has returned; `None` if there is none.
+    fn first_udf_result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.check(py)?;
+        first_udf_result(py, self.0.rest_blocking(py)?)
+    }
+
+    /// A list of all results that have not been read.
+    fn collect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.check(py)?;
+        listed(py, self.0.rest_blocking(py)?)
+    }
+
+    /// A list of those that are failures, of all results that have not been read.
+    fn failures(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.check(py)?;
+        failures(py, self.0.rest_blocking(py)?)
+    }
+
+    /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.
+    fn close(&self, py: Python<'_>) {
+        self.0.close(py);
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> bool {
+        self.0.close(py);
+        false
+    }
+}

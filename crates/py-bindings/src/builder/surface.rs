@@ -1,0 +1,845 @@
+//! The classes of builders, each in two kinds: for asyncio, where a terminal gives an awaitable, and for code without it.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::bin::{QueryBinBuilder, WriteBinBuilder};
+use super::chain::{Chain, Keys, Projection, Shared, Target, expression, named};
+use super::context::Context;
+use super::dataset::Query;
+use super::execute::{Gives, execute};
+use super::expiration;
+use super::ops::Ops;
+use super::steps::scalar;
+use super::stream::{RecordStream, Results, Source, SyncRecordStream};
+use super::verb::{Verb, verbs};
+use crate::command::Twin;
+use crate::core::ClientCore;
+use crate::operation::BaseOperation;
+use crate::policy::kinds::whole_number;
+use crate::query::PartitionFilter;
+use crate::query::filter::Filter;
+use crate::query::statement::function;
+use crate::txn::Txn;
+use crate::{errors, host};
+
+/// Which of the two kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surface {
+    Async,
+    Sync,
+}
+
+impl Surface {
+    /// Runs what a method does. In asyncio, an error is raised where the method's result is awaited.
+    #[inline]
+    pub(super) fn guard(
+        self,
+        py: Python<'_>,
+        name: &'static str,
+        call: impl FnOnce() -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => host::at_await(py, name, call),
+            Self::Sync => call(),
+        }
+    }
+
+    /// Carries a command out, or starts it.
+    #[inline]
+    pub(super) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => command.start(py, core),
+            Self::Sync => command.block(py, core),
+        }
+    }
+
+    /// A result that is there.
+    pub(super) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => host::ready(py, result),
+            Self::Sync => Ok(result),
+        }
+    }
+
+    /// A stream of results.
+    pub(super) fn stream(self, py: Python<'_>, source: Source) -> PyResult<Py<PyAny>> {
+        let results = Results::new(source);
+        Ok(match self {
+            Self::Async => Py::new(py, RecordStream(results))?.into_any(),
+            Self::Sync => Py::new(py, SyncRecordStream(results))?.into_any(),
+        })
+    }
+}
+
+/// An int from 1 on.
+fn at_least_one(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+    whole_number(value, what, 1, i64::MAX).map(|number| number as u64)
+}
+
+/// Defines the methods that both kinds of builders have: what holds for the whole chain, and the terminals.
+macro_rules! chain_methods {
+    ($class:ident, $surface:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`. Once for
+            /// each operation.
+            #[pyo3(signature = (expression, /, *params))]
+            fn r#where<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+                params: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = self::expression(expression, params)?.to_core();
+                slf.get().chain.lock().filter(slf.py(), filter)?;
+                Ok(slf)
+            }
+
+            /// The filter of all operations that have none of their own.
+            #[pyo3(signature = (expression, /, *params))]
+            fn default_where<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+                params: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = self::expression(expression, params)?.to_core();
+                slf.get().with(slf.py(), |chain| chain.defaults.filter = Some(filter))?;
+                Ok(slf)
+            }
+
+            /// The transaction that the whole chain belongs to; `None`: none, also in a session that has one.
+            fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
+                let txn = txn.map(|txn| txn.get().shared());
+                slf.get().with(slf.py(), |chain| chain.txn = Some(txn))?;
+                Ok(slf)
+            }
+
+            /// Makes records for which a filter is not true failures (`FilteredOutError`).
+            fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), |chain| chain.fail_on_filtered_out = true)?;
+                Ok(slf)
+            }
+
+            /// Has reads give a result for records that do not exist, too.
+            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), |chain| chain.include_missing_keys = true)?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: in so many seconds.
+            fn default_expire_record_after_seconds<'py>(
+                slf: Bound<'py, Self>,
+                seconds: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::seconds(seconds)?;
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: after a timedelta.
+            fn default_expire_record_after<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::after(duration)?;
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: at a datetime.
+            fn default_expire_record_at<'py>(
+                slf: Bound<'py, Self>,
+                when: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::at(when)?;
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
+                Ok(slf)
+            }
+
+            /// Records never expire, for all operations that say nothing themselves.
+            fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let never = Some(aerospike_core::Expiration::Never);
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = never)?;
+                Ok(slf)
+            }
+
+            /// Records expire as before, for all operations that say nothing themselves.
+            fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let same = Some(aerospike_core::Expiration::DontUpdate);
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = same)?;
+                Ok(slf)
+            }
+
+            /// Records expire as the server is configured, for all operations that say nothing themselves.
+            fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let server = Some(aerospike_core::Expiration::NamespaceDefault);
+                slf.get().with(slf.py(), |chain| chain.defaults.expiration = server)?;
+                Ok(slf)
+            }
+
+            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
+            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of(op.get());
+                slf.get().chain.lock().add(slf.py(), "add_operation", ops)?;
+                Ok(slf)
+            }
+
+            /// Carries the chain out, and gives its results: a `RecordStream`. For asyncio, an awaitable of it.
+            ///
+            /// `on_error`: who hears of failures. By default a call about one record raises, and the results of one about
+            /// several say it themselves; `ErrorStrategy.IN_STREAM`: they always do; a callable gets `(key, index, exception)`
+            /// for each, and they are left out.
+            #[pyo3(signature = (on_error=None))]
+            fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, &self.chain, on_error, Surface::$surface, Gives::Stream)
+            }
+
+            /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, &self.chain, on_error, Surface::$surface, Gives::First)
+            }
+
+            /// Carries the chain out, and gives the first result, which there must be and which must be no failure.
+            ///
+            /// Raises `RecordNotFoundError` if there is none, otherwise the failure. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, &self.chain, on_error, Surface::$surface, Gives::FirstOrRaise)
+            }
+
+            fn __repr__(&self) -> String {
+                self.chain.lock().describe(stringify!($class))
+            }
+        }
+
+        impl $class {
+            /// Changes what holds for the whole chain.
+            fn with(&self, py: Python<'_>, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
+                let mut chain = self.chain.lock();
+                chain.check(py)?;
+                change(&mut chain);
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Defines the methods that say of one operation when records expire, and what deletes leave.
+macro_rules! expiring {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Records expire in so many seconds: 1 to 315,360,000.
+            fn expire_record_after_seconds<'py>(
+                slf: Bound<'py, Self>,
+                seconds: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::seconds(seconds)?;
+                slf.get().chain.lock().expire(slf.py(), "expire_record_after_seconds", expiration)?;
+                Ok(slf)
+            }
+
+            /// Records expire after a timedelta.
+            fn expire_record_after<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::after(duration)?;
+                slf.get().chain.lock().expire(slf.py(), "expire_record_after", expiration)?;
+                Ok(slf)
+            }
+
+            /// Records expire at a datetime; without a time zone it is one of local time.
+            fn expire_record_at<'py>(slf: Bound<'py, Self>, when: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::at(when)?;
+                slf.get().chain.lock().expire(slf.py(), "expire_record_at", expiration)?;
+                Ok(slf)
+            }
+
+            /// Records never expire.
+            fn never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let never = aerospike_core::Expiration::Never;
+                slf.get().chain.lock().expire(slf.py(), "never_expire", never)?;
+                Ok(slf)
+            }
+
+            /// Records expire as before.
+            fn with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let same = aerospike_core::Expiration::DontUpdate;
+                slf.get().chain.lock().expire(slf.py(), "with_no_change_in_expiration", same)?;
+                Ok(slf)
+            }
+
+            /// Records expire as the server is configured.
+            fn expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let server = aerospike_core::Expiration::NamespaceDefault;
+                slf.get().chain.lock().expire(slf.py(), "expiry_from_server_default", server)?;
+                Ok(slf)
+            }
+
+            /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
+            fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().chain.lock().durable_delete(slf.py(), "with_durable_delete", true)?;
+                Ok(slf)
+            }
+
+            /// Has deletes of the present operation leave no tombstone.
+            fn without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().chain.lock().durable_delete(slf.py(), "without_durable_delete", false)?;
+                Ok(slf)
+            }
+
+            /// Has deletes leave a tombstone, for all operations that say nothing themselves.
+            fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), |chain| chain.defaults.durable_delete = Some(true))?;
+                Ok(slf)
+            }
+
+            /// Has deletes leave no tombstone, for all operations that say nothing themselves.
+            fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), |chain| chain.defaults.durable_delete = Some(false))?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+/// Defines both classes of a kind.
+macro_rules! builders {
+    (
+        $surface:ident: $query:ident named $query_name:literal, $segment:ident named $segment_name:literal,
+        $udf:ident named $udf_name:literal from $function:ident named $function_name:literal in $module:literal
+    ) => {
+        /// What is read: `session.query(keys)` or `session.query(dataset)`, told step by step. Each method gives the builder
+        /// back; `execute`, `first` and `first_or_raise` carry it out, once.
+        #[pyclass(frozen, name = $query_name, module = $module)]
+        pub(crate) struct $query {
+            chain: Shared,
+        }
+
+        /// What is done with records that are given by their keys: `session.upsert(keys)` and its like, told step by step.
+        /// Each method gives the builder back; `execute`, `first` and `first_or_raise` carry it out, once.
+        #[pyclass(frozen, name = $segment_name, module = $module)]
+        pub(crate) struct $segment {
+            chain: Shared,
+        }
+
+        /// The records that a function is applied to: `function(package, name)` says which.
+        #[pyclass(frozen, name = $function_name, module = $module)]
+        pub(crate) struct $function {
+            chain: Shared,
+        }
+
+        /// A function of a UDF module that is applied to records: `session.execute_udf(keys).function(package, name)`, told
+        /// step by step. `execute`, `first` and `first_or_raise` carry it out, once; `udf_result` of a result is what it
+        /// returned.
+        #[pyclass(frozen, name = $udf_name, module = $module)]
+        pub(crate) struct $udf {
+            chain: Shared,
+            package: String,
+            function: String,
+        }
+
+        impl $function {
+            /// Records that a function is applied to.
+            pub(crate) fn of_keys(
+                context: &Arc<Context>,
+                keys: &Bound<'_, PyAny>,
+                more: &Bound<'_, PyTuple>,
+            ) -> PyResult<Self> {
+                Ok(Self { chain: Chain::of_keys(context, Verb::Udf, Keys::of("execute_udf", keys, more)?) })
+            }
+
+            /// Records that a function is applied to, as the next operation of a chain.
+            fn follow(
+                py: Python<'_>,
+                chain: &Shared,
+                keys: &Bound<'_, PyAny>,
+                more: &Bound<'_, PyTuple>,
+            ) -> PyResult<Self> {
+                let keys = Keys::of("execute_udf", keys, more)?;
+                chain.lock().begin(py, Verb::Udf, keys)?;
+                Ok(Self { chain: Shared::clone(chain) })
+            }
+        }
+
+        #[pymethods]
+        impl $function {
+            /// The function: the name of its module (without `.lua`), and its own.
+            fn function(&self, py: Python<'_>, package: String, function_name: String) -> PyResult<$udf> {
+                let function = function(py, &package, &function_name, None)?;
+                self.chain.lock().apply(py, function)?;
+                Ok($udf { chain: Shared::clone(&self.chain), package, function: function_name })
+            }
+        }
+
+        impl $udf {
+            fn begin<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: &Bound<'py, PyAny>,
+                more: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, $segment>> {
+                let chain = &slf.get().chain;
+                let keys = Keys::of(verb.name(), keys, more)?;
+                chain.lock().begin(slf.py(), verb, keys)?;
+                Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
+            }
+        }
+
+        #[pymethods]
+        impl $udf {
+            /// What the function gets behind the record.
+            #[pyo3(signature = (*args))]
+            fn passing<'py>(slf: Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
+                let (py, this) = (slf.py(), slf.get());
+                let function = function(py, &this.package, &this.function, Some(args.as_any()))?;
+                this.chain.lock().apply(py, function)?;
+                Ok(slf)
+            }
+
+            /// Goes on with reading records, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn query(
+                &self,
+                py: Python<'_>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$query> {
+                let keys = Keys::of("query", keys, more_keys)?;
+                self.chain.lock().begin(py, Verb::Query, keys)?;
+                Ok($query { chain: Shared::clone(&self.chain) })
+            }
+
+            /// Goes on with applying a function to other records, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn execute_udf(
+                &self,
+                py: Python<'_>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$function> {
+                $function::follow(py, &self.chain, keys, more_keys)
+            }
+        }
+
+        impl $query {
+            /// A query of records, or of a data set.
+            pub(crate) fn of_keys(
+                context: &Arc<Context>,
+                keys: &Bound<'_, PyAny>,
+                more: &Bound<'_, PyTuple>,
+            ) -> PyResult<Self> {
+                Ok(Self { chain: Chain::of_keys(context, Verb::Query, Keys::of("query", keys, more)?) })
+            }
+
+            pub(crate) fn of_dataset(context: &Arc<Context>, (namespace, set): (&str, &str)) -> Self {
+                let query = Query::new(namespace, set);
+                Self { chain: Chain::new(context, Target::DataSet(Box::new(query))) }
+            }
+
+            fn begin<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: &Bound<'py, PyAny>,
+                more: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, $segment>> {
+                let chain = &slf.get().chain;
+                let keys = Keys::of(verb.name(), keys, more)?;
+                chain.lock().begin(slf.py(), verb, keys)?;
+                Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
+            }
+
+            /// Changes what only queries of data sets have.
+            fn of_set(
+                &self,
+                py: Python<'_>,
+                method: &str,
+                change: impl FnOnce(&mut Query) -> PyResult<()>,
+            ) -> PyResult<()> {
+                match self.chain.lock().query(py)? {
+                    Some(query) => change(query),
+                    None => {
+                        let text = format!(
+                            "{method}() is for queries of a data set: session.query(dataset); this one reads records by their keys"
+                        );
+                        Err(errors::invalid_argument(py, text))
+                    }
+                }
+            }
+        }
+
+        impl $segment {
+            /// An operation on records.
+            pub(crate) fn of_keys(
+                context: &Arc<Context>,
+                verb: Verb,
+                keys: &Bound<'_, PyAny>,
+                more: &Bound<'_, PyTuple>,
+            ) -> PyResult<Self> {
+                Ok(Self { chain: Chain::of_keys(context, verb, Keys::of(verb.name(), keys, more)?) })
+            }
+
+            fn begin<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: &Bound<'py, PyAny>,
+                more: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let keys = Keys::of(verb.name(), keys, more)?;
+                slf.get().chain.lock().begin(slf.py(), verb, keys)?;
+                Ok(slf.clone())
+            }
+
+            /// Adds an operation.
+            fn does(&self, py: Python<'_>, method: &str, operation: &BaseOperation) -> PyResult<()> {
+                self.chain.lock().add(py, method, Ops::of(operation))
+            }
+        }
+
+        verbs!($query => Bound<'py, $segment>);
+        verbs!($segment => Bound<'py, Self>);
+        chain_methods!($query, $surface);
+        chain_methods!($segment, $surface);
+        expiring!($segment);
+        verbs!($udf => Bound<'py, $segment>);
+        chain_methods!($udf, $surface);
+        expiring!($udf);
+
+        #[pymethods]
+        impl $query {
+            /// Reads other records, too, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn query<'py>(
+                slf: Bound<'py, Self>,
+                keys: &Bound<'py, PyAny>,
+                more_keys: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let keys = Keys::of("query", keys, more_keys)?;
+                slf.get().chain.lock().begin(slf.py(), Verb::Query, keys)?;
+                Ok(slf)
+            }
+
+            /// Goes on with applying a function to records, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn execute_udf(
+                &self,
+                py: Python<'_>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$function> {
+                $function::follow(py, &self.chain, keys, more_keys)
+            }
+
+            /// Reads only these bins: `bins("a", "b")` or `bins(["a", "b"])`.
+            #[pyo3(signature = (*bin_names))]
+            fn bins<'py>(slf: Bound<'py, Self>, bin_names: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
+                let projection = named(bin_names)?;
+                slf.get().chain.lock().project(slf.py(), projection)?;
+                Ok(slf)
+            }
+
+            /// Reads no bins: generation and expiration only.
+            fn with_no_bins(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().chain.lock().project(slf.py(), Projection::Nothing)?;
+                Ok(slf)
+            }
+
+            /// Reads what operations of `aerolane.native` answer, in place of bins.
+            #[pyo3(signature = (*ops))]
+            fn with_op_projection<'py>(slf: Bound<'py, Self>, ops: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
+                for op in ops.iter() {
+                    let ops = Ops::of(op.cast::<BaseOperation>()?.get());
+                    slf.get().chain.lock().add(slf.py(), "with_op_projection", ops)?;
+                }
+                Ok(slf)
+            }
+
+            /// Reads something of one bin: the methods of what this gives say what.
+            fn bin<'py>(slf: &Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<QueryBinBuilder> {
+                QueryBinBuilder::new(slf.as_any(), &slf.get().chain, bin_name)
+            }
+
+            /// Reads what a secondary index finds: a `Filter`. Only for queries of a data set, once.
+            fn filter<'py>(slf: Bound<'py, Self>, filter_obj: &Bound<'py, Filter>) -> PyResult<Bound<'py, Self>> {
+                let (py, filter) = (slf.py(), filter_obj.get().clone());
+                slf.get().of_set(py, "filter", |query| {
+                    if query.index.replace(filter).is_some() {
+                        let text = "a query takes one filter over an index: where() takes other conditions";
+                        return Err(errors::invalid_argument(py, text));
+                    }
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Reads these partitions only. Only for queries of a data set.
+            fn partition<'py>(
+                slf: Bound<'py, Self>,
+                partition_filter: &Bound<'py, PartitionFilter>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = partition_filter.clone().unbind();
+                slf.get().of_set(slf.py(), "partition", |query| {
+                    query.partitions = Some(filter);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Reads one partition only: 0 to 4095.
+            fn on_partition<'py>(slf: Bound<'py, Self>, part_id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let part = whole_number(part_id, "part_id", 0, 4095)? as usize;
+                let filter = Py::new(slf.py(), PartitionFilter::range(slf.py(), part, 1)?)?;
+                Self::partition(slf, filter.bind(part_id.py()))
+            }
+
+            /// Reads the partitions from `start_incl` to before `end_excl`.
+            fn on_partition_range<'py>(
+                slf: Bound<'py, Self>,
+                start_incl: &Bound<'py, PyAny>,
+                end_excl: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let py = slf.py();
+                let start = whole_number(start_incl, "start_incl", 0, 4095)?;
+                let end = whole_number(end_excl, "end_excl", 1, 4096)?;
+                if start >= end {
+                    let text = format!("the partitions from {start} to before {end} are none: the end is behind the start");
+                    return Err(errors::invalid_argument(py, text));
+                }
+                let filter = Py::new(py, PartitionFilter::range(py, start as usize, (end - start) as usize)?)?;
+                Self::partition(slf, filter.bind(py))
+            }
+
+            /// Reads at most so many records at a time: `has_more_chunks()` of the stream goes on with the next ones.
+            fn chunk_size<'py>(slf: Bound<'py, Self>, chunk_size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let size = at_least_one(chunk_size, "chunk_size")?;
+                slf.get().of_set(slf.py(), "chunk_size", |query| {
+                    query.chunk_size = Some(size);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Reads at most so many records, in all.
+            fn limit<'py>(slf: Bound<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let limit = at_least_one(limit, "limit")?;
+                slf.get().of_set(slf.py(), "limit", |query| {
+                    query.limit = Some(limit);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Reads at most so many records per second and node; 0: no limit.
+            fn records_per_second<'py>(slf: Bound<'py, Self>, rps: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let rate = whole_number(rps, "rps", 0, i64::from(u32::MAX))? as u32;
+                slf.get().of_set(slf.py(), "records_per_second", |query| {
+                    query.records_per_second = Some(rate);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+        }
+
+        #[pymethods]
+        impl $segment {
+            /// Goes on with reading records, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn query(
+                &self,
+                py: Python<'_>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$query> {
+                let keys = Keys::of("query", keys, more_keys)?;
+                self.chain.lock().begin(py, Verb::Query, keys)?;
+                Ok($query { chain: Shared::clone(&self.chain) })
+            }
+
+            /// Goes on with applying a function to records, in the same call.
+            #[pyo3(signature = (keys, /, *more_keys))]
+            fn execute_udf(
+                &self,
+                py: Python<'_>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$function> {
+                $function::follow(py, &self.chain, keys, more_keys)
+            }
+
+            /// Writes bins, a dict of values by name; a value of `None` removes its bin.
+            fn put<'py>(slf: Bound<'py, Self>, bins: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of_bins(bins)?;
+                slf.get().chain.lock().add(slf.py(), "put", ops)?;
+                Ok(slf)
+            }
+
+            /// Does something with one bin: the methods of what this gives say what.
+            fn bin<'py>(slf: &Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<WriteBinBuilder> {
+                WriteBinBuilder::new(slf.as_any(), &slf.get().chain, bin_name)
+            }
+
+            /// Writes a bin; `None` removes it.
+            fn set_to<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                value: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                slf.get().does(slf.py(), "set_to", &scalar::set(bin_name, value)?)?;
+                Ok(slf)
+            }
+
+            /// Adds to an int or float bin; creates the bin if it is missing.
+            fn add<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                value: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let operation = BaseOperation::with_value(aerolane_wire::message::op::INCR, bin_name, value)?;
+                slf.get().does(slf.py(), "add", &operation)?;
+                Ok(slf)
+            }
+
+            /// Appends to a str or bytes bin; creates the bin if it is missing.
+            fn append<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                value: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let operation = BaseOperation::with_value(aerolane_wire::message::op::APPEND, bin_name, value)?;
+                slf.get().does(slf.py(), "append", &operation)?;
+                Ok(slf)
+            }
+
+            /// Prepends to a str or bytes bin; creates the bin if it is missing.
+            fn prepend<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                value: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let operation = BaseOperation::with_value(aerolane_wire::message::op::PREPEND, bin_name, value)?;
+                slf.get().does(slf.py(), "prepend", &operation)?;
+                Ok(slf)
+            }
+
+            /// Reads a bin.
+            fn get<'py>(slf: Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<Bound<'py, Self>> {
+                slf.get().does(slf.py(), "get", &scalar::get(bin_name)?)?;
+                Ok(slf)
+            }
+
+            /// Removes a bin.
+            fn remove_bin<'py>(slf: Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<Bound<'py, Self>> {
+                slf.get().does(slf.py(), "remove_bin", &scalar::remove(bin_name)?)?;
+                Ok(slf)
+            }
+
+            /// Deletes the record, as one of several operations on it.
+            fn delete_record(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().does(slf.py(), "delete_record", &scalar::delete_record())?;
+                Ok(slf)
+            }
+
+            /// Renews when the record expires, as one of several operations on it.
+            fn touch_record(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().does(slf.py(), "touch_record", &scalar::touch_record())?;
+                Ok(slf)
+            }
+
+            /// Answers with what an expression evaluates to, as a bin of this name.
+            #[pyo3(signature = (bin_name, expression, *, ignore_eval_failure=false))]
+            fn select_from<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                expression: &Bound<'py, PyAny>,
+                ignore_eval_failure: bool,
+            ) -> PyResult<Bound<'py, Self>> {
+                let operation = scalar::select(bin_name, expression, ignore_eval_failure)?;
+                slf.get().does(slf.py(), "select_from", &operation)?;
+                Ok(slf)
+            }
+
+            /// Writes what an expression evaluates to, if the bin does not exist. As `bin(name).insert_from`.
+            #[pyo3(signature = (
+                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
+            ))]
+            fn insert_from<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                expression: &Bound<'py, PyAny>,
+                ignore_op_failure: bool,
+                ignore_eval_failure: bool,
+                delete_if_null: bool,
+            ) -> PyResult<Bound<'py, Self>> {
+                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
+                let operation = scalar::write_from(bin_name, expression, scalar::exp_flags::CREATE_ONLY, how)?;
+                slf.get().does(slf.py(), "insert_from", &operation)?;
+                Ok(slf)
+            }
+
+            /// Writes what an expression evaluates to, if the bin exists. As `bin(name).update_from`.
+            #[pyo3(signature = (
+                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
+            ))]
+            fn update_from<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                expression: &Bound<'py, PyAny>,
+                ignore_op_failure: bool,
+                ignore_eval_failure: bool,
+                delete_if_null: bool,
+            ) -> PyResult<Bound<'py, Self>> {
+                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
+                let operation = scalar::write_from(bin_name, expression, scalar::exp_flags::UPDATE_ONLY, how)?;
+                slf.get().does(slf.py(), "update_from", &operation)?;
+                Ok(slf)
+            }
+
+            /// Writes what an expression evaluates to. As `bin(name).upsert_from`.
+            #[pyo3(signature = (
+                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
+            ))]
+            fn upsert_from<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                expression: &Bound<'py, PyAny>,
+                ignore_op_failure: bool,
+                ignore_eval_failure: bool,
+                delete_if_null: bool,
+            ) -> PyResult<Bound<'py, Self>> {
+                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
+                let operation = scalar::write_from(bin_name, expression, 0, how)?;
+                slf.get().does(slf.py(), "upsert_from", &operation)?;
+                Ok(slf)
+            }
+
+            /// Makes the operation fail unless records have this generation: 1 or more.
+            fn ensure_generation_is<'py>(
+                slf: Bound<'py, Self>,
+                generation: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let generation = whole_number(generation, "generation", 1, i64::from(u16::MAX))? as u32;
+                slf.get().chain.lock().expect(slf.py(), generation)?;
+                Ok(slf)
+            }
+
+            /// Makes `replace` fail for records that do not exist.
+            fn replace_only(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().chain.lock().replace_only(slf.py())?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+builders!(
+    Async: QueryBuilder named "QueryBuilder", WriteSegmentBuilder named "WriteSegmentBuilder",
+    UdfBuilder named "UdfBuilder" from UdfFunctionBuilder named "UdfFunctionBuilder" in "aerolane"
+);
+builders!(
+    Sync: SyncQueryBuilder named "QueryBuilder", SyncWriteSegmentBuilder named "WriteSegmentBuilder",
+    SyncUdfBuilder named "UdfBuilder" from SyncUdfFunctionBuilder named "UdfFunctionBuilder" in "aerolane.sync"
+);

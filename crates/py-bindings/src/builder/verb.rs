@@ -1,0 +1,115 @@
+//! The verbs: what a session can do with records.
+
+use aerospike_core::RecordExistsAction;
+
+/// What one operation of a chain does with its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// Reads.
+    Query,
+    Upsert,
+    Insert,
+    Update,
+    Replace,
+    ReplaceIfExists,
+    Delete,
+    Touch,
+    Exists,
+    /// Applies a function.
+    Udf,
+}
+
+impl Verb {
+    /// The name of its method.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Upsert => "upsert",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Replace => "replace",
+            Self::ReplaceIfExists => "replace_if_exists",
+            Self::Delete => "delete",
+            Self::Touch => "touch",
+            Self::Exists => "exists",
+            Self::Udf => "execute_udf",
+        }
+    }
+
+    /// Whether it writes bins.
+    pub(crate) const fn takes_bins(self) -> bool {
+        matches!(self, Self::Upsert | Self::Insert | Self::Update | Self::Replace | Self::ReplaceIfExists)
+    }
+
+    /// Whether it can change a record.
+    pub(crate) const fn writes(self) -> bool {
+        !matches!(self, Self::Query | Self::Exists)
+    }
+
+    /// Whether it sets when the record expires.
+    pub(crate) const fn sets_expiration(self) -> bool {
+        self.takes_bins() || matches!(self, Self::Touch | Self::Udf)
+    }
+
+    /// Whether a missing record is a failure, and not just an answer.
+    pub(crate) const fn needs_record(self) -> bool {
+        matches!(self, Self::Update | Self::ReplaceIfExists)
+    }
+
+    /// What it asks of the record.
+    pub(crate) const fn action(self) -> RecordExistsAction {
+        match self {
+            Self::Insert => RecordExistsAction::CreateOnly,
+            Self::Update => RecordExistsAction::UpdateOnly,
+            Self::Replace => RecordExistsAction::Replace,
+            Self::ReplaceIfExists => RecordExistsAction::ReplaceOnly,
+            _ => RecordExistsAction::Update,
+        }
+    }
+}
+
+/// Defines the methods that begin the next operation of a chain, one for each verb: in a class whose `begin` does so.
+/// Its Python signature is that of all of them: `(keys, /, *more)`.
+macro_rules! verbs {
+    ($class:ident => $gives:ty) => {
+        $crate::builder::verb::verbs! { @ $class => $gives;
+            /// Writes bins; creates the record if it is missing. Other bins stay as they are.
+            upsert: Upsert;
+            /// Writes bins of a new record. Fails with `RecordExistsError` if there is one.
+            insert: Insert;
+            /// Writes bins of a record that exists. Fails with `RecordNotFoundError` if there is none. Other bins stay as
+            /// they are.
+            update: Update;
+            /// Writes bins in place of all that the record has; creates it if it is missing.
+            replace: Replace;
+            /// Writes bins in place of all that the record has. Fails with `RecordNotFoundError` if there is none.
+            replace_if_exists: ReplaceIfExists;
+            /// Deletes records. The result of one that was missing has the code `KEY_NOT_FOUND_ERROR`.
+            delete: Delete;
+            /// Renews when records expire, and counts up their generation. The result of one that was missing has the code
+            /// `KEY_NOT_FOUND_ERROR`.
+            touch: Touch;
+            /// Asks whether records exist: `as_bool()` of a result tells.
+            exists: Exists;
+        }
+    };
+    (@ $class:ident => $gives:ty; $( $(#[$doc:meta])* $name:ident: $verb:ident; )*) => {
+        #[pyo3::pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                ///
+                /// Takes a `Key`, several of them, or a list of keys.
+                #[pyo3(signature = (keys, /, *more_keys))]
+                fn $name<'py>(
+                    slf: &pyo3::Bound<'py, Self>,
+                    keys: &pyo3::Bound<'py, pyo3::PyAny>,
+                    more_keys: &pyo3::Bound<'py, pyo3::types::PyTuple>,
+                ) -> pyo3::PyResult<$gives> {
+                    Self::begin(slf, $crate::builder::verb::Verb::$verb, keys, more_keys)
+                }
+            )*
+        }
+    };
+}
+pub(crate) use verbs;

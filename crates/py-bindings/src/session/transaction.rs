@@ -1,0 +1,240 @@
+//! Sessions whose calls belong to a transaction.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::session::{Common, Session, SyncSession};
+use crate::builder::context::Context;
+use crate::command::{Control, Twin};
+use crate::core::ClientCore;
+use crate::host;
+use crate::policy::enums::{Named, python_enum};
+use crate::txn::Txn;
+use crate::txn::commands::{self, Ended};
+
+/// How a transaction has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Committed,
+    Aborted,
+    AlreadyCommitted,
+    AlreadyAborted,
+    RollForwardCloseAbandoned,
+    RollBackAbandoned,
+    RollBackCloseAbandoned,
+}
+
+python_enum! {
+    /// How a transaction has ended: what `commit` and `abort` of a `TransactionalSession` give.
+    ///
+    /// COMMITTED, ABORTED: it is done. ALREADY_COMMITTED, ALREADY_ABORTED: it was done before.
+    /// ROLL_FORWARD_CLOSE_ABANDONED, ROLL_BACK_CLOSE_ABANDONED: it is done, but the server must clean up.
+    /// ROLL_BACK_ABANDONED: the server will bring the abort to its end.
+    "TxnStatus": Status {
+        COMMITTED = "committed" => Self::Committed, ABORTED = "aborted" => Self::Aborted,
+        ALREADY_COMMITTED = "already_committed" => Self::AlreadyCommitted,
+        ALREADY_ABORTED = "already_aborted" => Self::AlreadyAborted,
+        ROLL_FORWARD_CLOSE_ABANDONED = "roll_forward_close_abandoned" => Self::RollForwardCloseAbandoned,
+        ROLL_BACK_ABANDONED = "roll_back_abandoned" => Self::RollBackAbandoned,
+        ROLL_BACK_CLOSE_ABANDONED = "roll_back_close_abandoned" => Self::RollBackCloseAbandoned,
+    }
+}
+
+impl From<Ended> for Status {
+    fn from(ended: Ended) -> Self {
+        use crate::txn::enums::{AbortOutcome, CommitOutcome};
+        match ended {
+            Ended::Committed(CommitOutcome::AlreadyCommitted) => Self::AlreadyCommitted,
+            Ended::Committed(CommitOutcome::CloseAbandoned) => Self::RollForwardCloseAbandoned,
+            Ended::Committed(CommitOutcome::Ok | CommitOutcome::RollForwardAbandoned) => Self::Committed,
+            Ended::Aborted(AbortOutcome::AlreadyAborted) => Self::AlreadyAborted,
+            Ended::Aborted(AbortOutcome::RollBackAbandoned) => Self::RollBackAbandoned,
+            Ended::Aborted(AbortOutcome::CloseAbandoned) => Self::RollBackCloseAbandoned,
+            Ended::Aborted(AbortOutcome::Ok | AbortOutcome::CommitFailed) => Self::Aborted,
+        }
+    }
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Commit,
+    Abort,
+}
+
+/// The transaction of a session.
+struct Ending {
+    txn: Py<Txn>,
+    context: Arc<Context>,
+}
+
+impl Ending {
+    fn core(&self) -> &Arc<ClientCore> {
+        &self.context.core
+    }
+
+    /// The end, as a command whose result `made` makes. The policies of a behavior apply.
+    fn command<F>(&self, py: Python<'_>, end: End, made: F) -> impl Twin + use<F>
+    where
+        F: FnOnce(Python<'_>, Status) -> PyResult<Py<PyAny>> + Send + 'static,
+    {
+        let settings = self.context.behavior.get().policies();
+        let (verify, roll) = (settings.txn_verify_policy(), settings.txn_roll_policy());
+        let (client, txn) = (self.core().raw.asynchronous(), self.txn.bind(py).get().shared());
+        Control {
+            future: async move {
+                match end {
+                    End::Commit => commands::committing(&client, &txn, &verify, &roll).await,
+                    End::Abort => commands::aborting(&client, &txn, &roll).await,
+                }
+            },
+            convert: move |py: Python<'_>, ended: Ended| made(py, ended.into()),
+        }
+    }
+
+    /// The end of a block: an exception takes the writes back, unless the transaction is over.
+    fn leave(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Option<impl Twin + use<>>> {
+        let failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
+        let open = self.is_active(py);
+        let end = if failed { End::Abort } else { End::Commit };
+        Ok(open.then(|| self.command(py, end, |py, _| Ok(false.into_pyobject(py)?.to_owned().into_any().unbind()))))
+    }
+
+    fn is_active(&self, py: Python<'_>) -> bool {
+        !self.txn.bind(py).get().is_over()
+    }
+}
+
+/// Defines a class of sessions in a transaction.
+macro_rules! transactional {
+    (
+        $(#[$meta:meta])* $class:ident extends $session:ident;
+        commit: $(#[$commit:meta])*; abort: $(#[$abort:meta])*; run $run:ident
+    ) => {
+        $(#[$meta])*
+        pub(crate) struct $class(Ending);
+
+        impl $class {
+            /// A session in a new transaction, with the behavior of another session.
+            pub(super) fn of(py: Python<'_>, context: &Context) -> PyResult<Py<Self>> {
+                let txn = Py::new(py, Txn::open())?;
+                let shared = txn.get().shared();
+                let context = Context::new(py, &context.core, Some(context.behavior.clone_ref(py)), Some(shared))?;
+                let base = $session(Common::of(Arc::clone(&context)));
+                Py::new(py, (Self(Ending { txn, context }), base))
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            /// The transaction.
+            #[getter]
+            fn txn(&self, py: Python<'_>) -> Py<Txn> {
+                self.0.txn.clone_ref(py)
+            }
+
+            /// Whether it is not over.
+            #[getter]
+            fn active(&self, py: Python<'_>) -> bool {
+                self.0.is_active(py)
+            }
+
+            $(#[$commit])*
+            fn commit(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                let command = self.0.command(py, End::Commit, |py, status| status.to_python(py));
+                $run(py, "commit", self.0.core(), command)
+            }
+
+            $(#[$abort])*
+            fn abort(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                let command = self.0.command(py, End::Abort, |py, status| status.to_python(py));
+                $run(py, "abort", self.0.core(), command)
+            }
+        }
+    };
+}
+
+fn start(py: Python<'_>, name: &'static str, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    host::at_await(py, name, || command.start(py, core))
+}
+
+fn block(py: Python<'_>, _name: &'static str, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    command.block(py, core)
+}
+
+transactional! {
+    /// A session whose calls belong to one transaction (Enterprise Edition, namespaces in strong-consistency mode): all calls
+    /// about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
+    ///
+    /// `async with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
+    /// exception leaves it.
+    #[pyclass(frozen, extends = Session, module = "aerolane")]
+    TransactionalSession extends Session;
+    commit:
+    /// Verifies what was read, and makes the writes visible. Awaitable of a `TxnStatus`.
+    ///
+    /// Raises `CommitError` when it cannot be committed.
+    ;
+    abort:
+    /// Takes the writes back. Awaitable of a `TxnStatus`.
+    ;
+    run start
+}
+
+transactional! {
+    /// A session whose calls belong to one transaction (Enterprise Edition, namespaces in strong-consistency mode): all calls
+    /// about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
+    ///
+    /// `with session.transaction() as session:` commits at the end of the block, and takes all writes back when an exception
+    /// leaves it.
+    #[pyclass(frozen, extends = SyncSession, name = "TransactionalSession", module = "aerolane.sync")]
+    SyncTransactionalSession extends SyncSession;
+    commit:
+    /// Verifies what was read, and makes the writes visible; gives a `TxnStatus`.
+    ///
+    /// Raises `CommitError` when it cannot be committed.
+    ;
+    abort:
+    /// Takes the writes back; gives a `TxnStatus`.
+    ;
+    run block
+}
+
+#[pymethods]
+impl TransactionalSession {
+    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::ready(py, slf.into_any())
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __aexit__(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        match self.0.leave(py, exception)? {
+            Some(command) => start(py, "__aexit__", self.0.core(), command),
+            None => host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind()),
+        }
+    }
+}
+
+#[pymethods]
+impl SyncTransactionalSession {
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Some(command) = self.0.leave(py, exception)? {
+            block(py, "__exit__", self.0.core(), command)?;
+        }
+        Ok(false)
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    Status::class(py)?.setattr("__module__", "aerolane")?; // where pickle finds it
+    module.add(Status::NAME, Status::class(py)?)?;
+    module.add_class::<TransactionalSession>()?;
+    module.add("SyncTransactionalSession", py.get_type::<SyncTransactionalSession>())
+}
