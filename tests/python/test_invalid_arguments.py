@@ -9,6 +9,7 @@ from conftest import udf_module
 
 import aerolane
 from aerolane import ResultCode, native
+from aerolane.exceptions import InvalidRequest
 from aerolane.native import (
     CTX,
     BatchReadOp,
@@ -141,7 +142,7 @@ def test_negative_counts_are_no_counts(client, record, operation, answer, left):
 
 @pytest.mark.parametrize("operation", [BitOperation.get("b", 0, -8), BitOperation.count("b", 0, -8)], ids=repr)
 def test_negative_sizes(client, record, operation):
-    refused(client, record, [operation], ResultCode.PARAMETER_ERROR, aerolane.AerospikeError)
+    refused(client, record, [operation], ResultCode.PARAMETER_ERROR, InvalidRequest)
 
 
 def test_negative_counts_that_are_not_sent(client, key):
@@ -171,9 +172,9 @@ def test_negative_counts_that_are_not_sent(client, key):
 @pytest.mark.parametrize(
     ("bin_name", "way", "code", "kind"),
     [
-        ("i", [CTX.map_key("k")], ResultCode.PARAMETER_ERROR, aerolane.AerospikeError),
-        ("s", [CTX.list_index(0)], ResultCode.PARAMETER_ERROR, aerolane.AerospikeError),
-        ("f", [CTX.list_rank(0)], ResultCode.PARAMETER_ERROR, aerolane.AerospikeError),
+        ("i", [CTX.map_key("k")], ResultCode.PARAMETER_ERROR, InvalidRequest),
+        ("s", [CTX.list_index(0)], ResultCode.PARAMETER_ERROR, InvalidRequest),
+        ("f", [CTX.list_rank(0)], ResultCode.PARAMETER_ERROR, InvalidRequest),
         ("m", [CTX.map_key("k")], ResultCode.BIN_TYPE_ERROR, aerolane.BinTypeError),
         ("m", [CTX.map_key("k"), CTX.map_key("deeper")], ResultCode.OP_NOT_APPLICABLE, aerolane.BinOpInvalidError),
         ("l", [CTX.list_index(0), CTX.list_index(0)], ResultCode.OP_NOT_APPLICABLE, aerolane.BinOpInvalidError),
@@ -189,7 +190,7 @@ def test_contexts_that_lead_to_no_collection(client, record, bin_name, way, code
 def test_expressions_of_wrong_types(client, record):
     """The server finds them as it builds them."""
     wrong = FilterExpression.num_add([FilterExpression.string_bin("s"), FilterExpression.int_val(1)])
-    refused(client, record, [ExpOperation.read("r", wrong)], ResultCode.PARAMETER_ERROR, aerolane.AerospikeError)
+    refused(client, record, [ExpOperation.read("r", wrong)], ResultCode.PARAMETER_ERROR, InvalidRequest)
     policy = native.ReadPolicy(filter_expression=FilterExpression.eq(wrong, FilterExpression.int_val(1)))
     with pytest.raises(aerolane.AerospikeError) as caught:
         client.get_blocking(record, policy=policy)

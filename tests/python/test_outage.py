@@ -41,7 +41,8 @@ def start(cluster):
 
 def check_outage(error):
     """It says that the node cannot be reached, and why."""
-    assert type(error) is exceptions.ConnectionError and isinstance(error, ConnectionError), repr(error)
+    assert type(error) in (exceptions.ConnectionError, exceptions.BatchConnectionError), repr(error)
+    assert isinstance(error, ConnectionError)
     assert error.result_code is ResultCode.SERVER_NOT_AVAILABLE
     assert (error.in_doubt, error.phase) == (False, "connecting"), str(error)
     text = str(error)
