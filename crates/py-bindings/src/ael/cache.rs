@@ -1,6 +1,7 @@
 //! What was compiled before, by text and parameters.
 //!
-//! Bounded by two generations: what is used moves to the younger one; when that is full, the older one is dropped.
+//! Bounded by two generations: what is used moves to the younger one; when that is full, the older one is dropped. Nobody
+//! waits for the cache: who finds it locked (by another thread, or for good in a fork) compiles the text once more.
 
 use std::collections::HashMap;
 
@@ -57,14 +58,14 @@ struct Generations {
 static CACHE: Mutex<Option<Generations>> = Mutex::new(None);
 
 pub(super) fn get(py: Python<'_>, key: &Key) -> Option<Cached> {
-    let mut cache = CACHE.lock();
+    let mut cache = CACHE.try_lock()?;
     let cache = cache.as_mut()?;
     if let Some(found) = cache.young.get(key) {
         return Some(found.clone_ref(py));
     }
     let (key, found) = cache.old.remove_entry(key)?;
     let again = found.clone_ref(py);
-    // Room is left for it: `put` counts both.
+    // It is in one generation at a time, so that both together stay bounded.
     cache.young.insert(key, found);
     Some(again)
 }
@@ -75,7 +76,7 @@ pub(super) fn put(py: Python<'_>, key: Key, cached: &Cached) {
     }
     let dropped;
     {
-        let mut cache = CACHE.lock();
+        let Some(mut cache) = CACHE.try_lock() else { return };
         let cache = cache.get_or_insert_with(|| Generations { young: HashMap::new(), old: HashMap::new() });
         dropped = (cache.young.len() >= MOST).then(|| {
             let young = std::mem::take(&mut cache.young);
