@@ -3,20 +3,30 @@
 from aerolane._aerolane import Host, SyncClient
 from aerolane._aerolane import SyncCluster as Cluster
 from aerolane._aerolane import SyncClusterDefinition as ClusterDefinition
+from aerolane._aerolane import SyncDataSetWriteBuilder as DataSetWriteBuilder
 from aerolane._aerolane import SyncNode as Node
 from aerolane._aerolane import SyncQueryBuilder as QueryBuilder
 from aerolane._aerolane import SyncRecordStream as RecordStream
+from aerolane._aerolane import SyncRowWriteBuilder as RowWriteBuilder
 from aerolane._aerolane import SyncSession as Session
+from aerolane._aerolane import SyncTransactionalSession as TransactionalSession
+from aerolane._aerolane import SyncUdfBuilder as UdfBuilder
+from aerolane._aerolane import SyncUdfFunctionBuilder as UdfFunctionBuilder
 from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
 
 __all__ = [
     "Cluster",
     "ClusterDefinition",
+    "DataSetWriteBuilder",
     "Host",
     "Node",
     "QueryBuilder",
     "RecordStream",
+    "RowWriteBuilder",
     "Session",
     "SyncClient",
+    "TransactionalSession",
+    "UdfBuilder",
+    "UdfFunctionBuilder",
     "WriteSegmentBuilder",
 ]

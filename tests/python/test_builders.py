@@ -170,7 +170,9 @@ def test_several_keys(either, session, dataset):
     results = either.results(session.query([keys[0], missing], keys[2]).include_missing_keys())
     assert [result.is_ok for result in results] == [True, False, True]
     assert [result.index for result in results] == [0, 1, 2]
-    results = either.results(session.exists(keys[0], missing))
+    # Of several, those that exist; with `include_missing_keys` the others say so.
+    assert [result.key for result in either.results(session.exists(keys[0], missing))] == [keys[0]]
+    results = either.results(session.exists(keys[0], missing).include_missing_keys())
     assert [result.as_bool() for result in results] == [True, False]
     assert [result.is_ok for result in either.results(session.touch(keys))] == [True] * 3
     results = either.results(session.query(keys).with_no_bins())
@@ -183,6 +185,37 @@ def test_one_key_in_a_list_is_one_request(either, session, dataset):
     """A list of one key is a call about one record: its failure is raised."""
     with pytest.raises(RecordNotFoundError):
         either.run(session.update([dataset.id(1)]).put({"a": 1}).execute())
+
+
+def test_rows(either, session, dataset):
+    rows = session.upsert(dataset).bins("x", "y").row(1, "a", 2).rows([("k", "b", 3), (b"k", None, 4)])
+    results = either.results(rows.row(5, "c", 5).expire_record_after_seconds(100).default_never_expire())
+    assert [result.key for result in results] == [dataset.id(1), dataset.id("k"), dataset.id(b"k"), dataset.id(5)]
+    records = [result.record for result in either.results(session.query([result.key for result in results]))]
+    assert [record.bins for record in records] == [{"x": "a", "y": 2}, {"x": "b", "y": 3}, {"y": 4}, {"x": "c", "y": 5}]
+    assert [record.ttl is None for record in records] == [True, True, True, False]
+    with pytest.raises(RecordExistsError):
+        either.run(session.insert(dataset).bins("x").row(1, 1).execute())
+    results = either.results(session.update(dataset).bins("x").row(1, 9).ensure_generation_is(7).row("k", 9))
+    assert [result.is_ok for result in results] == [False, True]
+    for call, match in (
+        (lambda: session.upsert(dataset).bins("x").row(1), "0 values for 1 bins"),
+        (lambda: session.upsert(dataset).bins("x").rows([()]), "user key"),
+        (lambda: session.upsert(dataset).bins("x").ensure_generation_is(1), "behind the rows"),
+        (lambda: session.upsert(dataset).bins(), "at least one"),
+        (lambda: session.upsert(dataset, dataset.id(1)), "alone"),
+        (lambda: either.run(session.upsert(dataset).bins("x").execute()), "behind the rows"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=match):
+            call()
+    for call in (
+        lambda: session.delete(dataset),
+        lambda: session.upsert(dataset).bins(1),
+        lambda: session.upsert(dataset).bins("x").row(1.5, 1),
+        lambda: session.upsert(dataset).bins("x").rows(3),
+    ):
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_steps_of_a_bin(either, session, key):

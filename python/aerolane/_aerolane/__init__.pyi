@@ -26,9 +26,17 @@ from ._behavior import Settings as Settings
 from ._behavior import get_all_behaviors as get_all_behaviors
 from ._behavior import get_behavior as get_behavior
 from ._behavior import get_behavior_or_default as get_behavior_or_default
+from ._builders import DataSetWriteBuilder as DataSetWriteBuilder
 from ._builders import QueryBuilder as QueryBuilder
+from ._builders import RowWriteBuilder as RowWriteBuilder
+from ._builders import SyncDataSetWriteBuilder as SyncDataSetWriteBuilder
 from ._builders import SyncQueryBuilder as SyncQueryBuilder
+from ._builders import SyncRowWriteBuilder as SyncRowWriteBuilder
+from ._builders import SyncUdfBuilder as SyncUdfBuilder
+from ._builders import SyncUdfFunctionBuilder as SyncUdfFunctionBuilder
 from ._builders import SyncWriteSegmentBuilder as SyncWriteSegmentBuilder
+from ._builders import UdfBuilder as UdfBuilder
+from ._builders import UdfFunctionBuilder as UdfFunctionBuilder
 from ._builders import WriteSegmentBuilder as WriteSegmentBuilder
 from ._call_policies import BatchPolicy as BatchPolicy
 from ._call_policies import QueryPolicy as QueryPolicy
@@ -213,6 +221,8 @@ from ._session import SyncCluster as SyncCluster
 from ._session import SyncClusterDefinition as SyncClusterDefinition
 from ._session import SyncNode as SyncNode
 from ._session import SyncSession as SyncSession
+from ._session import SyncTransactionalSession as SyncTransactionalSession
+from ._session import TransactionalSession as TransactionalSession
 from ._step_policies import AdminPolicy as AdminPolicy
 from ._step_policies import BatchDeletePolicy as BatchDeletePolicy
 from ._step_policies import BatchReadPolicy as BatchReadPolicy
@@ -220,6 +230,11 @@ from ._step_policies import BatchUDFPolicy as BatchUDFPolicy
 from ._step_policies import BatchWritePolicy as BatchWritePolicy
 from ._step_policies import TxnRollPolicy as TxnRollPolicy
 from ._step_policies import TxnVerifyPolicy as TxnVerifyPolicy
+from ._steps import CdtPathBuilder as CdtPathBuilder
+from ._steps import CdtReadBuilder as CdtReadBuilder
+from ._steps import CdtReadInvertableBuilder as CdtReadInvertableBuilder
+from ._steps import CdtWriteBuilder as CdtWriteBuilder
+from ._steps import CdtWriteInvertableBuilder as CdtWriteInvertableBuilder
 from ._steps import QueryBinBuilder as QueryBinBuilder
 from ._steps import WriteBinBuilder as WriteBinBuilder
 from ._testing import EmbeddedCluster as EmbeddedCluster
@@ -231,6 +246,7 @@ from ._txn import CommitErrorType as CommitErrorType
 from ._txn import CommitStatus as CommitStatus
 from ._txn import Txn as Txn
 from ._txn import TxnState as TxnState
+from ._txn import TxnStatus as TxnStatus
 from ._values import HLL as HLL
 from ._values import Blob as Blob
 from ._values import FastRng as FastRng

@@ -1,6 +1,6 @@
 """What is done with one bin, and with what is nested in it. Made from the tables of the extension."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, final
 
 from ._cdt import (
@@ -8,8 +8,12 @@ from ._cdt import (
     BitwiseOverflowActions,
     BitwiseResizeFlags,
     ListOrderType,
+    ListReturnType,
     ListSortFlags,
     MapOrder,
+    MapReturnType,
+    ModifyFlags,
+    SelectFlags,
     StringNumericType,
 )
 from ._expression import FilterExpression
@@ -414,15 +418,265 @@ class _BinWrites(Generic[_P_co]):
     def bit_set_int(self, bit_offset: int, bit_size: int, value: int, policy: BitPolicy | None = None) -> _P_co:
         """Sets an integer of 1 to 64 bits."""
 
+class _ReadNavigation(Generic[_P_co]):
+    """The way into lists and maps, for what is read there."""
+
+    def on_map_key(self, key: Any, *, create_type: MapOrder | None = None) -> CdtReadBuilder[_P_co]:
+        """The value of a map's key. `create_type`: a map of this order is created there if there is none, for
+        what is written inside of it.
+        """
+    def on_map_index(self, index: int) -> CdtReadBuilder[_P_co]:
+        """The pair of a map at an index, in the order of keys."""
+    def on_map_rank(self, rank: int) -> CdtReadBuilder[_P_co]:
+        """The pair of a map at a rank: 0 has the smallest value."""
+    def on_map_value(self, value: Any) -> CdtReadInvertableBuilder[_P_co]:
+        """The pairs of a map whose value is equal to one."""
+    def on_map_index_range(self, index: int, count: int | None = None) -> CdtReadInvertableBuilder[_P_co]:
+        """So many pairs of a map from an index on; `None`: all of them."""
+    def on_map_key_range(self, start: Any, end: Any) -> CdtReadInvertableBuilder[_P_co]:
+        """The pairs of a map with keys from `start` (`None`: from the smallest) to before `end` (`None`: to the
+        largest).
+        """
+    def on_map_rank_range(self, rank: int, count: int | None = None) -> CdtReadInvertableBuilder[_P_co]:
+        """So many pairs of a map from a rank on; `None`: all of them."""
+    def on_map_value_range(self, start: Any, end: Any) -> CdtReadInvertableBuilder[_P_co]:
+        """The pairs of a map with values from `start` to before `end`."""
+    def on_map_key_relative_index_range(
+        self, key: Any, index: int, count: int | None = None
+    ) -> CdtReadInvertableBuilder[_P_co]:
+        """So many pairs of a map, from an index on that is relative to that of a key."""
+    def on_map_value_relative_rank_range(
+        self, value: Any, rank: int, count: int | None = None
+    ) -> CdtReadInvertableBuilder[_P_co]:
+        """So many pairs of a map, from a rank on that is relative to that of a value."""
+    def on_map_key_list(self, keys: Iterable[Any]) -> CdtReadInvertableBuilder[_P_co]:
+        """The pairs of a map whose keys are among these."""
+    def on_map_value_list(self, values: Iterable[Any]) -> CdtReadInvertableBuilder[_P_co]:
+        """The pairs of a map whose values are among these."""
+    def on_list_index(
+        self, index: int, *, order: ListOrderType | None = None, pad: bool = False
+    ) -> CdtReadBuilder[_P_co]:
+        """The item of a list at an index. `order`, `pad`: a list of this order is created there if there is
+        none, and the list around it may be shorter than the index.
+        """
+    def on_list_rank(self, rank: int) -> CdtReadBuilder[_P_co]:
+        """The item of a list at a rank: 0 is the smallest."""
+    def on_list_value(self, value: Any) -> CdtReadInvertableBuilder[_P_co]:
+        """The items of a list that are equal to a value."""
+    def on_list_index_range(self, index: int, count: int | None = None) -> CdtReadInvertableBuilder[_P_co]:
+        """So many items of a list from an index on; `None`: all of them."""
+    def on_list_rank_range(self, rank: int, count: int | None = None) -> CdtReadInvertableBuilder[_P_co]:
+        """So many items of a list from a rank on; `None`: all of them."""
+    def on_list_value_range(self, start: Any, end: Any) -> CdtReadInvertableBuilder[_P_co]:
+        """The items of a list from `start` to before `end`."""
+    def on_list_value_relative_rank_range(
+        self, value: Any, rank: int, count: int | None = None
+    ) -> CdtReadInvertableBuilder[_P_co]:
+        """So many items of a list, from a rank on that is relative to that of a value."""
+    def on_list_value_list(self, values: Iterable[Any]) -> CdtReadInvertableBuilder[_P_co]:
+        """The items of a list that are among these."""
+    def on_each_child(self) -> CdtPathBuilder[_P_co]:
+        """All items of the list, or values of the map. Server 8.1.1 and later."""
+    def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
+        """Those for which an expression is true. Server 8.1.1 and later."""
+    def on_map_keys_in(self, keys: Iterable[Any]) -> CdtPathBuilder[_P_co]:
+        """The values of some keys. Server 8.1.2 and later."""
+
+class _WriteNavigation(Generic[_P_co]):
+    """The way into lists and maps, for what is done there."""
+
+    def on_map_key(self, key: Any, *, create_type: MapOrder | None = None) -> CdtWriteBuilder[_P_co]:
+        """The value of a map's key. `create_type`: a map of this order is created there if there is none, for
+        what is written inside of it.
+        """
+    def on_map_index(self, index: int) -> CdtWriteBuilder[_P_co]:
+        """The pair of a map at an index, in the order of keys."""
+    def on_map_rank(self, rank: int) -> CdtWriteBuilder[_P_co]:
+        """The pair of a map at a rank: 0 has the smallest value."""
+    def on_map_value(self, value: Any) -> CdtWriteInvertableBuilder[_P_co]:
+        """The pairs of a map whose value is equal to one."""
+    def on_map_index_range(self, index: int, count: int | None = None) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many pairs of a map from an index on; `None`: all of them."""
+    def on_map_key_range(self, start: Any, end: Any) -> CdtWriteInvertableBuilder[_P_co]:
+        """The pairs of a map with keys from `start` (`None`: from the smallest) to before `end` (`None`: to the
+        largest).
+        """
+    def on_map_rank_range(self, rank: int, count: int | None = None) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many pairs of a map from a rank on; `None`: all of them."""
+    def on_map_value_range(self, start: Any, end: Any) -> CdtWriteInvertableBuilder[_P_co]:
+        """The pairs of a map with values from `start` to before `end`."""
+    def on_map_key_relative_index_range(
+        self, key: Any, index: int, count: int | None = None
+    ) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many pairs of a map, from an index on that is relative to that of a key."""
+    def on_map_value_relative_rank_range(
+        self, value: Any, rank: int, count: int | None = None
+    ) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many pairs of a map, from a rank on that is relative to that of a value."""
+    def on_map_key_list(self, keys: Iterable[Any]) -> CdtWriteInvertableBuilder[_P_co]:
+        """The pairs of a map whose keys are among these."""
+    def on_map_value_list(self, values: Iterable[Any]) -> CdtWriteInvertableBuilder[_P_co]:
+        """The pairs of a map whose values are among these."""
+    def on_list_index(
+        self, index: int, *, order: ListOrderType | None = None, pad: bool = False
+    ) -> CdtWriteBuilder[_P_co]:
+        """The item of a list at an index. `order`, `pad`: a list of this order is created there if there is
+        none, and the list around it may be shorter than the index.
+        """
+    def on_list_rank(self, rank: int) -> CdtWriteBuilder[_P_co]:
+        """The item of a list at a rank: 0 is the smallest."""
+    def on_list_value(self, value: Any) -> CdtWriteInvertableBuilder[_P_co]:
+        """The items of a list that are equal to a value."""
+    def on_list_index_range(self, index: int, count: int | None = None) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many items of a list from an index on; `None`: all of them."""
+    def on_list_rank_range(self, rank: int, count: int | None = None) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many items of a list from a rank on; `None`: all of them."""
+    def on_list_value_range(self, start: Any, end: Any) -> CdtWriteInvertableBuilder[_P_co]:
+        """The items of a list from `start` to before `end`."""
+    def on_list_value_relative_rank_range(
+        self, value: Any, rank: int, count: int | None = None
+    ) -> CdtWriteInvertableBuilder[_P_co]:
+        """So many items of a list, from a rank on that is relative to that of a value."""
+    def on_list_value_list(self, values: Iterable[Any]) -> CdtWriteInvertableBuilder[_P_co]:
+        """The items of a list that are among these."""
+    def on_each_child(self) -> CdtPathBuilder[_P_co]:
+        """All items of the list, or values of the map. Server 8.1.1 and later."""
+    def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
+        """Those for which an expression is true. Server 8.1.1 and later."""
+    def on_map_keys_in(self, keys: Iterable[Any]) -> CdtPathBuilder[_P_co]:
+        """The values of some keys. Server 8.1.2 and later."""
+
+class _Answers(Generic[_P_co]):
+    """What is read of what is selected."""
+
+    def and_filter(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
+        """What is selected, if an expression is true for it. Server 8.1.2 and later."""
+    def get_values(self) -> _P_co:
+        """Answers with the values."""
+    def get_keys(self) -> _P_co:
+        """Answers with the keys. Only for maps."""
+    def get_keys_and_values(self) -> _P_co:
+        """Answers with keys and values. Only for maps."""
+    def get_as_map(self) -> _P_co:
+        """Answers with a dict. Only for maps."""
+    def get_as_ordered_map(self) -> _P_co:
+        """Answers with a `SortedMap`. Only for maps."""
+    def count(self) -> _P_co:
+        """Answers with how many there are."""
+    def get_indexes(self) -> _P_co:
+        """Answers with indexes, from the front."""
+    def get_reverse_indexes(self) -> _P_co:
+        """Answers with indexes, from the end."""
+    def get_ranks(self) -> _P_co:
+        """Answers with ranks: 0 is the smallest."""
+    def get_reverse_ranks(self) -> _P_co:
+        """Answers with ranks, where 0 is the largest."""
+    def exists(self) -> _P_co:
+        """Answers with whether there is any."""
+
+class _OtherAnswers(Generic[_P_co]):
+    """What is read of what is not selected."""
+
+    def get_all_other_values(self) -> _P_co:
+        """Answers with the values of all others."""
+    def get_all_other_keys(self) -> _P_co:
+        """Answers with the keys of all others. Only for maps."""
+    def get_all_other_keys_and_values(self) -> _P_co:
+        """Answers with keys and values of all others. Only for maps."""
+    def count_all_others(self) -> _P_co:
+        """Answers with how many others there are."""
+    def get_all_other_indexes(self) -> _P_co:
+        """Answers with the indexes of all others."""
+    def get_all_other_reverse_indexes(self) -> _P_co:
+        """Answers with the indexes of all others, from the end."""
+    def get_all_other_ranks(self) -> _P_co:
+        """Answers with the ranks of all others."""
+    def get_all_other_reverse_ranks(self) -> _P_co:
+        """Answers with the ranks of all others, where 0 is the largest."""
+
+class _Writes(Generic[_P_co]):
+    """What is done with what is selected."""
+
+    def set_to(self, value: Any) -> _P_co:
+        """Sets the value of the key that is selected."""
+    def add(self, value: int) -> _P_co:
+        """Adds to the number of the key that is selected."""
+    def remove(self, *, return_type: ListReturnType | MapReturnType | None = None) -> _P_co:
+        """Removes what is selected. Answers as `return_type` says; by default with nothing."""
+
 @final
-class QueryBinBuilder(_BinReads[_P_co], _CollectionReads[_P_co]):
+class CdtReadBuilder(_ReadNavigation[_P_co], _Answers[_P_co], _CollectionReads[_P_co]):
+    """What is read of a part of a list or map."""
+
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtReadBuilder[Any]]: ...
+
+@final
+class CdtReadInvertableBuilder(_ReadNavigation[_P_co], _Answers[_P_co], _OtherAnswers[_P_co], _CollectionReads[_P_co]):
+    """As `CdtReadBuilder`; `get_all_other_..` read what is not selected."""
+
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtReadInvertableBuilder[Any]]: ...
+
+@final
+class CdtWriteBuilder(
+    _WriteNavigation[_P_co], _Answers[_P_co], _Writes[_P_co], _CollectionReads[_P_co], _CollectionWrites[_P_co]
+):
+    """What is done with a part of a list or map."""
+
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtWriteBuilder[Any]]: ...
+
+@final
+class CdtWriteInvertableBuilder(
+    _WriteNavigation[_P_co],
+    _Answers[_P_co],
+    _OtherAnswers[_P_co],
+    _Writes[_P_co],
+    _CollectionReads[_P_co],
+    _CollectionWrites[_P_co],
+):
+    """As `CdtWriteBuilder`; `.._all_other..` are for what is not selected."""
+
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtWriteInvertableBuilder[Any]]: ...
+    def remove_all_others(self, *, return_type: ListReturnType | MapReturnType | None = None) -> _P_co:
+        """Removes what is not selected."""
+
+@final
+class CdtPathBuilder(Generic[_P_co]):
+    """What a path selects inside of a bin: there may be many places. Server 8.1.1 and later."""
+
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[CdtPathBuilder[Any]]: ...
+    def on_each_child(self) -> CdtPathBuilder[_P_co]: ...
+    def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]: ...
+    def on_map_key(self, key: Any) -> CdtPathBuilder[_P_co]: ...
+    def on_list_index(self, index: int) -> CdtPathBuilder[_P_co]: ...
+    def on_map_value(self, value: Any) -> CdtPathBuilder[_P_co]: ...
+    def on_list_value(self, value: Any) -> CdtPathBuilder[_P_co]: ...
+    def on_map_keys_in(self, keys: Iterable[Any]) -> CdtPathBuilder[_P_co]: ...
+    def and_filter(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]: ...
+    def collect_values(self, *, no_fail: bool = False) -> _P_co: ...
+    def collect_map_keys(self, *, no_fail: bool = False) -> _P_co: ...
+    def collect_map_entries(self, *, no_fail: bool = False) -> _P_co: ...
+    def collect_matching_tree(self, *, no_fail: bool = False) -> _P_co: ...
+    def collect_by_path(self, flags: SelectFlags | int) -> _P_co: ...
+    def modify_by(self, expression: FilterExpression, flags: ModifyFlags | int | None = None) -> _P_co: ...
+    def modify_no_fail(self, expression: FilterExpression) -> _P_co: ...
+    def remove_matches(self) -> _P_co: ...
+
+@final
+class QueryBinBuilder(_ReadNavigation[_P_co], _BinReads[_P_co], _CollectionReads[_P_co]):
     """What is read of one bin. Each method adds one operation, and gives the builder back."""
 
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[QueryBinBuilder[Any]]: ...
 
 @final
-class WriteBinBuilder(_BinReads[_P_co], _BinWrites[_P_co], _CollectionReads[_P_co], _CollectionWrites[_P_co]):
+class WriteBinBuilder(
+    _WriteNavigation[_P_co], _BinReads[_P_co], _BinWrites[_P_co], _CollectionReads[_P_co], _CollectionWrites[_P_co]
+):
     """What is done with one bin. Each method adds one operation, and gives the builder back."""
 
     @classmethod

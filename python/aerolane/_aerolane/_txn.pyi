@@ -3,6 +3,17 @@
 from enum import Enum
 from typing import Any, Self, final
 
+class TxnStatus(Enum):
+    """How a transaction has ended: what `commit` and `abort` of a `TransactionalSession` give."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    ALREADY_COMMITTED = "already_committed"
+    ALREADY_ABORTED = "already_aborted"
+    ROLL_FORWARD_CLOSE_ABANDONED = "roll_forward_close_abandoned"
+    ROLL_BACK_ABANDONED = "roll_back_abandoned"
+    ROLL_BACK_CLOSE_ABANDONED = "roll_back_close_abandoned"
+
 class TxnState(Enum):
     OPEN = 0
     VERIFIED = 1

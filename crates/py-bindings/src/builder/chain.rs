@@ -157,6 +157,7 @@ pub(super) struct Defaults {
 }
 
 /// What a chain is about.
+#[allow(clippy::large_enum_variant)] // Most are keys: a box for them would cost more than it saves.
 pub(super) enum Target {
     /// Records, by their keys: the operations before the last one, and that.
     Keys { before: Vec<Segment>, last: Segment },
@@ -164,13 +165,29 @@ pub(super) enum Target {
     DataSet(Box<Query>),
 }
 
+/// The transaction of a chain.
+#[derive(Default)]
+pub(super) enum Membership {
+    /// That of its session.
+    #[default]
+    Session,
+    /// This one, or none.
+    Own(Option<Arc<Txn>>),
+}
+
+impl Membership {
+    /// Whether the chain says so itself.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+}
+
 /// What a builder has been told.
 pub(crate) struct Chain {
     pub(super) context: Arc<Context>,
     pub(super) target: Target,
     pub(super) defaults: Defaults,
-    /// The transaction that it says it belongs to, or that it belongs to none.
-    pub(super) txn: Option<Option<Arc<Txn>>>,
+    pub(super) txn: Membership,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
     /// It has been carried out.
@@ -214,7 +231,7 @@ impl Chain {
             context: Arc::clone(context),
             target,
             defaults: Defaults::default(),
-            txn: None,
+            txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
             spent: false,
@@ -368,7 +385,10 @@ impl Chain {
 
     /// The transaction of the chain.
     pub(super) fn transaction(&self) -> Option<&Arc<Txn>> {
-        self.txn.as_ref().unwrap_or(&self.context.txn).as_ref()
+        match &self.txn {
+            Membership::Session => self.context.txn.as_ref(),
+            Membership::Own(txn) => txn.as_ref(),
+        }
     }
 
     /// For people.
@@ -396,7 +416,7 @@ impl Chain {
             context: Arc::clone(&this.context),
             target: std::mem::replace(&mut this.target, taken),
             defaults: std::mem::take(&mut this.defaults),
-            txn: this.txn.take(),
+            txn: std::mem::take(&mut this.txn),
             fail_on_filtered_out: this.fail_on_filtered_out,
             include_missing_keys: this.include_missing_keys,
             spent: false,

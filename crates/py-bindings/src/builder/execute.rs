@@ -16,7 +16,7 @@ use aerospike_core::{
 };
 use pyo3::prelude::*;
 
-use super::chain::{Chain, Keys, Projection, Segment, Shared, Target};
+use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
 use super::dataset::Query;
 use super::on_error::{Judge, OnError};
 use super::ops::Ops;
@@ -27,6 +27,7 @@ use super::verb::Verb;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
 use crate::call::{self, Becomes, Call, PolicyRef};
+use crate::command::Twin;
 use crate::command::single::Single;
 use crate::key::Key;
 use crate::query::statement::Function;
@@ -82,13 +83,13 @@ pub(super) fn empty(py: Python<'_>) -> PyErr {
 /// Carries a chain out.
 pub(super) fn execute(
     py: Python<'_>,
-    chain: &Shared,
+    chain: impl FnOnce() -> PyResult<Shared>,
     on_error: Option<&Bound<'_, PyAny>>,
     surface: Surface,
     gives: Gives,
 ) -> PyResult<Py<PyAny>> {
     surface.guard(py, gives.name(), || {
-        let mut chain = Chain::take(chain, py)?;
+        let mut chain = Chain::take(&chain()?, py)?;
         let core = Arc::clone(&chain.context.core);
         core.check_open(py)?;
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
@@ -97,6 +98,7 @@ pub(super) fn execute(
             on_error,
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
+            one,
         };
         if let Target::DataSet(query) = &chain.target {
             return dataset(py, &chain, query, surface, gives);
@@ -180,7 +182,7 @@ impl Chain {
     fn read_policy(&self, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
         let mut policy = self.context.read(key);
         let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
-        if filter.is_some() || self.txn.is_some() {
+        if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
             base.filter_expression = filter;
             base.txn = self.transaction().cloned();
@@ -201,7 +203,7 @@ impl Chain {
             && expiration.is_none()
             && durable_delete.is_none()
             && generation.is_none()
-            && self.txn.is_none();
+            && !self.txn.is_own();
         if as_it_is {
             return policy;
         }
@@ -342,7 +344,7 @@ fn several(
     judge: Judge,
     surface: Surface,
     gives: Gives,
-) -> PyResult<Batches<impl FnOnce(Python<'_>, Vec<Ran>) -> PyResult<Py<PyAny>> + Send + 'static>> {
+) -> PyResult<impl Twin + use<>> {
     let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
     let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, placeholder) else {
         return Err(empty(py));
@@ -496,7 +498,7 @@ impl Chain {
 /// Starts the query of a data set.
 fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives: Gives) -> PyResult<Py<PyAny>> {
     let core = &chain.context.core;
-    if matches!(chain.txn, Some(Some(_))) {
+    if matches!(chain.txn, Membership::Own(Some(_))) {
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
         return Err(errors::invalid_argument(py, text));
     }

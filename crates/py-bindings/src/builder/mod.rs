@@ -5,6 +5,7 @@
 //!
 //! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
+//! * [`rows`]: rows of a table as records
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
 //! * [`result`], [`stream`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
@@ -21,6 +22,7 @@ mod on_error;
 mod operation_result;
 mod ops;
 mod result;
+mod rows;
 mod steps;
 mod stream;
 pub(crate) mod surface;
@@ -34,6 +36,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<surface::WriteSegmentBuilder>()?;
     module.add_class::<surface::UdfBuilder>()?;
     module.add_class::<surface::UdfFunctionBuilder>()?;
+    module.add_class::<surface::DataSetWriteBuilder>()?;
+    module.add_class::<surface::RowWriteBuilder>()?;
     module.add_class::<bin::QueryBinBuilder>()?;
     module.add_class::<bin::WriteBinBuilder>()?;
     module.add_class::<cdt::CdtReadBuilder>()?;
@@ -47,6 +51,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hll_config::HllConfig>()?;
     module.add("SyncQueryBuilder", py.get_type::<surface::SyncQueryBuilder>())?;
     module.add("SyncWriteSegmentBuilder", py.get_type::<surface::SyncWriteSegmentBuilder>())?;
+    module.add("SyncDataSetWriteBuilder", py.get_type::<surface::SyncDataSetWriteBuilder>())?;
+    module.add("SyncRowWriteBuilder", py.get_type::<surface::SyncRowWriteBuilder>())?;
     module.add("SyncUdfBuilder", py.get_type::<surface::SyncUdfBuilder>())?;
     module.add("SyncUdfFunctionBuilder", py.get_type::<surface::SyncUdfFunctionBuilder>())?;
     module.add("SyncRecordStream", py.get_type::<stream::SyncRecordStream>())?;

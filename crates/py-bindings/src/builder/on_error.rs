@@ -76,6 +76,8 @@ pub(super) struct Judge {
     pub(super) on_error: OnError,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
+    /// The call is about one record.
+    pub(super) one: bool,
 }
 
 impl Judge {
@@ -89,7 +91,8 @@ impl Judge {
         let filtered = error.matches(&[ResultCode::FilteredOut]);
         // That there is no such record is an answer, unless the verb needs one.
         if missing && !verb.needs_record() {
-            return Ok((verb != Verb::Query || self.include_missing_keys).then_some(row));
+            let asked = self.include_missing_keys || self.one && verb == Verb::Exists;
+            return Ok((asked || verb.writes()).then_some(row));
         }
         if filtered && !self.fail_on_filtered_out {
             return Ok((verb != Verb::Query).then_some(row));

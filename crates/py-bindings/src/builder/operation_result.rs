@@ -47,7 +47,7 @@ impl OperationResult {
 
     /// An int: 0 where the operation has nothing to say, 0 or 1 for a bool.
     fn get_int<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.maybe(py, "an int", |value| value.is_instance_of::<PyInt>())? {
+        match self.maybe(py, "an int", PyAnyMethods::is_instance_of::<PyInt>)? {
             None => Ok(0_i32.into_pyobject(py)?.into_any()),
             Some(truth) if truth.is_instance_of::<PyBool>() => {
                 Ok(i32::from(truth.is_truthy()?).into_pyobject(py)?.into_any())
@@ -64,27 +64,27 @@ impl OperationResult {
 
     /// A bool: `False` where the operation has nothing to say; an int other than 0 is true.
     fn get_bool(&self, py: Python<'_>) -> PyResult<bool> {
-        self.maybe(py, "a bool", |value| value.is_instance_of::<PyInt>())?.map_or(Ok(false), |value| value.is_truthy())
+        self.maybe(py, "a bool", PyAnyMethods::is_instance_of::<PyInt>)?.map_or(Ok(false), |value| value.is_truthy())
     }
 
     /// A str, or `None`.
     fn get_string<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a str", |value| value.is_instance_of::<PyString>())
+        self.maybe(py, "a str", PyAnyMethods::is_instance_of::<PyString>)
     }
 
     /// Bytes, or `None`.
     fn get_bytes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "bytes", |value| value.is_instance_of::<PyBytes>())
+        self.maybe(py, "bytes", PyAnyMethods::is_instance_of::<PyBytes>)
     }
 
     /// A list, or `None`.
     fn get_list<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a list", |value| value.is_instance_of::<PyList>())
+        self.maybe(py, "a list", PyAnyMethods::is_instance_of::<PyList>)
     }
 
     /// A dict, or `None`.
     fn get_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a dict", |value| value.is_instance_of::<PyDict>())
+        self.maybe(py, "a dict", PyAnyMethods::is_instance_of::<PyDict>)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {

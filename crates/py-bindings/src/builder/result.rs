@@ -110,7 +110,7 @@ impl RecordResult {
 
 #[pymethods]
 impl RecordResult {
-    /// The key; `None` for a record of a query that was stored without its key's digest.
+    /// The key. That of a record of a query has its digest, and its user key if that is stored with it.
     #[getter]
     fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
         self.row.key.as_ref().map(|key| key.clone_ref(py))
@@ -231,9 +231,8 @@ impl RecordResult {
         let Some(mut value) = record.get().bin(py, bin_name)?.filter(|value| !value.is_none()) else { return Ok(None) };
         // Several operations on the bin make a list of answers.
         if let Ok(list) = value.cast::<PyList>()
-            && list.iter().all(|item| item.is_none() || item.is_instance_of::<PyList>())
+            && let Some(last) = list.iter().filter(PyAnyMethods::is_instance_of::<PyList>).last()
         {
-            let Some(last) = list.iter().filter(|item| !item.is_none()).last() else { return Ok(None) };
             value = last;
         }
         match value.extract::<Vec<i64>>().as_deref() {

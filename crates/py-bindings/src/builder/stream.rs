@@ -243,14 +243,9 @@ fn popped(py: Python<'_>, row: Option<Row>, or_raise: bool) -> PyResult<Py<PyAny
 }
 
 /// Whether more chunks are to come, as a command: it starts the query of the next one.
-fn more<T: Send + Sync + 'static>(
-    py: Python<'_>,
-    stream: Py<T>,
-    of: fn(&T) -> &Results,
-    surface: Surface,
-) -> PyResult<Py<PyAny>>
+fn more<T>(py: Python<'_>, stream: Py<T>, of: fn(&T) -> &Results, surface: Surface) -> PyResult<Py<PyAny>>
 where
-    T: pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True>,
+    T: pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Send + Sync,
 {
     let chunks = match of(stream.get()).next_chunk(py) {
         Err(known) => return surface.ready(py, truth(py, known)?),

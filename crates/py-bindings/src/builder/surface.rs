@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
-use super::chain::{Chain, Keys, Projection, Shared, Target, expression, named};
+use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named};
 use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
-use super::expiration;
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
+use super::{expiration, rows};
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::operation::BaseOperation;
@@ -79,9 +79,142 @@ fn at_least_one(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
     whole_number(value, what, 1, i64::MAX).map(|number| number as u64)
 }
 
-/// Defines the methods that both kinds of builders have: what holds for the whole chain, and the terminals.
+/// A generation that a record can have.
+fn generation(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole_number(value, "generation", 1, i64::from(u16::MAX)).map(|number| number as u32)
+}
+
+/// Defines the methods that all builders have: what holds for the whole chain, and the terminals.
+macro_rules! row_methods {
+    ($class:ident, $surface:ident) => {
+        #[pymethods]
+        impl $class {
+            /// The filter of all operations that have none of their own.
+            #[pyo3(signature = (expression, /, *params))]
+            fn default_where<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+                params: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = self::expression(expression, params)?.to_core();
+                slf.get().with(slf.py(), "default_where", |chain| chain.defaults.filter = Some(filter))?;
+                Ok(slf)
+            }
+
+            /// The transaction that the whole chain belongs to; `None`: none, also in a session that has one.
+            fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
+                let txn = txn.map(|txn| txn.get().shared());
+                slf.get().with(slf.py(), "with_txn", |chain| chain.txn = Membership::Own(txn))?;
+                Ok(slf)
+            }
+
+            /// Makes records for which a filter is not true failures (`FilteredOutError`).
+            fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "fail_on_filtered_out", |chain| chain.fail_on_filtered_out = true)?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: in so many seconds.
+            fn default_expire_record_after_seconds<'py>(
+                slf: Bound<'py, Self>,
+                seconds: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::seconds(seconds)?;
+                slf.get().with(slf.py(), "default_expire_record_after_seconds", |chain| {
+                    chain.defaults.expiration = Some(expiration)
+                })?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: after a timedelta.
+            fn default_expire_record_after<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::after(duration)?;
+                slf.get().with(slf.py(), "default_expire_record_after", |chain| {
+                    chain.defaults.expiration = Some(expiration)
+                })?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: at a datetime.
+            fn default_expire_record_at<'py>(
+                slf: Bound<'py, Self>,
+                when: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::at(when)?;
+                slf.get()
+                    .with(slf.py(), "default_expire_record_at", |chain| chain.defaults.expiration = Some(expiration))?;
+                Ok(slf)
+            }
+
+            /// Records never expire, for all operations that say nothing themselves.
+            fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let never = Some(aerospike_core::Expiration::Never);
+                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults.expiration = never)?;
+                Ok(slf)
+            }
+
+            /// Records expire as before, for all operations that say nothing themselves.
+            fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let same = Some(aerospike_core::Expiration::DontUpdate);
+                slf.get()
+                    .with(slf.py(), "default_with_no_change_in_expiration", |chain| chain.defaults.expiration = same)?;
+                Ok(slf)
+            }
+
+            /// Records expire as the server is configured, for all operations that say nothing themselves.
+            fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let server = Some(aerospike_core::Expiration::NamespaceDefault);
+                slf.get()
+                    .with(slf.py(), "default_expiry_from_server_default", |chain| chain.defaults.expiration = server)?;
+                Ok(slf)
+            }
+
+            /// Carries the chain out, and gives its results: a `RecordStream`. For asyncio, an awaitable of it.
+            ///
+            /// `on_error`: who hears of failures. By default a call about one record raises, and the results of one about
+            /// several say it themselves; `ErrorStrategy.IN_STREAM`: they always do; a callable gets `(key, index, exception)`
+            /// for each, and they are left out.
+            #[pyo3(signature = (on_error=None))]
+            fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
+            }
+
+            /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::First)
+            }
+
+            /// Carries the chain out, and gives the first result, which there must be and which must be no failure.
+            ///
+            /// Raises `RecordNotFoundError` if there is none, otherwise the failure. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::FirstOrRaise)
+            }
+        }
+
+        impl $class {
+            /// Changes what holds for the whole chain.
+            fn with(&self, py: Python<'_>, method: &str, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
+                let chain = self.shared(py, method)?;
+                let mut chain = chain.lock();
+                chain.check(py)?;
+                change(&mut chain);
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Defines what builders have beside these that do not write rows.
 macro_rules! chain_methods {
     ($class:ident, $surface:ident) => {
+        row_methods!($class, $surface);
+
         #[pymethods]
         impl $class {
             /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`. Once for
@@ -97,85 +230,9 @@ macro_rules! chain_methods {
                 Ok(slf)
             }
 
-            /// The filter of all operations that have none of their own.
-            #[pyo3(signature = (expression, /, *params))]
-            fn default_where<'py>(
-                slf: Bound<'py, Self>,
-                expression: &Bound<'py, PyAny>,
-                params: &Bound<'py, PyTuple>,
-            ) -> PyResult<Bound<'py, Self>> {
-                let filter = self::expression(expression, params)?.to_core();
-                slf.get().with(slf.py(), |chain| chain.defaults.filter = Some(filter))?;
-                Ok(slf)
-            }
-
-            /// The transaction that the whole chain belongs to; `None`: none, also in a session that has one.
-            fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
-                let txn = txn.map(|txn| txn.get().shared());
-                slf.get().with(slf.py(), |chain| chain.txn = Some(txn))?;
-                Ok(slf)
-            }
-
-            /// Makes records for which a filter is not true failures (`FilteredOutError`).
-            fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), |chain| chain.fail_on_filtered_out = true)?;
-                Ok(slf)
-            }
-
             /// Has reads give a result for records that do not exist, too.
             fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), |chain| chain.include_missing_keys = true)?;
-                Ok(slf)
-            }
-
-            /// When records expire, for all operations that say nothing themselves: in so many seconds.
-            fn default_expire_record_after_seconds<'py>(
-                slf: Bound<'py, Self>,
-                seconds: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, Self>> {
-                let expiration = expiration::seconds(seconds)?;
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
-                Ok(slf)
-            }
-
-            /// When records expire, for all operations that say nothing themselves: after a timedelta.
-            fn default_expire_record_after<'py>(
-                slf: Bound<'py, Self>,
-                duration: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, Self>> {
-                let expiration = expiration::after(duration)?;
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
-                Ok(slf)
-            }
-
-            /// When records expire, for all operations that say nothing themselves: at a datetime.
-            fn default_expire_record_at<'py>(
-                slf: Bound<'py, Self>,
-                when: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, Self>> {
-                let expiration = expiration::at(when)?;
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = Some(expiration))?;
-                Ok(slf)
-            }
-
-            /// Records never expire, for all operations that say nothing themselves.
-            fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                let never = Some(aerospike_core::Expiration::Never);
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = never)?;
-                Ok(slf)
-            }
-
-            /// Records expire as before, for all operations that say nothing themselves.
-            fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                let same = Some(aerospike_core::Expiration::DontUpdate);
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = same)?;
-                Ok(slf)
-            }
-
-            /// Records expire as the server is configured, for all operations that say nothing themselves.
-            fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                let server = Some(aerospike_core::Expiration::NamespaceDefault);
-                slf.get().with(slf.py(), |chain| chain.defaults.expiration = server)?;
+                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
                 Ok(slf)
             }
 
@@ -186,42 +243,16 @@ macro_rules! chain_methods {
                 Ok(slf)
             }
 
-            /// Carries the chain out, and gives its results: a `RecordStream`. For asyncio, an awaitable of it.
-            ///
-            /// `on_error`: who hears of failures. By default a call about one record raises, and the results of one about
-            /// several say it themselves; `ErrorStrategy.IN_STREAM`: they always do; a callable gets `(key, index, exception)`
-            /// for each, and they are left out.
-            #[pyo3(signature = (on_error=None))]
-            fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, &self.chain, on_error, Surface::$surface, Gives::Stream)
-            }
-
-            /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
-            #[pyo3(signature = (on_error=None))]
-            fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, &self.chain, on_error, Surface::$surface, Gives::First)
-            }
-
-            /// Carries the chain out, and gives the first result, which there must be and which must be no failure.
-            ///
-            /// Raises `RecordNotFoundError` if there is none, otherwise the failure. `on_error`: as for `execute`.
-            #[pyo3(signature = (on_error=None))]
-            fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                execute(py, &self.chain, on_error, Surface::$surface, Gives::FirstOrRaise)
-            }
-
             fn __repr__(&self) -> String {
                 self.chain.lock().describe(stringify!($class))
             }
         }
 
         impl $class {
-            /// Changes what holds for the whole chain.
-            fn with(&self, py: Python<'_>, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
-                let mut chain = self.chain.lock();
-                chain.check(py)?;
-                change(&mut chain);
-                Ok(())
+            /// The chain.
+            #[allow(clippy::unnecessary_wraps)] // as that of rows, which there may not be yet
+            fn shared(&self, _py: Python<'_>, _method: &str) -> PyResult<Shared> {
+                Ok(Shared::clone(&self.chain))
             }
         }
     };
@@ -238,7 +269,11 @@ macro_rules! expiring {
                 seconds: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::seconds(seconds)?;
-                slf.get().chain.lock().expire(slf.py(), "expire_record_after_seconds", expiration)?;
+                slf.get().shared(slf.py(), "expire_record_after_seconds")?.lock().expire(
+                    slf.py(),
+                    "expire_record_after_seconds",
+                    expiration,
+                )?;
                 Ok(slf)
             }
 
@@ -248,59 +283,87 @@ macro_rules! expiring {
                 duration: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::after(duration)?;
-                slf.get().chain.lock().expire(slf.py(), "expire_record_after", expiration)?;
+                slf.get().shared(slf.py(), "expire_record_after")?.lock().expire(
+                    slf.py(),
+                    "expire_record_after",
+                    expiration,
+                )?;
                 Ok(slf)
             }
 
             /// Records expire at a datetime; without a time zone it is one of local time.
             fn expire_record_at<'py>(slf: Bound<'py, Self>, when: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::at(when)?;
-                slf.get().chain.lock().expire(slf.py(), "expire_record_at", expiration)?;
+                slf.get().shared(slf.py(), "expire_record_at")?.lock().expire(
+                    slf.py(),
+                    "expire_record_at",
+                    expiration,
+                )?;
                 Ok(slf)
             }
 
             /// Records never expire.
             fn never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = aerospike_core::Expiration::Never;
-                slf.get().chain.lock().expire(slf.py(), "never_expire", never)?;
+                slf.get().shared(slf.py(), "never_expire")?.lock().expire(slf.py(), "never_expire", never)?;
                 Ok(slf)
             }
 
             /// Records expire as before.
             fn with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = aerospike_core::Expiration::DontUpdate;
-                slf.get().chain.lock().expire(slf.py(), "with_no_change_in_expiration", same)?;
+                slf.get().shared(slf.py(), "with_no_change_in_expiration")?.lock().expire(
+                    slf.py(),
+                    "with_no_change_in_expiration",
+                    same,
+                )?;
                 Ok(slf)
             }
 
             /// Records expire as the server is configured.
             fn expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = aerospike_core::Expiration::NamespaceDefault;
-                slf.get().chain.lock().expire(slf.py(), "expiry_from_server_default", server)?;
+                slf.get().shared(slf.py(), "expiry_from_server_default")?.lock().expire(
+                    slf.py(),
+                    "expiry_from_server_default",
+                    server,
+                )?;
                 Ok(slf)
             }
 
             /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
             fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().chain.lock().durable_delete(slf.py(), "with_durable_delete", true)?;
+                slf.get().shared(slf.py(), "with_durable_delete")?.lock().durable_delete(
+                    slf.py(),
+                    "with_durable_delete",
+                    true,
+                )?;
                 Ok(slf)
             }
 
             /// Has deletes of the present operation leave no tombstone.
             fn without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().chain.lock().durable_delete(slf.py(), "without_durable_delete", false)?;
+                slf.get().shared(slf.py(), "without_durable_delete")?.lock().durable_delete(
+                    slf.py(),
+                    "without_durable_delete",
+                    false,
+                )?;
                 Ok(slf)
             }
 
             /// Has deletes leave a tombstone, for all operations that say nothing themselves.
             fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), |chain| chain.defaults.durable_delete = Some(true))?;
+                slf.get().with(slf.py(), "default_with_durable_delete", |chain| {
+                    chain.defaults.durable_delete = Some(true)
+                })?;
                 Ok(slf)
             }
 
             /// Has deletes leave no tombstone, for all operations that say nothing themselves.
             fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), |chain| chain.defaults.durable_delete = Some(false))?;
+                slf.get().with(slf.py(), "default_without_durable_delete", |chain| {
+                    chain.defaults.durable_delete = Some(false)
+                })?;
                 Ok(slf)
             }
         }
@@ -311,8 +374,85 @@ macro_rules! expiring {
 macro_rules! builders {
     (
         $surface:ident: $query:ident named $query_name:literal, $segment:ident named $segment_name:literal,
-        $udf:ident named $udf_name:literal from $function:ident named $function_name:literal in $module:literal
+        $udf:ident named $udf_name:literal from $function:ident named $function_name:literal,
+        $rows:ident named $rows_name:literal from $table:ident named $table_name:literal in $module:literal
     ) => {
+        /// A data set that rows are written to: `session.upsert(dataset)`. `bins` names the bins of each row.
+        #[pyclass(frozen, name = $table_name, module = $module)]
+        pub(crate) struct $table(rows::Target);
+
+        /// Rows that are written, each to a record of its own: `session.upsert(dataset).bins("a", "b")`, told step by step.
+        /// `execute`, `first` and `first_or_raise` carry it out, once.
+        #[pyclass(frozen, name = $rows_name, module = $module)]
+        pub(crate) struct $rows(rows::Rows);
+
+        impl $table {
+            /// The records of a data set.
+            pub(crate) fn of_set(
+                py: Python<'_>,
+                context: &Arc<Context>,
+                verb: Verb,
+                names: (&str, &str),
+                more: &Bound<'_, PyTuple>,
+            ) -> PyResult<Self> {
+                rows::Target::new(py, context, verb, names, more).map(Self)
+            }
+        }
+
+        #[pymethods]
+        impl $table {
+            /// The bins that each row has values for.
+            #[pyo3(signature = (*bin_names))]
+            fn bins(&self, bin_names: &Bound<'_, PyTuple>) -> PyResult<$rows> {
+                self.0.bins(bin_names).map($rows)
+            }
+        }
+
+        #[pymethods]
+        impl $rows {
+            /// Adds a row: the user key of its record, and a value for each bin (`None` removes it).
+            #[pyo3(signature = (identifier, /, *values))]
+            fn row<'py>(
+                slf: Bound<'py, Self>,
+                identifier: &Bound<'py, PyAny>,
+                values: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                slf.get().0.row(identifier, &values.iter().collect::<Vec<_>>())?;
+                Ok(slf)
+            }
+
+            /// Adds rows: sequences of a user key and a value for each bin.
+            fn rows<'py>(slf: Bound<'py, Self>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                for row in rows.try_iter()? {
+                    let row: Vec<_> = row?.try_iter()?.collect::<PyResult<_>>()?;
+                    let Some((identifier, values)) = row.split_first() else {
+                        let text = "a row is a sequence of a user key and a value for each bin; one is empty";
+                        return Err(errors::invalid_argument(slf.py(), text));
+                    };
+                    slf.get().0.row(identifier, values)?;
+                }
+                Ok(slf)
+            }
+
+            /// Makes the latest row fail unless its record has this generation: 1 or more.
+            fn ensure_generation_is<'py>(
+                slf: Bound<'py, Self>,
+                generation: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let (py, generation) = (slf.py(), self::generation(generation)?);
+                slf.get().shared(py, "ensure_generation_is")?.lock().expect(py, generation)?;
+                Ok(slf)
+            }
+        }
+
+        impl $rows {
+            fn shared(&self, py: Python<'_>, method: &str) -> PyResult<Shared> {
+                self.0.chain(py, method)
+            }
+        }
+        row_methods!($rows, $surface);
+        expiring!($rows);
+
         /// What is read: `session.query(keys)` or `session.query(dataset)`, told step by step. Each method gives the builder
         /// back; `execute`, `first` and `first_or_raise` carry it out, once.
         #[pyclass(frozen, name = $query_name, module = $module)]
@@ -821,7 +961,7 @@ macro_rules! builders {
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
-                let generation = whole_number(generation, "generation", 1, i64::from(u16::MAX))? as u32;
+                let generation = self::generation(generation)?;
                 slf.get().chain.lock().expect(slf.py(), generation)?;
                 Ok(slf)
             }
@@ -837,9 +977,11 @@ macro_rules! builders {
 
 builders!(
     Async: QueryBuilder named "QueryBuilder", WriteSegmentBuilder named "WriteSegmentBuilder",
-    UdfBuilder named "UdfBuilder" from UdfFunctionBuilder named "UdfFunctionBuilder" in "aerolane"
+    UdfBuilder named "UdfBuilder" from UdfFunctionBuilder named "UdfFunctionBuilder",
+    RowWriteBuilder named "RowWriteBuilder" from DataSetWriteBuilder named "DataSetWriteBuilder" in "aerolane"
 );
 builders!(
     Sync: SyncQueryBuilder named "QueryBuilder", SyncWriteSegmentBuilder named "WriteSegmentBuilder",
-    SyncUdfBuilder named "UdfBuilder" from SyncUdfFunctionBuilder named "UdfFunctionBuilder" in "aerolane.sync"
+    SyncUdfBuilder named "UdfBuilder" from SyncUdfFunctionBuilder named "UdfFunctionBuilder",
+    SyncRowWriteBuilder named "RowWriteBuilder" from SyncDataSetWriteBuilder named "DataSetWriteBuilder" in "aerolane.sync"
 );

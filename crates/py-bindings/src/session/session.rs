@@ -14,8 +14,8 @@ use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
 use crate::builder::context::Context;
 use crate::builder::surface::{
-    QueryBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder, SyncWriteSegmentBuilder, UdfFunctionBuilder,
-    WriteSegmentBuilder,
+    DataSetWriteBuilder, QueryBuilder, SyncDataSetWriteBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder,
+    SyncWriteSegmentBuilder, UdfFunctionBuilder, WriteSegmentBuilder,
 };
 use crate::builder::verb::{Verb, verbs};
 use crate::client::control;
@@ -289,8 +289,8 @@ impl SyncSession {
 
 /// Defines how builders begin.
 macro_rules! begins {
-    ($session:ident: $query:ident, $segment:ident, $udf:ident, $transactional:ident) => {
-        verbs!($session => $segment);
+    ($session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident) => {
+        verbs!($session => Bound<'py, PyAny>);
 
         #[pymethods]
         impl $session {
@@ -332,12 +332,17 @@ macro_rules! begins {
                 verb: Verb,
                 keys: &Bound<'py, PyAny>,
                 more: &Bound<'py, PyTuple>,
-            ) -> PyResult<$segment> {
-                $segment::of_keys(&slf.get().0.0, verb, keys, more)
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let (py, context) = (slf.py(), &slf.get().0.0);
+                if let Ok(dataset) = keys.cast::<DataSet>() {
+                    let table = $table::of_set(py, context, verb, dataset.get().names(), more)?;
+                    return Ok(Bound::new(py, table)?.into_any());
+                }
+                Ok(Bound::new(py, $segment::of_keys(context, verb, keys, more)?)?.into_any())
             }
         }
     };
 }
 
-begins!(Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, TransactionalSession);
-begins!(SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncTransactionalSession);
+begins!(Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession);
+begins!(SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder, SyncTransactionalSession);

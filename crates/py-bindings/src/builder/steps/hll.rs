@@ -16,6 +16,7 @@ const NO_FAIL: i64 = 4;
 const ALLOW_FOLD: i64 = 8;
 
 /// The write flags that are set.
+#[allow(clippy::fn_params_excessive_bools)] // the arguments of the Python methods
 pub(in crate::builder) fn hll_flags(
     name: &Bound<'_, PyString>,
     create_only: bool,

@@ -13,6 +13,7 @@ const NO_FAIL: i64 = 4;
 const PARTIAL: i64 = 8;
 
 /// The write flags that are set.
+#[allow(clippy::fn_params_excessive_bools)] // the arguments of the Python methods
 pub(in crate::builder) const fn flags(unique: bool, bounded: bool, no_fail: bool, partial: bool) -> Option<i64> {
     Some(
         if unique { UNIQUE } else { 0 }

@@ -1,0 +1,120 @@
+//! Rows of a table as records: `session.upsert(dataset).bins("a", "b").row(1, "x", "y")`.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::chain::{Chain, Keys, Shared};
+use super::context::Context;
+use super::ops::Ops;
+use super::steps::scalar;
+use super::verb::Verb;
+use crate::errors;
+use crate::key::Key;
+use crate::operation::checked_name;
+
+/// The records of a data set that rows are written to.
+pub(super) struct Target {
+    context: Arc<Context>,
+    verb: Verb,
+    namespace: Box<str>,
+    set: Box<str>,
+}
+
+impl Target {
+    /// The records of a data set, for a verb that writes bins.
+    pub(super) fn new(
+        py: Python<'_>,
+        context: &Arc<Context>,
+        verb: Verb,
+        (namespace, set): (&str, &str),
+        more: &Bound<'_, PyTuple>,
+    ) -> PyResult<Self> {
+        let name = verb.name();
+        if !matches!(verb, Verb::Upsert | Verb::Insert | Verb::Update | Verb::Replace) {
+            let text = format!("{name}() takes keys: dataset.id(..) makes one, dataset.ids(..) makes several");
+            return Err(PyTypeError::new_err(text));
+        }
+        if !more.is_empty() {
+            let text = format!("{name}() takes a DataSet alone, or keys: dataset.id(..) makes a key");
+            return Err(errors::invalid_argument(py, text));
+        }
+        Ok(Self { context: Arc::clone(context), verb, namespace: namespace.into(), set: set.into() })
+    }
+
+    /// The rows with these bins.
+    pub(super) fn bins(&self, names: &Bound<'_, PyTuple>) -> PyResult<Rows> {
+        if names.is_empty() {
+            return Err(errors::invalid_argument(names.py(), "bins() takes at least one name"));
+        }
+        let names = names.iter().map(|name| {
+            let name = name.cast_into::<PyString>().map_err(|error| {
+                PyTypeError::new_err(format!("a bin name is a str, not {}", error.into_inner().get_type()))
+            })?;
+            checked_name(&name)?;
+            Ok(name.unbind())
+        });
+        let Self { context, verb, namespace, set } = self;
+        Ok(Rows {
+            context: Arc::clone(context),
+            verb: *verb,
+            names: names.collect::<PyResult<_>>()?,
+            namespace: namespace.clone(),
+            set: set.clone(),
+            chain: Mutex::new(None),
+        })
+    }
+}
+
+/// Rows, which make a chain with the first one.
+pub(super) struct Rows {
+    context: Arc<Context>,
+    verb: Verb,
+    names: Vec<Py<PyString>>,
+    namespace: Box<str>,
+    set: Box<str>,
+    chain: Mutex<Option<Shared>>,
+}
+
+impl Rows {
+    /// Adds a row: the user key of its record, and a value for each bin.
+    pub(super) fn row(&self, identifier: &Bound<'_, PyAny>, values: &[Bound<'_, PyAny>]) -> PyResult<()> {
+        let py = identifier.py();
+        if values.len() != self.names.len() {
+            let (given, wanted) = (values.len(), self.names.len());
+            let text = format!("the row {identifier} has {given} values for {wanted} bins");
+            return Err(errors::invalid_argument(py, text));
+        }
+        let key = py.get_type::<Key>().call1((&*self.namespace, &*self.set, identifier))?.cast_into::<Key>()?;
+        let mut ops = Ops::default();
+        for (name, value) in self.names.iter().zip(values) {
+            ops.add(py, Ops::of(&scalar::set(name.bind(py), value)?))?;
+        }
+        let keys = Keys::One(key.unbind());
+        let chain = {
+            let mut place = self.chain.lock();
+            match &*place {
+                None => place.insert(Chain::of_keys(&self.context, self.verb, keys)).clone(),
+                Some(chain) => {
+                    chain.lock().begin(py, self.verb, keys)?;
+                    Shared::clone(chain)
+                }
+            }
+        };
+        chain.lock().add(py, "row", ops)
+    }
+
+    /// The chain of the rows.
+    ///
+    /// # Errors
+    /// There are no rows.
+    pub(super) fn chain(&self, py: Python<'_>, method: &str) -> PyResult<Shared> {
+        let chain = self.chain.lock().clone();
+        let none =
+            || errors::invalid_argument(py, format!("{method}() comes behind the rows: call row() or rows() before"));
+        chain.ok_or_else(none)
+    }
+}
