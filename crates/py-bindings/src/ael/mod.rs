@@ -2,7 +2,7 @@
 //!
 //! The compiler is `aerolane::ael`. Here are Python's values for its parameters, and a cache by text and parameters.
 //!
-//! * [`filter`]: what the `where()` of builders calls
+//! * [`filter`], [`expression`]: what `where()` and the steps of builders call
 //! * [`error`](mod@error): the exception `AelParseException`
 //! * [`param`]: Python objects as parameters
 //! * [`cache`]: what was compiled before
@@ -25,7 +25,6 @@ use cache::{Cached, Key};
 /// The filter of a text, from the cache if it is there. `server`: the oldest server that is to evaluate it.
 ///
 /// Raises `AelParseException` for a text that is none, or whose value is neither true nor false.
-#[allow(dead_code, reason = "the interface for the where() of builders")]
 pub(crate) fn filter(
     py: Python<'_>,
     text: &str,
@@ -39,6 +38,11 @@ pub(crate) fn filter(
         ael::condition(text, &params).map_err(|error| error::to_py(py, &error))?;
     }
     Ok(found.expression)
+}
+
+/// The expression of a text, of whatever type its value is; otherwise as [`filter`], without parameters.
+pub(crate) fn expression(py: Python<'_>, text: &str, server: Option<Version>) -> PyResult<Py<FilterExpression>> {
+    Ok(compiled(py, text, &[], server)?.expression)
 }
 
 fn compiled(py: Python<'_>, text: &str, params: &[Param], server: Option<Version>) -> PyResult<Cached> {

@@ -13,6 +13,7 @@ use super::context::Context;
 use super::dataset::Query;
 use super::ops::Ops;
 use super::verb::Verb;
+use crate::ael;
 use crate::batch::rows::checked_key;
 use crate::errors;
 use crate::expression::Exp;
@@ -206,18 +207,30 @@ pub(super) fn only_keys(py: Python<'_>, method: &str) -> PyErr {
     errors::invalid_argument(py, text)
 }
 
-/// The expression of a filter.
-pub(super) fn expression(value: &Bound<'_, PyAny>, params: &Bound<'_, PyTuple>) -> PyResult<Exp> {
-    if value.is_instance_of::<PyString>() {
-        let text = "this version takes no filter as text: pass a FilterExpression, such as \
-                    Exp.gt(Exp.int_bin('age'), Exp.int_val(25))";
-        return Err(errors::invalid_argument(value.py(), text));
+/// The expression of a filter: a `FilterExpression`, or a text that every node of the cluster can evaluate.
+pub(super) fn expression(
+    chain: &Shared,
+    value: &Bound<'_, PyAny>,
+    params: &Bound<'_, PyTuple>,
+) -> PyResult<Expression> {
+    let py = value.py();
+    if let Ok(text) = value.cast::<PyString>() {
+        let oldest = chain.lock().context.oldest_server();
+        return Ok(ael::filter(py, text.to_str()?, params, oldest)?.get().to_core());
     }
     if !params.is_empty() {
         let text = "parameters go with a filter that is a text; a FilterExpression has its values inside";
-        return Err(errors::invalid_argument(value.py(), text));
+        return Err(errors::invalid_argument(py, text));
     }
-    value.extract()
+    Ok(value.extract::<Exp>()?.to_core())
+}
+
+/// The expression that a step evaluates: a `FilterExpression`, or a text.
+pub(super) fn value_expression(value: &Bound<'_, PyAny>) -> PyResult<Exp> {
+    match value.cast::<PyString>() {
+        Ok(text) => ael::expression(value.py(), text.to_str()?, None)?.into_bound(value.py()).into_any().extract(),
+        Err(_) => value.extract(),
+    }
 }
 
 impl Chain {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aerolane::ael::{self, Version};
 use aerospike_core::{BasePolicy, BatchPolicy, QueryPolicy, ReadPolicy, Txn, WritePolicy};
 use pyo3::prelude::*;
 
@@ -42,6 +43,11 @@ impl<P: PartialEq + Clone> ByMode<P> {
 }
 
 impl Context {
+    /// The version of the oldest active node; `None` while none is known.
+    pub(super) fn oldest_server(&self) -> Option<Version> {
+        self.core.raw.asynchronous().core().nodes().iter().map(|node| ael::version(node.version())).min()
+    }
+
     /// With the policies of a behavior (`None`: the default one), for calls that belong to `txn`.
     pub(crate) fn new(
         py: Python<'_>,

@@ -89,14 +89,14 @@ macro_rules! row_methods {
     ($class:ident, $surface:ident) => {
         #[pymethods]
         impl $class {
-            /// The filter of all operations that have none of their own.
+            /// The filter of all operations that have none of their own: as `where` takes it.
             #[pyo3(signature = (expression, /, *params))]
             fn default_where<'py>(
                 slf: Bound<'py, Self>,
                 expression: &Bound<'py, PyAny>,
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
-                let filter = self::expression(expression, params)?.to_core();
+                let filter = self::expression(&slf.get().shared(slf.py(), "default_where")?, expression, params)?;
                 slf.get().with(slf.py(), "default_where", |chain| chain.defaults.filter = Some(filter))?;
                 Ok(slf)
             }
@@ -217,15 +217,18 @@ macro_rules! chain_methods {
 
         #[pymethods]
         impl $class {
-            /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`. Once for
+            /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`, or a text in
+            /// the Aerospike Expression Language with the values of its placeholders (`where("$.age > ?0", 25)`). Once for
             /// each operation.
+            ///
+            /// Raises `AelParseException` for a text that is none, or that needs a newer server than the cluster has.
             #[pyo3(signature = (expression, /, *params))]
             fn r#where<'py>(
                 slf: Bound<'py, Self>,
                 expression: &Bound<'py, PyAny>,
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
-                let filter = self::expression(expression, params)?.to_core();
+                let filter = self::expression(&slf.get().chain, expression, params)?;
                 slf.get().chain.lock().filter(slf.py(), filter)?;
                 Ok(slf)
             }

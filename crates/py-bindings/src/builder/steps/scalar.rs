@@ -5,7 +5,7 @@ use aerolane_wire::particle::particle_type;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::builder::chain::expression;
+use crate::builder::chain::value_expression;
 use crate::cdt::Flags;
 use crate::operation::{BaseOperation, What, checked_name};
 use crate::value::GeoJson;
@@ -56,7 +56,7 @@ pub(in crate::builder) fn select(
     ignore_eval_failure: bool,
 ) -> PyResult<BaseOperation> {
     let flags = if ignore_eval_failure { exp_flags::EVAL_NO_FAIL } else { 0 };
-    let exp = expression(value, &pyo3::types::PyTuple::empty(name.py()))?;
+    let exp = value_expression(value)?;
     crate::operation::exp::reading(name, &exp, Flags(flags))
 }
 
@@ -72,7 +72,7 @@ pub(in crate::builder) fn write_from(
         | bit(ignore_op_failure, exp_flags::POLICY_NO_FAIL)
         | bit(ignore_eval_failure, exp_flags::EVAL_NO_FAIL)
         | bit(delete_if_null, exp_flags::ALLOW_DELETE);
-    let exp = expression(value, &pyo3::types::PyTuple::empty(name.py()))?;
+    let exp = value_expression(value)?;
     crate::operation::exp::writing(name, &exp, Flags(flags))
 }
 
