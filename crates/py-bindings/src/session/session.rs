@@ -123,7 +123,7 @@ fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
 }
 
 /// Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`.
-#[pyclass(frozen, module = "aerolane")]
+#[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
 
 #[pymethods]
@@ -230,7 +230,7 @@ impl Session {
 
 /// Reads and writes with the policies of a behavior, on the calling thread. Made by `create_session`. Any number of
 /// threads may use one session.
-#[pyclass(frozen, name = "Session", module = "aerolane.sync")]
+#[pyclass(frozen, weakref, name = "Session", module = "aerolane.sync")]
 pub(crate) struct SyncSession(pub(super) Common);
 
 #[pymethods]
