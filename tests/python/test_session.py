@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import threading
 import time
+import weakref
 from datetime import timedelta
 
 import pytest
@@ -26,6 +27,51 @@ def where(seeds):
     """Host and port of the first seed."""
     host, _, port = seeds.split(",")[0].rpartition(":")
     return host, int(port)
+
+
+async def test_tasks_that_enter_one_context_leave_their_own(where, key):
+    """Whatever the order in which they leave: nobody closes the cluster of another."""
+    context, entered, leave = ClusterDefinition(*where).connect(), {}, {name: asyncio.Event() for name in "abc"}
+
+    async def use(name):
+        async with context as cluster:
+            entered[name] = cluster
+            await leave[name].wait()
+            await cluster.create_session().put(key, {"by": name})
+        assert not cluster.is_connected
+
+    tasks = {}
+    for name in "abc":
+        tasks[name] = asyncio.create_task(use(name))
+        while name not in entered:
+            await asyncio.sleep(0.01)
+    for name in "acb":
+        leave[name].set()
+        await tasks[name]
+        assert [cluster.is_connected for cluster in entered.values()] == [not task.done() for task in tasks.values()]
+    # Within one task, the last one that was entered is left first; by another task, any that is still entered.
+    first = await context.__aenter__()
+    second = await context.__aenter__()
+    await context.__aexit__(None, None, None)
+    assert first.is_connected and not second.is_connected
+
+    async def leave_it():
+        await context.__aexit__(None, None, None)
+
+    await asyncio.create_task(leave_it())
+    assert not first.is_connected
+    with pytest.raises(RuntimeError, match="not been entered"):
+        await context.__aexit__(None, None, None)
+
+
+async def test_weak_references(where, seeds):
+    client, definition = Client(seeds), ClusterDefinition(*where)
+    async with client, await definition.connect() as cluster:
+        for one in (client, cluster, client.create_session(), cluster.create_session(), definition.connect()):
+            assert weakref.ref(one)() is one
+    with SyncClient(seeds) as client, sync.ClusterDefinition(*where).connect() as cluster:
+        for one in (client, cluster, client.create_session(), cluster.create_session()):
+            assert weakref.ref(one)() is one
 
 
 def test_sync_client(seeds, key):

@@ -22,8 +22,8 @@ const ROOTS: [&str; 2] = ["aerolane", "aerospike_core"];
 const MOST_WAITING: usize = 1024;
 /// The thread ends after this time without a record.
 const IDLE: Duration = Duration::from_millis(500);
-/// A record is dropped rather than waiting longer for its place in line: that of a process that was forked in the middle
-/// of it is never free again.
+/// A record that cannot be put in line within this time is dropped: in a process that was forked while another thread held
+/// the lock, nobody releases it.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A record on its way to Python.
@@ -133,7 +133,7 @@ fn pass_on(receiver: &Receiver<Entry>) {
                     error.write_unraisable(py, None);
                 }
             }
-            // Without it, the thread is one of those that `threading` shows; that is no reason to be heard.
+            // If this fails, `threading` lists the thread, which does no harm.
             let _ = forget_thread(py);
         });
     }
@@ -236,7 +236,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<SdkLoggers>()?;
     module.add_function(wrap_pyfunction!(refresh_log_levels, module)?)?;
-    // A program that logs nothing hears nothing; one that does hears of us what it asks for.
+    // As libraries do: nothing is printed unless the program sets up logging.
     for root in ROOTS {
         let silent = py.import(intern!(py, "logging"))?.call_method0("NullHandler")?;
         logger(py, root)?.call_method1("addHandler", (silent,))?;

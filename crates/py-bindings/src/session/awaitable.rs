@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aerolane::ClientConfig;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::cluster::Cluster;
@@ -15,14 +16,21 @@ use crate::client::thread::in_thread;
 use crate::core::Origin;
 
 /// A connection to be made: `await` it, or enter it with `async with`, which also closes it. It connects when it is
-/// awaited or entered, each time anew.
-#[pyclass(frozen, module = "aerolane")]
+/// awaited or entered, each time anew. Tasks may enter one at the same time: each leaves its own.
+#[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct AwaitableContext {
     config: ClientConfig,
     seeds: Seeds,
     origin: Origin,
-    /// What has been entered.
-    entered: Arc<Mutex<Vec<Py<Cluster>>>>,
+    entered: Arc<Mutex<Vec<Entered>>>,
+}
+
+/// A task, and the cluster that it has entered.
+type Entered = (Py<PyAny>, Py<Cluster>);
+
+/// The task that runs.
+fn current_task(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    Ok(py.import(intern!(py, "asyncio"))?.call_method0(intern!(py, "current_task"))?.unbind())
 }
 
 impl AwaitableContext {
@@ -42,19 +50,25 @@ impl AwaitableContext {
 
     fn __aenter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let (config, seeds, origin) = (self.config.clone(), self.seeds.clone(), self.origin.clone_ref(py));
-        let entered = Arc::clone(&self.entered);
+        let (entered, task) = (Arc::clone(&self.entered), current_task(py)?);
         in_thread(py, move |py| {
             let cluster = connected(py, &config, &seeds, origin)?;
-            entered.lock().push(cluster.clone_ref(py));
+            entered.lock().push((task, cluster.clone_ref(py)));
             Ok(cluster.into_any())
         })
     }
 
     #[pyo3(signature = (*_exception))]
     fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let cluster = self.entered.lock().pop();
-        match cluster {
-            Some(cluster) => client::close(py, cluster.get().core()),
+        let task = current_task(py)?;
+        let left = {
+            let mut entered = self.entered.lock();
+            // What another task has entered, as some test frameworks do, is left in the reverse order.
+            let mine = entered.iter().rposition(|(of, _)| of.is(&task)).or(entered.len().checked_sub(1));
+            mine.map(|at| entered.remove(at))
+        };
+        match left {
+            Some((_, cluster)) => client::close(py, cluster.get().core()),
             None => Err(PyRuntimeError::new_err("this has not been entered")),
         }
     }

@@ -154,7 +154,7 @@ impl Door {
 /// `max_error_rate`, `error_rate_window`: go before what the policy says.
 ///
 /// Raises `InvalidArgumentError` for seeds that are no addresses.
-#[pyclass(frozen, module = "aerolane")]
+#[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Client(Arc<Door>);
 
 #[pymethods]
@@ -236,7 +236,7 @@ impl Client {
 /// Arguments are those of `Client`. `current_thread_runtime` is accepted for code written for the SDK, where it gives
 /// each thread a runtime of its own, with a cluster tend and a pool of its own as the price. Here the calling thread
 /// does its I/O itself in any case, on one shared cluster and one bounded pool: it changes nothing.
-#[pyclass(frozen, module = "aerolane")]
+#[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct SyncClient {
     door: Door,
     current_thread_runtime: bool,

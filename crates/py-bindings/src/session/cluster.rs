@@ -164,7 +164,7 @@ macro_rules! cluster_class {
 
 cluster_class! {
     /// A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops.
-    #[pyclass(frozen, module = "aerolane")]
+    #[pyclass(frozen, weakref, module = "aerolane")]
     Cluster, Session, ClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         /// Awaitable.
@@ -192,7 +192,7 @@ impl Cluster {
 cluster_class! {
     /// A connected cluster, for code without async. Made by `aerolane.sync.ClusterDefinition.connect()`. One serves any
     /// number of threads.
-    #[pyclass(frozen, name = "Cluster", module = "aerolane.sync")]
+    #[pyclass(frozen, weakref, name = "Cluster", module = "aerolane.sync")]
     SyncCluster, SyncSession, SyncClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         fn close(&self, py: Python<'_>) {

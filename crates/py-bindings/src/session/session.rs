@@ -122,7 +122,7 @@ fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
 }
 
 /// Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`.
-#[pyclass(frozen, subclass, module = "aerolane")]
+#[pyclass(frozen, subclass, weakref, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
 
 #[pymethods]
@@ -231,7 +231,7 @@ impl Session {
 
 /// Reads and writes with the policies of a behavior, on the calling thread. Made by `create_session`. Any number of
 /// threads may use one session.
-#[pyclass(frozen, subclass, name = "Session", module = "aerolane.sync")]
+#[pyclass(frozen, subclass, weakref, name = "Session", module = "aerolane.sync")]
 pub(crate) struct SyncSession(pub(super) Common);
 
 #[pymethods]
