@@ -38,8 +38,8 @@ pub use version::Version;
 
 /// Most bytes of a text.
 pub const MAX_TEXT: usize = 64 * 1024;
-/// Deepest nesting, of the text and of the expression.
-pub const MAX_DEPTH: u16 = 64;
+/// Deepest nesting, of the text and of the expression: little enough for the stacks of small threads (128 KiB).
+pub const MAX_DEPTH: u16 = 48;
 /// Most parts of an expression: literals, steps of paths, operators.
 pub const MAX_NODES: u32 = 10_000;
 
