@@ -6,6 +6,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import typed_builders
 
 from aerolane import (
     AerospikeError,
@@ -731,3 +732,7 @@ def test_errors_are_ours(either, session, key):
         either.run(session.update(key).put({"a": 1}).execute())
     assert info.value.result_code == ResultCode.KEY_NOT_FOUND_ERROR
     assert info.value.node is not None
+
+
+def test_what_type_checkers_see(seeds, set_name):
+    typed_builders.run(seeds, set_name)
