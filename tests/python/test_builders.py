@@ -405,6 +405,12 @@ def test_chains(either, session, dataset):
     assert results[3].as_bool() is False
 
 
+def test_batches_of_the_first_versions(either, session, dataset):
+    a, b = dataset.ids("a", "b")
+    results = either.results(session.batch().upsert(a).put({"n": 1}).insert(b).put({"n": 2}).query(a))
+    assert [result.is_ok for result in results] == [True] * 3
+
+
 def test_a_chain_keeps_the_order_on_one_record(either, session, dataset):
     """The server carries out the rows of one batch in any order."""
     a, b = dataset.ids("a", "b")
