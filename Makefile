@@ -95,6 +95,7 @@ test-python-free-threaded: $(TESTS_FT)/.ready
 test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, and stubtest against the compiled module
 	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
 	$(TESTS)/bin/python -m mypy
+	$(TESTS)/bin/python -m mypy --strict tests/python/typed_builders.py
 	$(TESTS)/bin/pyright --pythonpath $(TESTS)/bin/python
 	$(TESTS)/bin/python tests/python/check_stubs.py
 

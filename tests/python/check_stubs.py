@@ -22,6 +22,8 @@ def names_of(stub):
     for node in ast.parse(stub.read_text()).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
 
 
 def main():

@@ -6,6 +6,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import typed_builders
 
 from aerolane import (
     AerospikeError,
@@ -340,7 +341,11 @@ def test_filters(either, session, dataset):
     # A write says what became of it in any case.
     (result,) = either.results(session.update(keys[0]).put({"x": 1}).where(positive))
     assert result.result_code == ResultCode.FILTERED_OUT
-    results = either.results(session.delete(keys).default_where(positive))
+    # The same as text.
+    for where in [("$.n > ?0", 0), ("$.n > 0",), ("$.n:INT > 0 and $.n < ?0", 9)]:
+        assert [result.key for result in either.results(session.query(keys).where(*where))] == keys[1:]
+    assert either.run(session.query(keys[1]).bin("more").select_from("$.n + 1").first()).record.bins == {"more": 2}
+    results = either.results(session.delete(keys).default_where("$.n > ?0", 0))
     assert [result.is_ok for result in results] == [False, True]
 
 
@@ -402,6 +407,12 @@ def test_chains(either, session, dataset):
     assert results[0].record.bins == {"n": 1}
     assert results[2].record.bins == {"l": 1}
     assert results[3].as_bool() is False
+
+
+def test_batches_of_the_first_versions(either, session, dataset):
+    a, b = dataset.ids("a", "b")
+    results = either.results(session.batch().upsert(a).put({"n": 1}).insert(b).put({"n": 2}).query(a))
+    assert [result.is_ok for result in results] == [True] * 3
 
 
 def test_a_chain_keeps_the_order_on_one_record(either, session, dataset):
@@ -733,3 +744,7 @@ def test_errors_are_ours(either, session, key):
         either.run(session.update(key).put({"a": 1}).execute())
     assert info.value.result_code == ResultCode.KEY_NOT_FOUND_ERROR
     assert info.value.node is not None
+
+
+def test_what_type_checkers_see(seeds, set_name):
+    typed_builders.run(seeds, set_name)

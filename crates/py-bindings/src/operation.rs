@@ -193,10 +193,15 @@ impl BaseOperation {
     }
 }
 
+/// The buffer of the thread, which is empty; `keep` gives it back.
+pub(crate) fn scratch() -> Vec<u8> {
+    SCRATCH.take()
+}
+
 /// Gives a buffer back to the thread, unless it has become large.
-fn keep(mut buffer: Vec<u8>) {
+pub(crate) fn keep(mut buffer: Vec<u8>) {
     const MOST: usize = 4096;
-    if buffer.capacity() <= MOST {
+    if (1..=MOST).contains(&buffer.capacity()) {
         buffer.clear();
         SCRATCH.set(buffer);
     }

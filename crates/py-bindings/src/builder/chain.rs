@@ -95,7 +95,7 @@ pub(super) enum Projection {
     #[default]
     All,
     /// Those that the operations name.
-    Named(Ops),
+    Named(Box<Ops>),
     /// None: generation and expiration only.
     Nothing,
 }
@@ -111,17 +111,17 @@ pub(super) struct Segment {
     pub(super) expiration: Option<Expiration>,
     pub(super) durable_delete: Option<bool>,
     /// The function that is applied.
-    pub(super) function: Option<Function>,
+    pub(super) function: Option<Box<Function>>,
 }
 
 impl Segment {
     /// In the place of one that was taken.
-    pub(super) fn nothing() -> Self {
+    pub(super) fn nothing() -> Box<Self> {
         Self::new(Verb::Query, Keys::Many(Vec::new()))
     }
 
-    fn new(verb: Verb, keys: Keys) -> Self {
-        Self {
+    fn new(verb: Verb, keys: Keys) -> Box<Self> {
+        Box::new(Self {
             verb,
             keys,
             ops: Ops::default(),
@@ -131,7 +131,7 @@ impl Segment {
             expiration: None,
             durable_delete: None,
             function: None,
-        }
+        })
     }
 
     /// Whether it has been told what to do.
@@ -158,10 +158,10 @@ pub(super) struct Defaults {
 }
 
 /// What a chain is about.
-#[allow(clippy::large_enum_variant)] // Most are keys: a box for them would cost more than it saves.
+#[allow(clippy::vec_box)] // They are moved from one field to another.
 pub(super) enum Target {
     /// Records, by their keys: the operations before the last one, and that.
-    Keys { before: Vec<Segment>, last: Segment },
+    Keys { before: Vec<Box<Segment>>, last: Box<Segment> },
     /// A set.
     DataSet(Box<Query>),
 }
@@ -370,7 +370,7 @@ impl Chain {
 
     /// The function that is applied to the records.
     pub(super) fn apply(&mut self, py: Python<'_>, function: Function) -> PyResult<()> {
-        self.last(py, "function")?.function = Some(function);
+        self.last(py, "function")?.function = Some(Box::new(function));
         Ok(())
     }
 
@@ -410,7 +410,7 @@ impl Chain {
         match &self.target {
             Target::Keys { before, last } => {
                 let one = |segment: &Segment| format!("{} of {}", segment.verb.name(), segment.keys.len());
-                let all: Vec<_> = before.iter().chain([last]).map(one).collect();
+                let all: Vec<_> = before.iter().chain([last]).map(|segment| one(segment)).collect();
                 format!("<{class}: {}{state}>", all.join(", "))
             }
             Target::DataSet(query) => format!("<{class}: query of {:?}{state}>", query.namespace()),
@@ -473,5 +473,5 @@ pub(super) fn named(names: &Bound<'_, PyTuple>) -> PyResult<Projection> {
         // The name has been checked.
         let _ = ops.raw.push(op::READ, particle_type::NIL, checked_name(&name)?.as_bytes(), |_| Ok::<_, WireError>(()));
     }
-    Ok(Projection::Named(ops))
+    Ok(Projection::Named(Box::new(ops)))
 }

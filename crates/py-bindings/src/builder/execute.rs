@@ -104,7 +104,7 @@ pub(super) fn execute(
             return dataset(py, &chain, query, surface, gives);
         }
         if one && let Some((function, key, policy)) = chain.only_function(py) {
-            return apply(py, &core, function, key, policy, judge, surface, gives);
+            return apply(py, &core, *function, key, policy, judge, surface, gives);
         }
         if one {
             return surface.carry_out(py, &core, single(py, chain, judge, surface, gives)?);
@@ -168,10 +168,10 @@ impl Segment {
     }
 
     /// The bits of the header, and the operations, of a read without steps.
-    fn projected(self) -> (u8, Ops) {
-        match self.projection {
+    fn projected(&mut self) -> (u8, Ops) {
+        match std::mem::take(&mut self.projection) {
             Projection::All => (info1::GET_ALL, Ops::default()),
-            Projection::Named(names) => (0, names),
+            Projection::Named(names) => (0, *names),
             Projection::Nothing => (info1::NO_BIN_DATA, Ops::default()),
         }
     }
@@ -296,7 +296,7 @@ fn single(
 
 impl Chain {
     /// The function of a chain that applies one to one record.
-    fn only_function(&mut self, py: Python<'_>) -> Option<(Function, Py<Key>, Arc<WritePolicy>)> {
+    fn only_function(&mut self, py: Python<'_>) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
         let Target::Keys { last, .. } = &mut self.target else { return None };
         let function = last.function.take()?;
         let mut segment = std::mem::replace(last, Segment::nothing());
@@ -424,7 +424,7 @@ fn several(
 
 impl Chain {
     /// What the rows of an operation do, and their keys.
-    fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+    fn shape(&self, batch: &BatchPolicy, mut segment: Box<Segment>) -> aerolane::Result<(RawShape, Keys)> {
         let filter_expression = segment.filter.take().or_else(|| self.defaults.filter.clone());
         let single = self.context.write(segment.keys.first().get());
         let durable_delete = segment.durable_delete.or(self.defaults.durable_delete).unwrap_or(single.durable_delete);
@@ -468,7 +468,7 @@ impl Chain {
                     ..BatchUdfPolicy::default()
                 };
                 let none = || Error::client_error("there is no function to apply");
-                let function = segment.function.as_ref().ok_or_else(none)?;
+                let function = segment.function.as_deref().ok_or_else(none)?;
                 RawShape::udf(batch, &applying, (&function.package, &function.name), &function.arguments)?
             }
             Verb::Exists => RawShape::read(batch, &reading, info1::NO_BIN_DATA, Ops::default().raw)?,
@@ -519,7 +519,7 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
     let partitions = filter.bind(py);
     if gives == Gives::Stream {
         let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
-            surface.stream(py, Source::Records(Box::new(chunks.with(records))))
+            surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
         })?;
         return surface.carry_out(py, core, twin);
     }

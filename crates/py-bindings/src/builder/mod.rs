@@ -4,7 +4,7 @@
 //! terminal (`execute`, `first`, ..) sends that. See `docs/decisions/0021`.
 //!
 //! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
-//! * [`surface`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
+//! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
 //! * [`result`], [`stream`]: what comes of it; [`on_error`]: who hears of failures
@@ -18,6 +18,7 @@ mod dataset;
 mod execute;
 mod expiration;
 mod hll_config;
+mod methods;
 mod on_error;
 mod operation_result;
 mod ops;

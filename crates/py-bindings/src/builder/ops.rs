@@ -1,7 +1,5 @@
 //! The operations of one verb, encoded.
 
-use std::cell::Cell;
-
 use aerolane::client::RawOps;
 use aerolane::command::check;
 use aerolane::command::encode::Asked;
@@ -14,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::errors;
-use crate::operation::{BaseOperation, What, checked_name};
+use crate::operation::{self, BaseOperation, What, checked_name};
 use crate::request::{Failed, bin_value, wrong_name};
 use crate::value;
 
@@ -27,16 +25,9 @@ pub(super) struct Ops {
     pub(super) results: bool,
 }
 
-thread_local! {
-    /// Memory of operations that have been sent, for the next ones of the thread.
-    static SPARE: Cell<Option<RawOps>> = const { Cell::new(None) };
-}
-
-/// How much memory is kept for the next operations.
-const SPARE_CAPACITY: usize = 4096;
-
+/// Room in the buffer in which operations of this thread are encoded.
 fn room() -> RawOps {
-    SPARE.take().unwrap_or_default()
+    RawOps::in_buffer(operation::scratch())
 }
 
 impl Ops {
@@ -46,9 +37,7 @@ impl Ops {
 
     /// Gives their memory to the next ones of this thread.
     pub(super) fn recycle(self) {
-        if (1..=SPARE_CAPACITY).contains(&self.raw.capacity()) {
-            SPARE.set(Some(self.raw.emptied()));
-        }
+        operation::keep(self.raw.into_buffer());
     }
 
     /// Bins to set: a mapping with at least one pair.

@@ -64,9 +64,9 @@ impl Chunks {
         Self { core, asked, policy, filter, chunked: chunk_size.is_some(), left: limit, records: None }
     }
 
-    /// With the records of the chunk that is being read.
-    pub(super) fn with(self, records: Py<Recordset>) -> Self {
-        Self { records: Some(records), ..self }
+    /// With the records of the chunk that is being read, behind which the next one begins.
+    pub(super) fn with(self, py: Python<'_>, records: Py<Recordset>) -> Self {
+        Self { filter: records.get().partition_filter_sync(py), records: Some(records), ..self }
     }
 }
 
@@ -257,7 +257,7 @@ where
     let (core, filter) = (Arc::clone(&chunks.core), chunks.filter.clone_ref(py));
     let (asked, policy) = (chunks.asked.clone(), Arc::clone(&chunks.policy));
     let twin = query::read(py, &core, asked, Some(filter.bind(py)), policy, move |py, records| {
-        of(stream.get()).put_chunk(chunks.with(records));
+        of(stream.get()).put_chunk(chunks.with(py, records));
         truth(py, true)
     })?;
     surface.carry_out(py, &core, twin)

@@ -268,7 +268,7 @@ impl Recordset {
     }
 
     /// The partition filter of the query, which says how far it has been read: handed to another query, it goes on there.
-    fn partition_filter_sync(&self, py: Python<'_>) -> Py<PartitionFilter> {
+    pub(crate) fn partition_filter_sync(&self, py: Python<'_>) -> Py<PartitionFilter> {
         self.filter.clone_ref(py)
     }
 

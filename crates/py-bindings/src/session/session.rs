@@ -300,6 +300,12 @@ macro_rules! begins {
                 $transactional::of(py, &self.0.0)
             }
 
+            /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
+            /// code written for the first versions of the SDK of Aerospike.
+            fn batch(slf: Py<Self>) -> Py<Self> {
+                slf
+            }
+
             /// The transaction that calls of this session belong to, a `Txn`; `None`: none.
             #[getter]
             fn current_transaction(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

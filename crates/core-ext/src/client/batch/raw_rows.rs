@@ -65,17 +65,17 @@ impl RawOps {
         self.count += others.count;
     }
 
-    /// None, in the memory of others.
+    /// None so far, in the memory of a buffer.
     #[must_use]
-    pub fn emptied(mut self) -> Self {
-        self.bytes.clear();
-        Self { bytes: self.bytes, count: 0 }
+    pub fn in_buffer(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        Self { bytes, count: 0 }
     }
 
-    /// For how many bytes there is room.
+    /// Their memory, for others.
     #[must_use]
-    pub const fn capacity(&self) -> usize {
-        self.bytes.capacity()
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// Appends them to a request.

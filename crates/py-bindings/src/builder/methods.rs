@@ -1,0 +1,292 @@
+//! What builders of several classes have in common, as macros: they name what the module that uses them has imported.
+
+/// Defines the methods that all builders have: what holds for the whole chain, and the terminals.
+macro_rules! row_methods {
+    ($class:ident, $surface:ident) => {
+        #[pymethods]
+        impl $class {
+            /// The filter of all operations that have none of their own: as `where` takes it.
+            #[pyo3(signature = (expression, /, *params))]
+            fn default_where<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+                params: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = self::expression(&slf.get().shared(slf.py(), "default_where")?, expression, params)?;
+                slf.get().with(slf.py(), "default_where", |chain| chain.defaults.filter = Some(filter))?;
+                Ok(slf)
+            }
+
+            /// The transaction that the whole chain belongs to; `None`: none, also in a session that has one.
+            fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
+                let txn = txn.map(|txn| txn.get().shared());
+                slf.get().with(slf.py(), "with_txn", |chain| chain.txn = Membership::Own(txn))?;
+                Ok(slf)
+            }
+
+            /// Makes records for which a filter is not true failures (`FilteredOutError`).
+            fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "fail_on_filtered_out", |chain| chain.fail_on_filtered_out = true)?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: in so many seconds.
+            fn default_expire_record_after_seconds<'py>(
+                slf: Bound<'py, Self>,
+                seconds: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::seconds(seconds)?;
+                slf.get().with(slf.py(), "default_expire_record_after_seconds", |chain| {
+                    chain.defaults.expiration = Some(expiration)
+                })?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: after a timedelta.
+            fn default_expire_record_after<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::after(duration)?;
+                slf.get().with(slf.py(), "default_expire_record_after", |chain| {
+                    chain.defaults.expiration = Some(expiration)
+                })?;
+                Ok(slf)
+            }
+
+            /// When records expire, for all operations that say nothing themselves: at a datetime.
+            fn default_expire_record_at<'py>(
+                slf: Bound<'py, Self>,
+                when: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::at(when)?;
+                slf.get()
+                    .with(slf.py(), "default_expire_record_at", |chain| chain.defaults.expiration = Some(expiration))?;
+                Ok(slf)
+            }
+
+            /// Records never expire, for all operations that say nothing themselves.
+            fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let never = Some(aerospike_core::Expiration::Never);
+                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults.expiration = never)?;
+                Ok(slf)
+            }
+
+            /// Records expire as before, for all operations that say nothing themselves.
+            fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let same = Some(aerospike_core::Expiration::DontUpdate);
+                slf.get()
+                    .with(slf.py(), "default_with_no_change_in_expiration", |chain| chain.defaults.expiration = same)?;
+                Ok(slf)
+            }
+
+            /// Records expire as the server is configured, for all operations that say nothing themselves.
+            fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let server = Some(aerospike_core::Expiration::NamespaceDefault);
+                slf.get()
+                    .with(slf.py(), "default_expiry_from_server_default", |chain| chain.defaults.expiration = server)?;
+                Ok(slf)
+            }
+
+            /// Carries the chain out, and gives its results: a `RecordStream`. For asyncio, an awaitable of it.
+            ///
+            /// `on_error`: who hears of failures. By default a call about one record raises, and the results of one about
+            /// several say it themselves; `ErrorStrategy.IN_STREAM`: they always do; a callable gets `(key, index, exception)`
+            /// for each, and they are left out.
+            #[pyo3(signature = (on_error=None))]
+            fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
+            }
+
+            /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::First)
+            }
+
+            /// Carries the chain out, and gives the first result, which there must be and which must be no failure.
+            ///
+            /// Raises `RecordNotFoundError` if there is none, otherwise the failure. `on_error`: as for `execute`.
+            #[pyo3(signature = (on_error=None))]
+            fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::FirstOrRaise)
+            }
+        }
+
+        impl $class {
+            /// Changes what holds for the whole chain.
+            fn with(&self, py: Python<'_>, method: &str, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
+                let chain = self.shared(py, method)?;
+                let mut chain = chain.lock();
+                chain.check(py)?;
+                change(&mut chain);
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Defines what builders have beside these that do not write rows.
+macro_rules! chain_methods {
+    ($class:ident, $surface:ident) => {
+        row_methods!($class, $surface);
+
+        #[pymethods]
+        impl $class {
+            /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`, or a text in
+            /// the Aerospike Expression Language with the values of its placeholders (`where("$.age > ?0", 25)`). Once for
+            /// each operation.
+            ///
+            /// Raises `AelParseException` for a text that is none, or that needs a newer server than the cluster has.
+            #[pyo3(signature = (expression, /, *params))]
+            fn r#where<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+                params: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let filter = self::expression(&slf.get().chain, expression, params)?;
+                slf.get().chain.lock().filter(slf.py(), filter)?;
+                Ok(slf)
+            }
+
+            /// Has reads give a result for records that do not exist, too.
+            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
+                Ok(slf)
+            }
+
+            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
+            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of(op.get());
+                slf.get().chain.lock().add(slf.py(), "add_operation", ops)?;
+                Ok(slf)
+            }
+
+            fn __repr__(&self) -> String {
+                self.chain.lock().describe(stringify!($class))
+            }
+        }
+
+        impl $class {
+            /// The chain.
+            #[allow(clippy::unnecessary_wraps)] // as that of rows, which there may not be yet
+            fn shared(&self, _py: Python<'_>, _method: &str) -> PyResult<Shared> {
+                Ok(Shared::clone(&self.chain))
+            }
+        }
+    };
+}
+
+/// Defines the methods that say of one operation when records expire, and what deletes leave.
+macro_rules! expiring {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Records expire in so many seconds: 1 to 315,360,000.
+            fn expire_record_after_seconds<'py>(
+                slf: Bound<'py, Self>,
+                seconds: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::seconds(seconds)?;
+                slf.get().shared(slf.py(), "expire_record_after_seconds")?.lock().expire(
+                    slf.py(),
+                    "expire_record_after_seconds",
+                    expiration,
+                )?;
+                Ok(slf)
+            }
+
+            /// Records expire after a timedelta.
+            fn expire_record_after<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::after(duration)?;
+                slf.get().shared(slf.py(), "expire_record_after")?.lock().expire(
+                    slf.py(),
+                    "expire_record_after",
+                    expiration,
+                )?;
+                Ok(slf)
+            }
+
+            /// Records expire at a datetime; without a time zone it is one of local time.
+            fn expire_record_at<'py>(slf: Bound<'py, Self>, when: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let expiration = expiration::at(when)?;
+                slf.get().shared(slf.py(), "expire_record_at")?.lock().expire(
+                    slf.py(),
+                    "expire_record_at",
+                    expiration,
+                )?;
+                Ok(slf)
+            }
+
+            /// Records never expire.
+            fn never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let never = aerospike_core::Expiration::Never;
+                slf.get().shared(slf.py(), "never_expire")?.lock().expire(slf.py(), "never_expire", never)?;
+                Ok(slf)
+            }
+
+            /// Records expire as before.
+            fn with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let same = aerospike_core::Expiration::DontUpdate;
+                slf.get().shared(slf.py(), "with_no_change_in_expiration")?.lock().expire(
+                    slf.py(),
+                    "with_no_change_in_expiration",
+                    same,
+                )?;
+                Ok(slf)
+            }
+
+            /// Records expire as the server is configured.
+            fn expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                let server = aerospike_core::Expiration::NamespaceDefault;
+                slf.get().shared(slf.py(), "expiry_from_server_default")?.lock().expire(
+                    slf.py(),
+                    "expiry_from_server_default",
+                    server,
+                )?;
+                Ok(slf)
+            }
+
+            /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
+            fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().shared(slf.py(), "with_durable_delete")?.lock().durable_delete(
+                    slf.py(),
+                    "with_durable_delete",
+                    true,
+                )?;
+                Ok(slf)
+            }
+
+            /// Has deletes of the present operation leave no tombstone.
+            fn without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().shared(slf.py(), "without_durable_delete")?.lock().durable_delete(
+                    slf.py(),
+                    "without_durable_delete",
+                    false,
+                )?;
+                Ok(slf)
+            }
+
+            /// Has deletes leave a tombstone, for all operations that say nothing themselves.
+            fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "default_with_durable_delete", |chain| {
+                    chain.defaults.durable_delete = Some(true)
+                })?;
+                Ok(slf)
+            }
+
+            /// Has deletes leave no tombstone, for all operations that say nothing themselves.
+            fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "default_without_durable_delete", |chain| {
+                    chain.defaults.durable_delete = Some(false)
+                })?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+pub(super) use {chain_methods, expiring, row_methods};

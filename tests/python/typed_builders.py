@@ -1,0 +1,58 @@
+"""What type checkers see of builders. Checked by mypy and pyright, and run by `test_builders.py`."""
+
+from typing import assert_type
+
+from aerolane import (
+    CdtWriteBuilder,
+    DataSet,
+    ErrorStrategy,
+    Exp,
+    Key,
+    QueryBuilder,
+    Record,
+    RecordResult,
+    RecordStream,
+    Session,
+    SyncClient,
+    TxnStatus,
+    WriteSegmentBuilder,
+    sync,
+)
+from aerolane.exceptions import AerospikeError
+
+
+def heard(key: Key, index: int, error: AerospikeError) -> None:
+    print(key, index, error)
+
+
+def blocking(session: sync.Session, users: DataSet) -> None:
+    key = users.id(1)
+    assert_type(session.upsert(key), sync.WriteSegmentBuilder)
+    assert_type(session.upsert(key).put({"a": 1}).bin("b").list_append(1), sync.WriteSegmentBuilder)
+    assert_type(session.upsert(key).bin("m").on_map_key("x"), CdtWriteBuilder[sync.WriteSegmentBuilder])
+    stream = session.upsert(key).put({"a": 1}).bin("m").on_map_key("x").set_to(1).execute(on_error=heard)
+    assert_type(stream, sync.RecordStream)
+    assert_type(session.query(users.ids(1, 2)).bins("a", "b").query(key), sync.QueryBuilder)
+    assert_type(session.query(key).bin("a").get().upsert(key), sync.WriteSegmentBuilder)
+    assert_type(session.query(users).where(Exp.bool_val(True)).first(), RecordResult | None)
+    assert_type(session.upsert(users).bins("a").row(1, 2).rows([(2, 3)]).execute(), sync.RecordStream)
+    for result in session.query(key).execute(ErrorStrategy.IN_STREAM):
+        assert_type(result.record, Record | None)
+        print(result.key.value)
+
+
+async def awaiting(session: Session, users: DataSet) -> None:
+    key = users.id(1)
+    assert_type(session.upsert(key).never_expire(), WriteSegmentBuilder)
+    assert_type(session.query(users).limit(3), QueryBuilder)
+    assert_type(await session.upsert(key).put({"a": 1}).execute(), RecordStream)
+    assert_type(await session.query(key).first_or_raise(), RecordResult)
+    async for result in await session.query(key).execute():
+        assert_type(result, RecordResult)
+    async with session.transaction() as tx:
+        assert_type(await tx.commit(), TxnStatus)
+
+
+def run(seeds: str, set_name: str) -> None:
+    with SyncClient(seeds) as client:
+        blocking(client.create_session(), DataSet.of("test", set_name))
