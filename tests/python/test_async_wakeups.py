@@ -107,8 +107,8 @@ async def test_thousands_of_tasks_leave_others_their_turn(connect, keys):
     seen = ticks
     await asyncio.gather(*watchers)
     assert sum(between) == tasks * each
-    # A turn of the loop wakes a bounded number of tasks, 256, for each of the six connections, and not whatever waits: none had a
-    # third of them all.
+    # A turn of the loop wakes a bounded number of tasks, 256, for each of the six connections, and not whatever waits:
+    # none had a third of them all.
     assert max(between) < tasks * each / 3, max(between)
     # Timers are looked at, too.
     assert seen > 4

@@ -131,7 +131,7 @@ def test_a_spec_survives_the_way_to_the_child():
         (["--mode", "async", "--current-thread-runtime"], "blocking modes only"),
         (["--mode", "sync", "--pool-loops", "2"], "asynchronous modes only"),
         (["--mode", "pac-async,floor-async", "--no-fast-path"], "pac-async, floor-async cannot do it"),
-        (["--mode", "sync,peer-sdk-sync", "--no-fast-path"], "sync cannot do it, builders are there in peer-sdk-sync"),
+        (["--mode", "pac-blocking", "--no-fast-path"], "builders are there in sync, async"),
         (["--tls-cert-file", "x"], "go together"),
         (["--tls-ca-file", "/does/not/exist"], "no such file"),
         (["-P", "secret"], "needs -U"),

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import sys
 import weakref
+from itertools import pairwise
 
 import pytest
 from conftest import resident
@@ -297,9 +298,12 @@ async def test_memory_of_a_million_operations_does_not_grow(client, set_name):
 
     await work(200_000)
     watch = Watch(client, reads, writes, batches, missing, bins, rows, *keys)
-    before = await work(50_000)
-    grown = await work(1_000_000) - before
-    assert grown < 4096, f"{grown} KiB more after 1,000,000 operations"
+    # What leaks grows all the time; what a busy machine makes larger once stays as it is.
+    after = [await work(50_000)]
+    for _ in range(4):
+        after.append(await work(250_000))
+    grown = min(later - earlier for earlier, later in pairwise(after))
+    assert grown < 1024, f"{grown} KiB more after each 250,000 operations: {after}"
     watch.check()
 
 

@@ -199,7 +199,7 @@ def parser() -> argparse.ArgumentParser:
         "--fast-path",
         action=switch,
         default=True,
-        help="a session's get and put, or its builders where it has them (fast path)",
+        help="a session's get and put, or its builders (fast path)",
     )
     group.add_argument("--batch-size", type=whole(1, 100_000), default=1, help="records per call (1)")
     group.add_argument(
@@ -412,12 +412,10 @@ def _check(top: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         top.error("--current-thread-runtime goes with blocking modes only")
     if options.pool_loops and not any(mode.asynchronous for mode in modes):
         top.error("--pool-loops goes with asynchronous modes only")
-    if not options.fast_path:
-        sessions = [mode for mode in modes if mode.has_sessions]
-        lacking = [mode.name for mode in sessions or modes if not mode.has_builders]
-        if lacking:
-            having = ", ".join(mode.name for mode in MODES.values() if mode.has_builders)
-            top.error(f"--no-fast-path: {', '.join(lacking)} cannot do it, builders are there in {having} only")
+    if not options.fast_path and not any(mode.has_sessions for mode in modes):
+        having = ", ".join(mode.name for mode in MODES.values() if mode.has_sessions)
+        names = ", ".join(mode.name for mode in modes)
+        top.error(f"--no-fast-path: {names} cannot do it, builders are there in {having} only")
     own = list(Conditions(options.service_time, options.in_service, options.latency).options())
     own += ["--tls"] * options.tls
     if options.hosts and own:

@@ -37,13 +37,12 @@ CELLS = (
         "--threads 32 --current-thread-runtime",
         f"peer-native-blocking,peer-sdk-sync,{OURS_SYNC}",
     ),
-    # Ours, too, once there are builders.
-    Cell("sync builders, 32 threads", "--threads 32 --no-fast-path", "peer-sdk-sync"),
+    Cell("sync builders, 32 threads", "--threads 32 --no-fast-path", "peer-sdk-sync,sync"),
     Cell("asyncio, 1 task", "-z 1", f"{PEERS_ASYNC},{OURS_ASYNC}"),
     Cell("asyncio, 32 tasks", "-z 32", f"{PEERS_ASYNC},{OURS_ASYNC}"),
     Cell("asyncio, 128 tasks", "-z 128", f"{PEERS_ASYNC},{OURS_ASYNC}"),
     Cell("asyncio, 512 tasks", "-z 512", f"{PEERS_ASYNC},{OURS_ASYNC}"),
-    Cell("asyncio builders, 32 tasks", "-z 32 --no-fast-path", "peer-sdk-async"),
+    Cell("asyncio builders, 32 tasks", "-z 32 --no-fast-path", "peer-sdk-async,async"),
     Cell("2 loops x 64 tasks", "-z 64 --pool-loops 2", f"peer-sdk-async,peer-native-async,{OURS_ASYNC}"),
     Cell(
         "batch read of 128, 4 threads",

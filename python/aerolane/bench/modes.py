@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import aerolane
-
 
 @dataclass(frozen=True)
 class Mode:
@@ -29,13 +27,8 @@ class Mode:
 
     @property
     def has_sessions(self) -> bool:
-        """Whether it goes through sessions."""
+        """Whether it goes through sessions, which have builders beside `get` and `put`."""
         return self.client.startswith("session:")
-
-    @property
-    def has_builders(self) -> bool:
-        """Whether its sessions have builders, beside `get` and `put`."""
-        return self.has_sessions and (self.distribution != "aerolane" or hasattr(aerolane.Session, "query"))
 
     def open(self) -> Any:
         """A client, not connected. Raises `Missing` when its package is not installed."""

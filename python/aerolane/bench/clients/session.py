@@ -37,17 +37,18 @@ _LOGINS = {
 
 def _calls(package: str, session: Any, fast_path: bool, prefix: str) -> Calls:
     root = importlib.import_module(package)
-    builders = all(hasattr(session, name) for name in ("query", "upsert"))
-    if not (fast_path or builders):
-        raise Unsupported("its sessions have no builders; --no-fast-path needs them")
     names: dict[str, object] = {
         "make_key": root.Key.from_int_user_key,
         "get": session.get,
         "put": session.put,
         "first_bin": ["b0"],
+        "query": session.query,
+        "upsert": session.upsert,
+        "replace": session.replace,
+        "DataSet": root.DataSet,
+        # One chained builder for the whole batch; the list of its parts is what a user would loop over.
+        "chain": _chain,
     }
-    if builders:
-        names |= {"query": session.query, "upsert": session.upsert, "replace": session.replace, "DataSet": root.DataSet}
 
     def stream(builder: str) -> str:
         return f"{prefix}{builder}.execute()"
@@ -62,17 +63,14 @@ def _calls(package: str, session: Any, fast_path: bool, prefix: str) -> Calls:
         read_first_bin=prefix + "get({key}, first_bin)",
         not_found=(root.RecordNotFoundError,),
     )
-    if builders:
-        calls.replace = stream("replace({key}).put({bins})")
-        calls.add = stream('upsert({key}).add("b0", {amount})')
-        first_item = stream('query({key}).bin("b0").list_get(0)')
-        calls.list_get = f"{prefix}({first_item}).first_or_raise()"
-        calls.each = f"{'async ' if prefix else ''}for record in {stream('query(DataSet.of(namespace, set_name))')}"
-        calls.touch_each = "record.record.bins"
-        calls.read_many = collected("query({keys})")
-        # One chained builder for the whole batch; the list of its parts is what a user would loop over.
-        names["chain"] = _chain
-        calls.write_many = collected("chain(upsert, {keys}, {rows})")
+    calls.replace = stream("replace({key}).put({bins})")
+    calls.add = stream('upsert({key}).add("b0", {amount})')
+    first_item = stream('query({key}).bin("b0").list_get(0)')
+    calls.list_get = f"{prefix}({first_item}).first_or_raise()"
+    calls.each = f"{'async ' if prefix else ''}for record in {stream('query(DataSet.of(namespace, set_name))')}"
+    calls.touch_each = "record.record.bins"
+    calls.read_many = collected("query({keys})")
+    calls.write_many = collected("chain(upsert, {keys}, {rows})")
     if not fast_path:
         calls.read = f"{prefix}({stream('query({key})')}).first_or_raise()"
         calls.write = stream("upsert({key}).put({bins})")
