@@ -300,19 +300,15 @@ def test_arguments_of_a_wrong_type():
 sdk = pytest.importorskip("aerospike_sdk", reason="aerospike-sdk is not installed")
 
 LATER = {
-    **dict.fromkeys(["ErrorHandler", "ErrorStrategy", "HllConfig", "OperationResult", "QueryHint"], BUILDERS),
-    **dict.fromkeys(["RecordResult", "RecordStream", "TransactionalSession", "TxnStatus"], BUILDERS),
-    **dict.fromkeys(["sync.IndexBuilder", "sync.InfoCommands", "sync.QueryBuilder", "sync.RecordStream"], BUILDERS),
-    "sync.TransactionalSession": BUILDERS,
+    **dict.fromkeys(["QueryHint", "sync.IndexBuilder", "sync.InfoCommands"], BUILDERS),
     "policy.TransactionSettings": BUILDERS,
     "ClusterDefinition.with_strict_config": "configuration files name behaviors and settings of builders: " + BUILDERS,
     **dict.fromkeys(
         [
             f"Session.{name}"
             for name in (
-                *("upsert", "insert", "update", "replace", "replace_if_exists", "delete", "touch", "exists", "query"),
-                *("background_task", "execute_udf", "index", "current_transaction", "transaction"),
-                *("do_in_transaction", "create_index", "drop_index", "register_udf", "register_udf_from_file"),
+                *("background_task", "index", "do_in_transaction"),
+                *("create_index", "drop_index", "register_udf", "register_udf_from_file"),
                 *("register_udf_from_resource", "remove_udf", "list_udf", "list_indexes"),
             )
         ],
