@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import aerolane
+from aerolane import Behavior, Client, SyncClient
 from aerolane.testing import EmbeddedCluster
 
 try:
@@ -298,3 +299,54 @@ def overheard(where):
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server.server_address, said
         server.shutdown()
+
+
+class Either:
+    """A session of one kind; `run` gives what a call comes to."""
+
+    def __init__(self, kind, seeds):
+        self.kind = kind
+        self._loop = asyncio.new_event_loop() if kind == "async" else None
+        self.client = Client(seeds) if self._loop else SyncClient(seeds)
+        self.run(self.client.connect())
+        self.session = self.client.create_session(Behavior.DEFAULT)
+
+    def run(self, result):
+        if self._loop is None:
+            return result
+
+        async def awaited():
+            return await result
+
+        return self._loop.run_until_complete(awaited()) if inspect.isawaitable(result) else result
+
+    def each(self, stream):
+        """What iterating over a stream gives."""
+        if self._loop is None:
+            return list(stream)
+
+        async def collect():
+            return [result async for result in stream]
+
+        return self._loop.run_until_complete(collect())
+
+    def results(self, builder, *args, **named):
+        """All results of a builder."""
+        return self.run(self.run(builder.execute(*args, **named)).collect())
+
+    def close(self):
+        self.run(self.client.close())
+        if self._loop is not None:
+            self._loop.close()
+
+
+@pytest.fixture(params=["sync", "async"])
+def either(request, seeds):
+    one = Either(request.param, seeds)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def session(either):
+    return either.session

@@ -1,7 +1,6 @@
 """Builders: what a session does with records, said step by step. Each case runs on both kinds of sessions."""
 
 import asyncio
-import inspect
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -9,8 +8,8 @@ import pytest
 import typed_builders
 
 from aerolane import (
+    AelParseException,
     AerospikeError,
-    Behavior,
     Client,
     ClientClosedError,
     ClientError,
@@ -33,57 +32,6 @@ from aerolane import (
 )
 from aerolane.exceptions import BinTypeError
 from aerolane.native import ListOperation, ListPolicy
-
-
-class Either:
-    """A session of one kind; `run` gives what a call comes to."""
-
-    def __init__(self, kind, seeds):
-        self.kind = kind
-        self._loop = asyncio.new_event_loop() if kind == "async" else None
-        self.client = Client(seeds) if self._loop else SyncClient(seeds)
-        self.run(self.client.connect())
-        self.session = self.client.create_session(Behavior.DEFAULT)
-
-    def run(self, result):
-        if self._loop is None:
-            return result
-
-        async def awaited():
-            return await result
-
-        return self._loop.run_until_complete(awaited()) if inspect.isawaitable(result) else result
-
-    def each(self, stream):
-        """What iterating over a stream gives."""
-        if self._loop is None:
-            return list(stream)
-
-        async def collect():
-            return [result async for result in stream]
-
-        return self._loop.run_until_complete(collect())
-
-    def results(self, builder, *args, **named):
-        """All results of a builder."""
-        return self.run(self.run(builder.execute(*args, **named)).collect())
-
-    def close(self):
-        self.run(self.client.close())
-        if self._loop is not None:
-            self._loop.close()
-
-
-@pytest.fixture(params=["sync", "async"])
-def either(request, seeds):
-    one = Either(request.param, seeds)
-    yield one
-    one.close()
-
-
-@pytest.fixture
-def session(either):
-    return either.session
 
 
 @pytest.fixture
@@ -748,3 +696,11 @@ def test_errors_are_ours(either, session, key):
 
 def test_what_type_checkers_see(seeds, set_name):
     typed_builders.run(seeds, set_name)
+
+
+def test_text_that_the_server_cannot_evaluate_is_refused_where_it_is_said(either, session, key):
+    """The embedded cluster says that it is 8.1: regular expressions as text came with 8.2."""
+    if either.client.native.nodes()[0].version.supports_string_operations():
+        pytest.skip("this cluster evaluates regular expressions")
+    with pytest.raises(AelParseException, match=r"8\.2"):
+        session.query(key).where("$.name =~ /a.*/")

@@ -4,7 +4,6 @@ import asyncio
 
 import conftest
 import pytest
-from test_builders import Either
 
 from aerolane import (
     AerospikeError,
@@ -27,18 +26,6 @@ from aerolane import (
 )
 from aerolane.exceptions import BinOpInvalidError
 from aerolane.native import BitPolicy, BitwiseOverflowActions
-
-
-@pytest.fixture(params=["sync", "async"])
-def either(request, seeds):
-    one = Either(request.param, seeds)
-    yield one
-    one.close()
-
-
-@pytest.fixture
-def session(either):
-    return either.session
 
 
 @pytest.fixture
@@ -257,7 +244,7 @@ def test_functions(either, session, set_name, udf_module):
 @pytest.fixture(params=["sync", "async"])
 def consistent(request, new_cluster):
     cluster = new_cluster(strong_consistency=True)
-    one = Either(request.param, cluster.seeds)
+    one = conftest.Either(request.param, cluster.seeds)
     yield one
     one.close()
 

@@ -13,7 +13,6 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
@@ -29,17 +28,11 @@ use crate::config::{ClientConfig, PoolSizing};
 use crate::connect::Stream;
 use crate::driver::fork::DeadSocket;
 use crate::driver::tasks::{Opener, SharedLane, worker};
+use crate::driver::thread;
 use crate::error::Error;
 use crate::lane::{Class, LaneSizing, NodeCounters};
 use crate::metrics::Metrics;
 use crate::topology::{NodeId, Topology};
-
-static THREADS: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    /// Numbers the threads in the order in which they first used a client: neighbours get different lanes.
-    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
-}
 
 /// The lanes of one runtime.
 struct RuntimeLanes {
@@ -269,7 +262,7 @@ impl RuntimeLanes {
         match self.lanes.len() {
             1 => 0,
             lanes => {
-                let number = tokio::task::try_id().map_or_else(|| THREAD.with(|thread| *thread as u64), number_of);
+                let number = tokio::task::try_id().map_or_else(|| thread::number() as u64, number_of);
                 (number % lanes as u64) as usize
             }
         }

@@ -14,6 +14,7 @@ pub(crate) mod layer;
 pub(crate) mod mark;
 pub(crate) mod slots;
 pub(crate) mod tasks;
+pub(crate) mod thread;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 pub(crate) mod way;

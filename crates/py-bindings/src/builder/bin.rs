@@ -3,6 +3,7 @@
 use pyo3::PyTraverseError;
 use pyo3::PyVisit;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
 
 use super::cdt::{
@@ -47,7 +48,7 @@ impl Bin {
         make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let ops = Ops::of(&make(self.name.bind(py))?);
-        self.chain.lock().add(py, step, ops)?;
+        self.chain.lock_py_attached(py).add(py, step, ops)?;
         Ok(self.parent.bind(py).clone())
     }
 }

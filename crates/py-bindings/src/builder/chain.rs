@@ -7,6 +7,7 @@ use aerospike_core::{Expiration, Txn};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::context::Context;
@@ -22,7 +23,8 @@ use crate::operation::checked_name;
 use crate::query::statement::Function;
 use crate::request::bin_names;
 
-/// A chain that its builders share.
+/// A chain that its builders share. To be locked with `lock_py_attached`: whoever holds the lock makes Python objects, and may
+/// give the interpreter to a thread that waits for it.
 pub(crate) type Shared = Arc<Mutex<Chain>>;
 
 /// The records that an operation is about.
@@ -215,7 +217,7 @@ pub(super) fn expression(
 ) -> PyResult<Expression> {
     let py = value.py();
     if let Ok(text) = value.cast::<PyString>() {
-        let oldest = chain.lock().context.oldest_server();
+        let oldest = chain.lock_py_attached(py).context.oldest_server();
         return Ok(ael::filter(py, text.to_str()?, params, oldest)?.get().to_core());
     }
     if !params.is_empty() {
@@ -419,7 +421,7 @@ impl Chain {
 
     /// All that it was told, for a terminal: there is one only.
     pub(super) fn take(chain: &Shared, py: Python<'_>) -> PyResult<Self> {
-        let mut this = chain.lock();
+        let mut this = chain.lock_py_attached(py);
         this.check(py)?;
         if let Target::Keys { last, .. } = &this.target {
             last.check_whole(py)?;

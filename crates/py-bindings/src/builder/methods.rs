@@ -117,7 +117,7 @@ macro_rules! row_methods {
             /// Changes what holds for the whole chain.
             fn with(&self, py: Python<'_>, method: &str, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
                 let chain = self.shared(py, method)?;
-                let mut chain = chain.lock();
+                let mut chain = chain.lock_py_attached(py);
                 chain.check(py)?;
                 change(&mut chain);
                 Ok(())
@@ -145,7 +145,7 @@ macro_rules! chain_methods {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().chain, expression, params)?;
-                slf.get().chain.lock().filter(slf.py(), filter)?;
+                slf.get().chain.lock_py_attached(slf.py()).filter(slf.py(), filter)?;
                 Ok(slf)
             }
 
@@ -158,12 +158,12 @@ macro_rules! chain_methods {
             /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
             fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
                 let ops = Ops::of(op.get());
-                slf.get().chain.lock().add(slf.py(), "add_operation", ops)?;
+                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
                 Ok(slf)
             }
 
-            fn __repr__(&self) -> String {
-                self.chain.lock().describe(stringify!($class))
+            fn __repr__(&self, py: Python<'_>) -> String {
+                self.chain.lock_py_attached(py).describe(stringify!($class))
             }
         }
 
@@ -188,7 +188,7 @@ macro_rules! expiring {
                 seconds: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::seconds(seconds)?;
-                slf.get().shared(slf.py(), "expire_record_after_seconds")?.lock().expire(
+                slf.get().shared(slf.py(), "expire_record_after_seconds")?.lock_py_attached(slf.py()).expire(
                     slf.py(),
                     "expire_record_after_seconds",
                     expiration,
@@ -202,7 +202,7 @@ macro_rules! expiring {
                 duration: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::after(duration)?;
-                slf.get().shared(slf.py(), "expire_record_after")?.lock().expire(
+                slf.get().shared(slf.py(), "expire_record_after")?.lock_py_attached(slf.py()).expire(
                     slf.py(),
                     "expire_record_after",
                     expiration,
@@ -213,7 +213,7 @@ macro_rules! expiring {
             /// Records expire at a datetime; without a time zone it is one of local time.
             fn expire_record_at<'py>(slf: Bound<'py, Self>, when: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::at(when)?;
-                slf.get().shared(slf.py(), "expire_record_at")?.lock().expire(
+                slf.get().shared(slf.py(), "expire_record_at")?.lock_py_attached(slf.py()).expire(
                     slf.py(),
                     "expire_record_at",
                     expiration,
@@ -224,14 +224,18 @@ macro_rules! expiring {
             /// Records never expire.
             fn never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = aerospike_core::Expiration::Never;
-                slf.get().shared(slf.py(), "never_expire")?.lock().expire(slf.py(), "never_expire", never)?;
+                slf.get().shared(slf.py(), "never_expire")?.lock_py_attached(slf.py()).expire(
+                    slf.py(),
+                    "never_expire",
+                    never,
+                )?;
                 Ok(slf)
             }
 
             /// Records expire as before.
             fn with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = aerospike_core::Expiration::DontUpdate;
-                slf.get().shared(slf.py(), "with_no_change_in_expiration")?.lock().expire(
+                slf.get().shared(slf.py(), "with_no_change_in_expiration")?.lock_py_attached(slf.py()).expire(
                     slf.py(),
                     "with_no_change_in_expiration",
                     same,
@@ -242,7 +246,7 @@ macro_rules! expiring {
             /// Records expire as the server is configured.
             fn expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = aerospike_core::Expiration::NamespaceDefault;
-                slf.get().shared(slf.py(), "expiry_from_server_default")?.lock().expire(
+                slf.get().shared(slf.py(), "expiry_from_server_default")?.lock_py_attached(slf.py()).expire(
                     slf.py(),
                     "expiry_from_server_default",
                     server,
@@ -252,7 +256,7 @@ macro_rules! expiring {
 
             /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
             fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().shared(slf.py(), "with_durable_delete")?.lock().durable_delete(
+                slf.get().shared(slf.py(), "with_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
                     slf.py(),
                     "with_durable_delete",
                     true,
@@ -262,7 +266,7 @@ macro_rules! expiring {
 
             /// Has deletes of the present operation leave no tombstone.
             fn without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().shared(slf.py(), "without_durable_delete")?.lock().durable_delete(
+                slf.get().shared(slf.py(), "without_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
                     slf.py(),
                     "without_durable_delete",
                     false,

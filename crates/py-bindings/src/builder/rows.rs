@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
 use super::chain::{Chain, Keys, Shared};
@@ -95,16 +96,16 @@ impl Rows {
         }
         let keys = Keys::One(key.unbind());
         let chain = {
-            let mut place = self.chain.lock();
+            let mut place = self.chain.lock_py_attached(py);
             match &*place {
                 None => place.insert(Chain::of_keys(&self.context, self.verb, keys)).clone(),
                 Some(chain) => {
-                    chain.lock().begin(py, self.verb, keys)?;
+                    chain.lock_py_attached(py).begin(py, self.verb, keys)?;
                     Shared::clone(chain)
                 }
             }
         };
-        chain.lock().add(py, "row", ops)
+        chain.lock_py_attached(py).add(py, "row", ops)
     }
 
     /// The chain of the rows.
@@ -112,7 +113,7 @@ impl Rows {
     /// # Errors
     /// There are no rows.
     pub(super) fn chain(&self, py: Python<'_>, method: &str) -> PyResult<Shared> {
-        let chain = self.chain.lock().clone();
+        let chain = self.chain.lock_py_attached(py).clone();
         let none =
             || errors::invalid_argument(py, format!("{method}() comes behind the rows: call row() or rows() before"));
         chain.ok_or_else(none)

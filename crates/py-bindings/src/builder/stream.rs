@@ -6,6 +6,7 @@ use aerospike_core::QueryPolicy;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use super::execute::empty;
@@ -103,7 +104,7 @@ impl Results {
 
     /// Refuses to begin once more.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let text = match self.0.lock().phase {
+        let text = match self.0.lock_py_attached(py).phase {
             Phase::Open => return Ok(()),
             Phase::Read => {
                 "this stream has been read to its end, and gives its results once: keep the list of collect(), or execute again"
@@ -114,7 +115,7 @@ impl Results {
     }
 
     fn next(&self, py: Python<'_>) -> Next {
-        let mut state = self.0.lock();
+        let mut state = self.0.lock_py_attached(py);
         if state.phase == Phase::Closed {
             return Next::Row(None);
         }
@@ -134,8 +135,8 @@ impl Results {
     }
 
     /// A record has come of the query, or its end.
-    fn came(&self, record: bool) {
-        let mut state = self.0.lock();
+    fn came(&self, py: Python<'_>, record: bool) {
+        let mut state = self.0.lock_py_attached(py);
         if let Source::Records(chunks) = &mut state.source
             && let Some(left) = &mut chunks.left
             && record
@@ -153,12 +154,12 @@ impl Results {
             Next::Row(row) => row,
             Next::Of(records) => {
                 let record = records.get().next_blocking(py)?;
-                self.came(record.is_some());
+                self.came(py, record.is_some());
                 record.map(|record| Row::of_query(py, record))
             }
         };
         if row.is_none() {
-            self.came(false);
+            self.came(py, false);
         }
         row.map(|row| row.into_python(py)).transpose()
     }
@@ -173,7 +174,7 @@ impl Results {
     }
 
     fn close(&self, py: Python<'_>) {
-        let mut state = self.0.lock();
+        let mut state = self.0.lock_py_attached(py);
         state.phase = Phase::Closed;
         let source = std::mem::replace(&mut state.source, Source::One(None));
         drop(state);
@@ -186,7 +187,7 @@ impl Results {
 
     /// The next chunk, if there may be one: what to ask for it. `Err`: what is known already.
     fn next_chunk(&self, py: Python<'_>) -> Result<Chunks, bool> {
-        let mut state = self.0.lock();
+        let mut state = self.0.lock_py_attached(py);
         if std::mem::take(&mut state.first_chunk) {
             return Err(true);
         }
@@ -206,8 +207,8 @@ impl Results {
         })
     }
 
-    fn put_chunk(&self, chunks: Chunks) {
-        let mut state = self.0.lock();
+    fn put_chunk(&self, py: Python<'_>, chunks: Chunks) {
+        let mut state = self.0.lock_py_attached(py);
         if state.phase == Phase::Closed {
             return;
         }
@@ -257,7 +258,7 @@ where
     let (core, filter) = (Arc::clone(&chunks.core), chunks.filter.clone_ref(py));
     let (asked, policy) = (chunks.asked.clone(), Arc::clone(&chunks.policy));
     let twin = query::read(py, &core, asked, Some(filter.bind(py)), policy, move |py, records| {
-        of(stream.get()).put_chunk(chunks.with(py, records));
+        of(stream.get()).put_chunk(py, chunks.with(py, records));
         truth(py, true)
     })?;
     surface.carry_out(py, &core, twin)
@@ -286,14 +287,14 @@ impl RecordStream {
             Next::Of(records) => {
                 let stream = slf.clone().unbind();
                 return Recordset::next_as(records.bind(py), move |py, record: Option<Py<Record>>| {
-                    stream.get().0.came(record.is_some());
+                    stream.get().0.came(py, record.is_some());
                     made(py, record.map(|record| Row::of_query(py, record)))
                 });
             }
             Next::Row(row) => row,
         };
         if row.is_none() {
-            slf.get().0.came(false);
+            slf.get().0.came(py, false);
         }
         host::ready(py, made(py, row)?)
     }
@@ -309,19 +310,19 @@ impl RecordStream {
             match this.next(py) {
                 Next::Row(Some(row)) => all.push(row.into_python(py)?),
                 Next::Row(None) => {
-                    this.came(false);
+                    this.came(py, false);
                     return host::ready(py, made(py, all)?);
                 }
                 Next::Of(records) => {
-                    let (stream, most) = (slf.clone().unbind(), this.left());
+                    let (stream, most) = (slf.clone().unbind(), this.left(py));
                     return Recordset::rest_as(records.bind(py), most, move |py, records| {
                         let this = &stream.get().0;
                         let results = records.into_iter().map(|record| {
-                            this.came(true);
+                            this.came(py, true);
                             Row::of_query(py, record).into_python(py)
                         });
                         let results = results.collect::<PyResult<Vec<_>>>()?;
-                        this.came(false);
+                        this.came(py, false);
                         made(py, results)
                     });
                 }
@@ -332,8 +333,8 @@ impl RecordStream {
 
 impl Results {
     /// How many records are left to be given.
-    fn left(&self) -> Option<u64> {
-        match &self.0.lock().source {
+    fn left(&self, py: Python<'_>) -> Option<u64> {
+        match &self.0.lock_py_attached(py).source {
             Source::Records(chunks) => chunks.left,
             _ => None,
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
@@ -85,6 +86,34 @@ fn generation(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     whole_number(value, "generation", 1, i64::from(u16::MAX)).map(|number| number as u32)
 }
 
+/// Defines what writes the value of an expression: one method for each kind of write.
+macro_rules! expression_writes {
+    ($class:ident: $($(#[$doc:meta])* $name:ident $flags:expr;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                #[pyo3(signature = (
+                    bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
+                ))]
+                fn $name<'py>(
+                    slf: Bound<'py, Self>,
+                    bin_name: &Bound<'py, PyString>,
+                    expression: &Bound<'py, PyAny>,
+                    ignore_op_failure: bool,
+                    ignore_eval_failure: bool,
+                    delete_if_null: bool,
+                ) -> PyResult<Bound<'py, Self>> {
+                    let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
+                    let operation = scalar::write_from(bin_name, expression, $flags, how)?;
+                    slf.get().does(slf.py(), stringify!($name), &operation)?;
+                    Ok(slf)
+                }
+            )*
+        }
+    };
+}
+
 /// Defines both classes of a kind.
 macro_rules! builders {
     (
@@ -155,7 +184,7 @@ macro_rules! builders {
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let (py, generation) = (slf.py(), self::generation(generation)?);
-                slf.get().shared(py, "ensure_generation_is")?.lock().expect(py, generation)?;
+                slf.get().shared(py, "ensure_generation_is")?.lock_py_attached(slf.py()).expect(py, generation)?;
                 Ok(slf)
             }
         }
@@ -216,7 +245,7 @@ macro_rules! builders {
                 more: &Bound<'_, PyTuple>,
             ) -> PyResult<Self> {
                 let keys = Keys::of("execute_udf", keys, more)?;
-                chain.lock().begin(py, Verb::Udf, keys)?;
+                chain.lock_py_attached(py).begin(py, Verb::Udf, keys)?;
                 Ok(Self { chain: Shared::clone(chain) })
             }
         }
@@ -226,7 +255,7 @@ macro_rules! builders {
             /// The function: the name of its module (without `.lua`), and its own.
             fn function(&self, py: Python<'_>, package: String, function_name: String) -> PyResult<$udf> {
                 let function = function(py, &package, &function_name, None)?;
-                self.chain.lock().apply(py, function)?;
+                self.chain.lock_py_attached(py).apply(py, function)?;
                 Ok($udf { chain: Shared::clone(&self.chain), package, function: function_name })
             }
         }
@@ -240,7 +269,7 @@ macro_rules! builders {
             ) -> PyResult<Bound<'py, $segment>> {
                 let chain = &slf.get().chain;
                 let keys = Keys::of(verb.name(), keys, more)?;
-                chain.lock().begin(slf.py(), verb, keys)?;
+                chain.lock_py_attached(slf.py()).begin(slf.py(), verb, keys)?;
                 Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
             }
         }
@@ -252,7 +281,7 @@ macro_rules! builders {
             fn passing<'py>(slf: Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 let (py, this) = (slf.py(), slf.get());
                 let function = function(py, &this.package, &this.function, Some(args.as_any()))?;
-                this.chain.lock().apply(py, function)?;
+                this.chain.lock_py_attached(slf.py()).apply(py, function)?;
                 Ok(slf)
             }
 
@@ -265,7 +294,7 @@ macro_rules! builders {
                 more_keys: &Bound<'_, PyTuple>,
             ) -> PyResult<$query> {
                 let keys = Keys::of("query", keys, more_keys)?;
-                self.chain.lock().begin(py, Verb::Query, keys)?;
+                self.chain.lock_py_attached(py).begin(py, Verb::Query, keys)?;
                 Ok($query { chain: Shared::clone(&self.chain) })
             }
 
@@ -304,7 +333,7 @@ macro_rules! builders {
             ) -> PyResult<Bound<'py, $segment>> {
                 let chain = &slf.get().chain;
                 let keys = Keys::of(verb.name(), keys, more)?;
-                chain.lock().begin(slf.py(), verb, keys)?;
+                chain.lock_py_attached(slf.py()).begin(slf.py(), verb, keys)?;
                 Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
             }
 
@@ -315,7 +344,7 @@ macro_rules! builders {
                 method: &str,
                 change: impl FnOnce(&mut Query) -> PyResult<()>,
             ) -> PyResult<()> {
-                match self.chain.lock().query(py)? {
+                match self.chain.lock_py_attached(py).query(py)? {
                     Some(query) => change(query),
                     None => {
                         let text = format!(
@@ -345,13 +374,13 @@ macro_rules! builders {
                 more: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let keys = Keys::of(verb.name(), keys, more)?;
-                slf.get().chain.lock().begin(slf.py(), verb, keys)?;
+                slf.get().chain.lock_py_attached(slf.py()).begin(slf.py(), verb, keys)?;
                 Ok(slf.clone())
             }
 
             /// Adds an operation.
             fn does(&self, py: Python<'_>, method: &str, operation: &BaseOperation) -> PyResult<()> {
-                self.chain.lock().add(py, method, Ops::of(operation))
+                self.chain.lock_py_attached(py).add(py, method, Ops::of(operation))
             }
         }
 
@@ -374,7 +403,7 @@ macro_rules! builders {
                 more_keys: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let keys = Keys::of("query", keys, more_keys)?;
-                slf.get().chain.lock().begin(slf.py(), Verb::Query, keys)?;
+                slf.get().chain.lock_py_attached(slf.py()).begin(slf.py(), Verb::Query, keys)?;
                 Ok(slf)
             }
 
@@ -393,13 +422,13 @@ macro_rules! builders {
             #[pyo3(signature = (*bin_names))]
             fn bins<'py>(slf: Bound<'py, Self>, bin_names: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 let projection = named(bin_names)?;
-                slf.get().chain.lock().project(slf.py(), projection)?;
+                slf.get().chain.lock_py_attached(slf.py()).project(slf.py(), projection)?;
                 Ok(slf)
             }
 
             /// Reads no bins: generation and expiration only.
             fn with_no_bins(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().chain.lock().project(slf.py(), Projection::Nothing)?;
+                slf.get().chain.lock_py_attached(slf.py()).project(slf.py(), Projection::Nothing)?;
                 Ok(slf)
             }
 
@@ -408,7 +437,7 @@ macro_rules! builders {
             fn with_op_projection<'py>(slf: Bound<'py, Self>, ops: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 for op in ops.iter() {
                     let ops = Ops::of(op.cast::<BaseOperation>()?.get());
-                    slf.get().chain.lock().add(slf.py(), "with_op_projection", ops)?;
+                    slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "with_op_projection", ops)?;
                 }
                 Ok(slf)
             }
@@ -510,7 +539,7 @@ macro_rules! builders {
                 more_keys: &Bound<'_, PyTuple>,
             ) -> PyResult<$query> {
                 let keys = Keys::of("query", keys, more_keys)?;
-                self.chain.lock().begin(py, Verb::Query, keys)?;
+                self.chain.lock_py_attached(py).begin(py, Verb::Query, keys)?;
                 Ok($query { chain: Shared::clone(&self.chain) })
             }
 
@@ -528,7 +557,7 @@ macro_rules! builders {
             /// Writes bins, a dict of values by name; a value of `None` removes its bin.
             fn put<'py>(slf: Bound<'py, Self>, bins: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let ops = Ops::of_bins(bins)?;
-                slf.get().chain.lock().add(slf.py(), "put", ops)?;
+                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "put", ops)?;
                 Ok(slf)
             }
 
@@ -617,76 +646,31 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Writes what an expression evaluates to, if the bin does not exist. As `bin(name).insert_from`.
-            #[pyo3(signature = (
-                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
-            ))]
-            fn insert_from<'py>(
-                slf: Bound<'py, Self>,
-                bin_name: &Bound<'py, PyString>,
-                expression: &Bound<'py, PyAny>,
-                ignore_op_failure: bool,
-                ignore_eval_failure: bool,
-                delete_if_null: bool,
-            ) -> PyResult<Bound<'py, Self>> {
-                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                let operation = scalar::write_from(bin_name, expression, scalar::exp_flags::CREATE_ONLY, how)?;
-                slf.get().does(slf.py(), "insert_from", &operation)?;
-                Ok(slf)
-            }
-
-            /// Writes what an expression evaluates to, if the bin exists. As `bin(name).update_from`.
-            #[pyo3(signature = (
-                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
-            ))]
-            fn update_from<'py>(
-                slf: Bound<'py, Self>,
-                bin_name: &Bound<'py, PyString>,
-                expression: &Bound<'py, PyAny>,
-                ignore_op_failure: bool,
-                ignore_eval_failure: bool,
-                delete_if_null: bool,
-            ) -> PyResult<Bound<'py, Self>> {
-                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                let operation = scalar::write_from(bin_name, expression, scalar::exp_flags::UPDATE_ONLY, how)?;
-                slf.get().does(slf.py(), "update_from", &operation)?;
-                Ok(slf)
-            }
-
-            /// Writes what an expression evaluates to. As `bin(name).upsert_from`.
-            #[pyo3(signature = (
-                bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
-            ))]
-            fn upsert_from<'py>(
-                slf: Bound<'py, Self>,
-                bin_name: &Bound<'py, PyString>,
-                expression: &Bound<'py, PyAny>,
-                ignore_op_failure: bool,
-                ignore_eval_failure: bool,
-                delete_if_null: bool,
-            ) -> PyResult<Bound<'py, Self>> {
-                let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                let operation = scalar::write_from(bin_name, expression, 0, how)?;
-                slf.get().does(slf.py(), "upsert_from", &operation)?;
-                Ok(slf)
-            }
-
             /// Makes the operation fail unless records have this generation: 1 or more.
             fn ensure_generation_is<'py>(
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let generation = self::generation(generation)?;
-                slf.get().chain.lock().expect(slf.py(), generation)?;
+                slf.get().chain.lock_py_attached(slf.py()).expect(slf.py(), generation)?;
                 Ok(slf)
             }
 
             /// Makes `replace` fail for records that do not exist.
             fn replace_only(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().chain.lock().replace_only(slf.py())?;
+                slf.get().chain.lock_py_attached(slf.py()).replace_only(slf.py())?;
                 Ok(slf)
             }
         }
+
+        expression_writes!($segment:
+            /// Writes what an expression evaluates to, if the bin does not exist. As `bin(name).insert_from`.
+            insert_from scalar::exp_flags::CREATE_ONLY;
+            /// Writes what an expression evaluates to, if the bin exists. As `bin(name).update_from`.
+            update_from scalar::exp_flags::UPDATE_ONLY;
+            /// Writes what an expression evaluates to. As `bin(name).upsert_from`.
+            upsert_from 0;
+        );
     };
 }
 

@@ -1,6 +1,6 @@
 use std::num::NonZeroUsize;
 use std::pin::pin;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;

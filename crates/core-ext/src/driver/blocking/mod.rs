@@ -17,7 +17,7 @@ mod sleepers;
 mod tests;
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,7 @@ use sharing::{SHARE_FROM, Sharing};
 use super::empty;
 use super::fork::DeadSocket;
 use super::tasks::ExchangeError;
+use super::thread;
 use crate::clock;
 use crate::command::compress::message_body;
 use crate::config::{PoolSizing, WhenFull};
@@ -52,11 +53,7 @@ const PER_COMBINER: usize = 32;
 /// Nodes per table of the second level.
 const CHUNK: usize = 256;
 
-static THREADS: AtomicUsize = AtomicUsize::new(0);
-
 thread_local! {
-    /// Numbers the threads in the order in which they first used a client.
-    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
     static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static ANSWER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
@@ -148,7 +145,7 @@ impl Pools {
             return sent.receive_for(None, job.interrupt, decode).map_err(ExchangeError::Failed);
         }
         let active = verdict.in_flight.div_ceil(*depth).min(combiners.len());
-        let combiner = &combiners[THREAD.with(|thread| thread % active)];
+        let combiner = &combiners[thread::number() % active];
         if let Some(joined) = combiner.join(pool, job.request, (job.now, job.stamp)) {
             let mut answer = ANSWER.take();
             let result = joined.finish(pool, job, &mut answer, decode);
@@ -179,7 +176,7 @@ impl Pools {
         let unsent = |kind| ExchangeError::Failed(Failure::new(kind, false));
         let Some(pool) = self.pool(node.id(), class) else { return Err(unsent(FailureKind::NodeGone)) };
         let mut now = job.now;
-        let checked_out = THREAD.with(|thread| pool.check_out(*thread, now, job.deadline, job.interrupt));
+        let checked_out = pool.check_out(thread::number(), now, job.deadline, job.interrupt);
         let mut lease = match checked_out {
             Ok(CheckedOut::Ready(lease)) => match Self::looked_at(lease, now) {
                 Ok(lease) => lease,
@@ -292,7 +289,7 @@ impl Pools {
         let Some(pool) = self.pool(node.id(), Class::Single) else { return };
         for index in 0..pool.missing() {
             // The first one goes to the thread that made the client, the others to those that come next.
-            let Some(place) = THREAD.with(|thread| pool.place_ahead(*thread + index)) else { return };
+            let Some(place) = pool.place_ahead(thread::number() + index) else { return };
             let mut now = clock::now();
             match self.open(node, place, None, &mut now) {
                 Ok(lease) => lease.give_back(now),

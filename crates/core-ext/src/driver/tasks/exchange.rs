@@ -1,6 +1,6 @@
 //! One request and its answer, as a future is polled.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -13,8 +13,8 @@ use crate::lane::{Class, Millis, Ticket};
 use crate::metrics::Stamp;
 
 thread_local! {
-    static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static REQUEST: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static ANSWER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// One request and its answer. Dropped before the end, it becomes an orphan: its answer goes to nobody else.
