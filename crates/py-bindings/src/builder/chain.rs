@@ -108,7 +108,8 @@ pub(super) struct Segment {
     pub(super) keys: Keys,
     pub(super) ops: Ops,
     pub(super) projection: Projection,
-    pub(super) filter: Option<Expression>,
+    /// Boxed, as are other rare ones: chains are moved about.
+    pub(super) filter: Option<Box<Expression>>,
     pub(super) generation: Option<u32>,
     pub(super) expiration: Option<Expiration>,
     pub(super) durable_delete: Option<bool>,
@@ -117,13 +118,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// In the place of one that was taken.
-    pub(super) fn nothing() -> Box<Self> {
-        Self::new(Verb::Query, Keys::Many(Vec::new()))
-    }
-
-    fn new(verb: Verb, keys: Keys) -> Box<Self> {
-        Box::new(Self {
+    fn new(verb: Verb, keys: Keys) -> Self {
+        Self {
             verb,
             keys,
             ops: Ops::default(),
@@ -133,7 +129,7 @@ impl Segment {
             expiration: None,
             durable_delete: None,
             function: None,
-        })
+        }
     }
 
     /// Whether it has been told what to do.
@@ -160,12 +156,14 @@ pub(super) struct Defaults {
 }
 
 /// What a chain is about.
-#[allow(clippy::vec_box)] // They are moved from one field to another.
+#[allow(clippy::large_enum_variant)] // It lives in the allocation of its chain.
 pub(super) enum Target {
     /// Records, by their keys: the operations before the last one, and that.
-    Keys { before: Vec<Box<Segment>>, last: Box<Segment> },
+    Keys { before: Vec<Segment>, last: Segment },
     /// A set.
     DataSet(Box<Query>),
+    /// Nothing any more: a terminal has taken it.
+    Taken,
 }
 
 /// The transaction of a chain.
@@ -189,12 +187,11 @@ impl Membership {
 pub(crate) struct Chain {
     pub(super) context: Arc<Context>,
     pub(super) target: Target,
-    pub(super) defaults: Defaults,
+    /// `None`: nothing has been said for all operations.
+    defaults: Option<Box<Defaults>>,
     pub(super) txn: Membership,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
-    /// It has been carried out.
-    spent: bool,
 }
 
 #[cold]
@@ -245,33 +242,52 @@ impl Chain {
         Arc::new(Mutex::new(Self {
             context: Arc::clone(context),
             target,
-            defaults: Defaults::default(),
+            defaults: None,
             txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
-            spent: false,
         }))
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
-        if self.spent { Err(spent(py)) } else { Ok(()) }
+        if matches!(self.target, Target::Taken) { Err(spent(py)) } else { Ok(()) }
+    }
+
+    /// What holds for all operations that say nothing else, to be changed.
+    pub(super) fn defaults_mut(&mut self) -> &mut Defaults {
+        self.defaults.get_or_insert_default()
+    }
+
+    /// The filter of operations that have none of their own.
+    pub(super) fn default_filter(&self) -> Option<Expression> {
+        self.defaults.as_ref()?.filter.clone()
+    }
+
+    /// When records expire of which an operation does not say it.
+    pub(super) fn default_expiration(&self) -> Option<Expiration> {
+        self.defaults.as_ref()?.expiration
+    }
+
+    /// Whether deletes leave a tombstone, if their operation does not say it.
+    pub(super) fn default_durable_delete(&self) -> Option<bool> {
+        self.defaults.as_ref()?.durable_delete
     }
 
     /// The operation that is being described.
     pub(super) fn last(&mut self, py: Python<'_>, method: &str) -> PyResult<&mut Segment> {
-        self.check(py)?;
         match &mut self.target {
             Target::Keys { last, .. } => Ok(last),
             Target::DataSet(_) => Err(only_keys(py, method)),
+            Target::Taken => Err(spent(py)),
         }
     }
 
     /// The query of a data set; `None`: it is about keys.
     pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
-        self.check(py)?;
         match &mut self.target {
             Target::Keys { .. } => Ok(None),
             Target::DataSet(query) => Ok(Some(query)),
+            Target::Taken => Err(spent(py)),
         }
     }
 
@@ -286,10 +302,10 @@ impl Chain {
 
     /// Has the present operation do something with bins. What reads only can be part of a query, too.
     pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
-        self.check(py)?;
         let segment = match &mut self.target {
             Target::Keys { last, .. } => last,
             Target::DataSet(query) => return query.add(py, method, ops),
+            Target::Taken => return Err(spent(py)),
         };
         let verb = segment.verb;
         if verb == Verb::Query {
@@ -311,10 +327,10 @@ impl Chain {
 
     /// What a query reads.
     pub(super) fn project(&mut self, py: Python<'_>, projection: Projection) -> PyResult<()> {
-        self.check(py)?;
         let (place, empty) = match &mut self.target {
             Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
             Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
+            Target::Taken => return Err(spent(py)),
         };
         if !empty {
             return Err(bins_and_steps(py));
@@ -329,16 +345,16 @@ impl Chain {
 
     /// Sets the filter of the present operation.
     pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression) -> PyResult<()> {
-        self.check(py)?;
         let place = match &mut self.target {
             Target::Keys { last, .. } => &mut last.filter,
             Target::DataSet(query) => &mut query.filter_expression,
+            Target::Taken => return Err(spent(py)),
         };
         if place.is_some() {
             let text = "where() has been called for this operation: combine both conditions with Exp.and_([..])";
             return Err(errors::invalid_argument(py, text));
         }
-        *place = Some(filter);
+        *place = Some(Box::new(filter));
         Ok(())
     }
 
@@ -408,36 +424,36 @@ impl Chain {
 
     /// For people.
     pub(super) fn describe(&self, class: &str) -> String {
-        let state = if self.spent { ", executed" } else { "" };
         match &self.target {
             Target::Keys { before, last } => {
                 let one = |segment: &Segment| format!("{} of {}", segment.verb.name(), segment.keys.len());
                 let all: Vec<_> = before.iter().chain([last]).map(|segment| one(segment)).collect();
-                format!("<{class}: {}{state}>", all.join(", "))
+                format!("<{class}: {}>", all.join(", "))
             }
-            Target::DataSet(query) => format!("<{class}: query of {:?}{state}>", query.namespace()),
+            Target::DataSet(query) => format!("<{class}: query of {:?}>", query.namespace()),
+            Target::Taken => format!("<{class}: executed>"),
+        }
+    }
+
+    /// Whether it can be carried out. A terminal that asks takes the target, or all.
+    pub(super) fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.target {
+            Target::Keys { last, .. } => last.check_whole(py),
+            Target::DataSet(_) => Ok(()),
+            Target::Taken => Err(spent(py)),
         }
     }
 
     /// All that it was told, for a terminal: there is one only.
-    pub(super) fn take(chain: &Shared, py: Python<'_>) -> PyResult<Self> {
-        let mut this = chain.lock_py_attached(py);
-        this.check(py)?;
-        if let Target::Keys { last, .. } = &this.target {
-            last.check_whole(py)?;
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            context: Arc::clone(&self.context),
+            target: std::mem::replace(&mut self.target, Target::Taken),
+            defaults: self.defaults.take(),
+            txn: std::mem::take(&mut self.txn),
+            fail_on_filtered_out: self.fail_on_filtered_out,
+            include_missing_keys: self.include_missing_keys,
         }
-        let taken = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-        let taken = Self {
-            context: Arc::clone(&this.context),
-            target: std::mem::replace(&mut this.target, taken),
-            defaults: std::mem::take(&mut this.defaults),
-            txn: std::mem::take(&mut this.txn),
-            fail_on_filtered_out: this.fail_on_filtered_out,
-            include_missing_keys: this.include_missing_keys,
-            spent: false,
-        };
-        this.spent = true;
-        Ok(taken)
     }
 }
 

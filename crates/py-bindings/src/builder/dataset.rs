@@ -23,7 +23,7 @@ pub(super) struct Query {
     pub(super) ops: Ops,
     /// A range of a secondary index.
     pub(super) index: Option<Filter>,
-    pub(super) filter_expression: Option<Expression>,
+    pub(super) filter_expression: Option<Box<Expression>>,
     pub(super) partitions: Option<Py<PartitionFilter>>,
     pub(super) chunk_size: Option<u64>,
     pub(super) limit: Option<u64>,
@@ -89,7 +89,7 @@ impl Query {
     /// A policy with what was said here.
     pub(super) fn policy(&self, mut policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
         let changed = Arc::make_mut(&mut policy);
-        changed.base_policy.filter_expression = self.filter_expression.clone().or(default_filter);
+        changed.base_policy.filter_expression = self.filter_expression.as_deref().cloned().or(default_filter);
         if let Some(rate) = self.records_per_second {
             changed.records_per_second = rate;
         }

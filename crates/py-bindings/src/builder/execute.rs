@@ -15,6 +15,7 @@ use aerospike_core::{
     WritePolicy,
 };
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
 use super::dataset::Query;
@@ -89,27 +90,33 @@ pub(super) fn execute(
     gives: Gives,
 ) -> PyResult<Py<PyAny>> {
     surface.guard(py, gives.name(), || {
-        let mut chain = Chain::take(&chain()?, py)?;
-        let core = Arc::clone(&chain.context.core);
+        let (shared, on_error) = (chain()?, OnError::of(on_error)?);
+        let mut chain = shared.lock_py_attached(py);
+        chain.check_whole(py)?;
+        let context = Arc::clone(&chain.context);
+        let core = &context.core;
         core.check_open(py)?;
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
-        let on_error = OnError::of(on_error, one)?;
         let judge = Judge {
-            on_error,
+            on_error: on_error.unwrap_or(if one { OnError::Raise } else { OnError::InStream }),
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
             one,
         };
-        if let Target::DataSet(query) = &chain.target {
-            return dataset(py, &chain, query, surface, gives);
+        if one && !chain.applies_function() {
+            let single = single(py, &mut chain, judge, surface, gives)?;
+            drop(chain);
+            return surface.carry_out(py, core, single);
         }
-        if one && let Some((function, key, policy)) = chain.only_function(py) {
-            return apply(py, &core, *function, key, policy, judge, surface, gives);
+        let mut taken = chain.take();
+        drop(chain);
+        if let Target::DataSet(query) = &taken.target {
+            return dataset(py, &taken, query, surface, gives);
         }
-        if one {
-            return surface.carry_out(py, &core, single(py, chain, judge, surface, gives)?);
+        if one && let Some((function, key, policy)) = taken.only_function(py) {
+            return apply(py, core, *function, key, policy, judge, surface, gives);
         }
-        surface.carry_out(py, &core, several(py, chain, judge, surface, gives)?)
+        surface.carry_out(py, core, several(py, taken, judge, surface, gives)?)
     })
 }
 
@@ -166,13 +173,15 @@ impl Segment {
             _ => Becomes::Nothing,
         }
     }
+}
 
+impl Projection {
     /// The bits of the header, and the operations, of a read without steps.
-    fn projected(&mut self) -> (u8, Ops) {
-        match std::mem::take(&mut self.projection) {
-            Projection::All => (info1::GET_ALL, Ops::default()),
-            Projection::Named(names) => (0, *names),
-            Projection::Nothing => (info1::NO_BIN_DATA, Ops::default()),
+    fn asked(self) -> (u8, Ops) {
+        match self {
+            Self::All => (info1::GET_ALL, Ops::default()),
+            Self::Named(names) => (0, *names),
+            Self::Nothing => (info1::NO_BIN_DATA, Ops::default()),
         }
     }
 }
@@ -181,7 +190,7 @@ impl Chain {
     /// The policy of a read with what was said of it.
     fn read_policy(&self, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
         let mut policy = self.context.read(key);
-        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
             base.filter_expression = filter;
@@ -194,9 +203,9 @@ impl Chain {
     fn write_policy(&self, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
         let mut policy = self.context.write(key);
         let action = segment.verb.action();
-        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let expiration = self.expiration(segment);
-        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete);
+        let durable_delete = segment.durable_delete.or_else(|| self.default_durable_delete());
         let generation = segment.generation;
         let as_it_is = policy.record_exists_action == action
             && filter.is_none()
@@ -225,30 +234,30 @@ impl Chain {
     }
 
     fn expiration(&self, segment: &Segment) -> Option<aerospike_core::Expiration> {
-        if segment.verb.sets_expiration() { segment.expiration.or(self.defaults.expiration) } else { None }
+        if segment.verb.sets_expiration() { segment.expiration.or_else(|| self.default_expiration()) } else { None }
     }
 }
 
 /// The command of a chain about one record.
 fn single(
     py: Python<'_>,
-    mut chain: Chain,
+    chain: &mut Chain,
     judge: Judge,
     surface: Surface,
     gives: Gives,
-) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>>> {
-    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, placeholder) else {
+) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()> + use<>>> {
+    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
+    let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
     let key = segment.keys.first().clone_ref(py);
-    let (verb, becomes) = (segment.verb, segment.becomes());
-    let outcome = One { verb, operate: segment.operate(), judge, surface, gives };
     let policy = if verb.writes() {
         PolicyRef::Write(chain.write_policy(&mut segment, key.get()))
     } else {
         PolicyRef::Read(chain.read_policy(&mut segment, key.get()))
     };
+    let Segment { ops, projection, .. } = segment;
+    let outcome = One { verb, operate, judge, surface, gives };
     let call = Call { key, policy, writes: verb.writes(), becomes, outcome: Some(Box::new(outcome)) };
     let (policy, key) = (call.policy.clone(), call.key.clone_ref(py));
     let timeout = policy.server_timeout_ms();
@@ -257,15 +266,15 @@ fn single(
             let base = &policy.base_policy;
             let (header, ops) = match verb {
                 Verb::Exists => (read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout), Ops::default()),
-                _ if segment.ops.is_empty() => {
-                    let (what, ops) = segment.projected();
+                _ if ops.is_empty() => {
+                    let (what, ops) = projection.asked();
                     (read_header(base, info1::READ | what, 0, timeout), ops)
                 }
                 _ => {
-                    let asked = segment.ops.asked;
+                    let asked = ops.asked;
                     let each = asked.all_answers && asked.reads & info1::GET_ALL == 0;
                     let info2 = if each { info2::RESPOND_ALL_OPS } else { 0 };
-                    (read_header(base, asked.reads, info2, timeout), segment.ops)
+                    (read_header(base, asked.reads, info2, timeout), ops)
                 }
             };
             let written = request::encoded(base, &header, (key.get(), false), &ops.raw, out);
@@ -278,7 +287,6 @@ fn single(
                 Verb::Delete => request::delete(policy, key.get(), timeout, out),
                 Verb::Touch => request::touch(policy, key.get(), timeout, out),
                 _ => {
-                    let ops = segment.ops;
                     let header = if ops.results {
                         operate_header(policy, ops.asked, timeout)
                     } else {
@@ -295,11 +303,18 @@ fn single(
 }
 
 impl Chain {
+    /// Whether its last operation applies a function.
+    fn applies_function(&self) -> bool {
+        matches!(&self.target, Target::Keys { last, .. } if last.function.is_some())
+    }
+
     /// The function of a chain that applies one to one record.
     fn only_function(&mut self, py: Python<'_>) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
         let Target::Keys { last, .. } = &mut self.target else { return None };
         let function = last.function.take()?;
-        let mut segment = std::mem::replace(last, Segment::nothing());
+        let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut self.target, Target::Taken) else {
+            return None;
+        };
         let key = segment.keys.first().clone_ref(py);
         let policy = self.write_policy(&mut segment, key.get());
         Some((function, key, policy))
@@ -345,8 +360,7 @@ fn several(
     surface: Surface,
     gives: Gives,
 ) -> PyResult<impl Twin + use<>> {
-    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-    let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, placeholder) else {
+    let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
     segments.push(last);
@@ -424,10 +438,11 @@ fn several(
 
 impl Chain {
     /// What the rows of an operation do, and their keys.
-    fn shape(&self, batch: &BatchPolicy, mut segment: Box<Segment>) -> aerolane::Result<(RawShape, Keys)> {
-        let filter_expression = segment.filter.take().or_else(|| self.defaults.filter.clone());
+    fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+        let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let single = self.context.write(segment.keys.first().get());
-        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete).unwrap_or(single.durable_delete);
+        let durable_delete =
+            segment.durable_delete.or_else(|| self.default_durable_delete()).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {
             None => (GenerationPolicy::None, 0),
             Some(generation) => (GenerationPolicy::ExpectGenEqual, generation),
@@ -451,7 +466,7 @@ impl Chain {
         };
         let shape = match verb {
             Verb::Query if segment.ops.is_empty() => {
-                let (what, ops) = segment.projected();
+                let (what, ops) = segment.projection.asked();
                 RawShape::read(batch, &reading, what, ops.raw)?
             }
             Verb::Query => {
@@ -502,7 +517,7 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
         return Err(errors::invalid_argument(py, text));
     }
-    let mut policy = query.policy(chain.context.query(query.namespace()), chain.defaults.filter.clone());
+    let mut policy = query.policy(chain.context.query(query.namespace()), chain.default_filter());
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),

@@ -13,7 +13,7 @@ macro_rules! row_methods {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().shared(slf.py(), "default_where")?, expression, params)?;
-                slf.get().with(slf.py(), "default_where", |chain| chain.defaults.filter = Some(filter))?;
+                slf.get().with(slf.py(), "default_where", |chain| chain.defaults_mut().filter = Some(filter))?;
                 Ok(slf)
             }
 
@@ -37,7 +37,7 @@ macro_rules! row_methods {
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::seconds(seconds)?;
                 slf.get().with(slf.py(), "default_expire_record_after_seconds", |chain| {
-                    chain.defaults.expiration = Some(expiration)
+                    chain.defaults_mut().expiration = Some(expiration)
                 })?;
                 Ok(slf)
             }
@@ -49,7 +49,7 @@ macro_rules! row_methods {
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::after(duration)?;
                 slf.get().with(slf.py(), "default_expire_record_after", |chain| {
-                    chain.defaults.expiration = Some(expiration)
+                    chain.defaults_mut().expiration = Some(expiration)
                 })?;
                 Ok(slf)
             }
@@ -60,31 +60,34 @@ macro_rules! row_methods {
                 when: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::at(when)?;
-                slf.get()
-                    .with(slf.py(), "default_expire_record_at", |chain| chain.defaults.expiration = Some(expiration))?;
+                slf.get().with(slf.py(), "default_expire_record_at", |chain| {
+                    chain.defaults_mut().expiration = Some(expiration)
+                })?;
                 Ok(slf)
             }
 
             /// Records never expire, for all operations that say nothing themselves.
             fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = Some(aerospike_core::Expiration::Never);
-                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults.expiration = never)?;
+                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults_mut().expiration = never)?;
                 Ok(slf)
             }
 
             /// Records expire as before, for all operations that say nothing themselves.
             fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = Some(aerospike_core::Expiration::DontUpdate);
-                slf.get()
-                    .with(slf.py(), "default_with_no_change_in_expiration", |chain| chain.defaults.expiration = same)?;
+                slf.get().with(slf.py(), "default_with_no_change_in_expiration", |chain| {
+                    chain.defaults_mut().expiration = same
+                })?;
                 Ok(slf)
             }
 
             /// Records expire as the server is configured, for all operations that say nothing themselves.
             fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = Some(aerospike_core::Expiration::NamespaceDefault);
-                slf.get()
-                    .with(slf.py(), "default_expiry_from_server_default", |chain| chain.defaults.expiration = server)?;
+                slf.get().with(slf.py(), "default_expiry_from_server_default", |chain| {
+                    chain.defaults_mut().expiration = server
+                })?;
                 Ok(slf)
             }
 
@@ -277,7 +280,7 @@ macro_rules! expiring {
             /// Has deletes leave a tombstone, for all operations that say nothing themselves.
             fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_with_durable_delete", |chain| {
-                    chain.defaults.durable_delete = Some(true)
+                    chain.defaults_mut().durable_delete = Some(true)
                 })?;
                 Ok(slf)
             }
@@ -285,7 +288,7 @@ macro_rules! expiring {
             /// Has deletes leave no tombstone, for all operations that say nothing themselves.
             fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_without_durable_delete", |chain| {
-                    chain.defaults.durable_delete = Some(false)
+                    chain.defaults_mut().durable_delete = Some(false)
                 })?;
                 Ok(slf)
             }

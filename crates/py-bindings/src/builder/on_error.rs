@@ -52,16 +52,14 @@ pub(super) fn handler(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 impl OnError {
-    /// The argument `on_error`; `one`: the call is about one record.
-    pub(super) fn of(value: Option<&Bound<'_, PyAny>>, one: bool) -> PyResult<Self> {
-        let Some(value) = value.filter(|value| !value.is_none()) else {
-            return Ok(if one { Self::Raise } else { Self::InStream });
-        };
+    /// The argument `on_error`; `None`: nothing was said.
+    pub(super) fn of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+        let Some(value) = value.filter(|value| !value.is_none()) else { return Ok(None) };
         if value.is_instance(strategy(value.py())?)? {
-            return Ok(Self::InStream);
+            return Ok(Some(Self::InStream));
         }
         if value.is_callable() {
-            return Ok(Self::Handler(value.clone().unbind()));
+            return Ok(Some(Self::Handler(value.clone().unbind())));
         }
         let kind = value.get_type();
         Err(PyTypeError::new_err(format!(
