@@ -427,7 +427,7 @@ impl Chain {
         match &self.target {
             Target::Keys { before, last } => {
                 let one = |segment: &Segment| format!("{} of {}", segment.verb.name(), segment.keys.len());
-                let all: Vec<_> = before.iter().chain([last]).map(|segment| one(segment)).collect();
+                let all: Vec<_> = before.iter().chain([last]).map(one).collect();
                 format!("<{class}: {}>", all.join(", "))
             }
             Target::DataSet(query) => format!("<{class}: query of {:?}>", query.namespace()),
