@@ -41,7 +41,7 @@ impl Keys {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> + Clone {
         match self {
             Self::One(key) => std::slice::from_ref(key),
             Self::Many(keys) => keys,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use aerolane::Error;
+use aerolane::ael::Version;
 use aerolane::client::RawShape;
 use aerolane::command::encode::{operate_header, read_header, write_header};
 use aerolane_wire::WireError;
@@ -17,6 +18,7 @@ use aerospike_core::{
 use pyo3::prelude::*;
 
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
+use super::context::Context;
 use super::dataset::Query;
 use super::on_error::{Judge, OnError};
 use super::ops::Ops;
@@ -24,6 +26,7 @@ use super::result::{Outcome, Row};
 use super::stream::{Chunks, Source};
 use super::surface::Surface;
 use super::verb::Verb;
+use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
 use crate::call::{self, Becomes, Call, PolicyRef};
@@ -353,7 +356,8 @@ fn several(
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().clone_ref(py);
     let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
-    let in_txn = policy.base_policy.txn.is_some();
+    let implicit = implicit(&chain, &segments);
+    let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
     let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
@@ -419,7 +423,35 @@ fn several(
             None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
         }
     };
-    Ok(Batches { policy, runs, convert })
+    Ok(Batches { policy, runs, implicit, convert })
+}
+
+/// How a chain that writes becomes a transaction of its own: when it is about several records of one strongly consistent
+/// namespace, and says nothing of transactions itself.
+fn implicit(chain: &Chain, segments: &[Box<Segment>]) -> Option<Implicit> {
+    /// Servers have transactions since then.
+    const SINCE: Version = Version::new(8, 0, 0);
+    let Context { core, behavior, .. } = &*chain.context;
+    let outside = !chain.txn.is_own() && chain.transaction().is_none();
+    let writes = segments.iter().any(|segment| segment.verb.writes());
+    let first = segments[0].keys.first().get();
+    if !(outside && writes) || core.mode(first.namespace()) != Some(true) {
+        return None;
+    }
+    let rules = core.transaction_rules();
+    let mut keys = segments.iter().flat_map(|segment| segment.keys.iter().map(Py::get));
+    let several = keys.clone().any(|key| key.digest() != first.digest());
+    let one_namespace = keys.all(|key| key.namespace() == first.namespace());
+    if !(rules.implicit_batch_writes && several && one_namespace) || chain.context.oldest_server() < Some(SINCE) {
+        return None;
+    }
+    let settings = behavior.get().policies();
+    Some(Implicit {
+        attempts: rules.attempts,
+        pause: rules.sleep_between_attempts,
+        verify: settings.txn_verify_policy(),
+        roll: settings.txn_roll_policy(),
+    })
 }
 
 impl Chain {

@@ -9,6 +9,7 @@ mod cluster;
 mod dataset;
 mod definition;
 mod host;
+mod retrying;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines
 mod session;
