@@ -154,6 +154,12 @@ macro_rules! cluster_class {
                 metrics::snapshot(py, &self.core.raw)
             }
 
+            /// The `TransactionSettings` in force: what was given, and the defaults for the rest.
+            #[getter]
+            fn transaction_settings(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                self.core.transaction_rules().to_python(py)
+            }
+
             /// Whether the cluster is open and an active node is known.
             #[getter]
             fn is_connected(&self) -> bool {

@@ -6,6 +6,7 @@
 mod awaitable;
 mod client;
 mod cluster;
+mod connector;
 mod dataset;
 mod definition;
 mod host;
