@@ -489,12 +489,12 @@ def test_all_of_it_or_nothing(either, session, keys, consistent):
     assert [code for _, code in rows(either, chain)] == [ResultCode.OK] * 5
     assert [value_of(either, key) for key in keys] == [3, 3, 3, 1]
     # The second batch gets no answer: what the first one has written is taken back.
-    with consistent.inject("drop-after", on="write", skip=3, times=1), pytest.raises(AerospikeError):
+    with consistent.inject("drop-after", on="batch", skip=1, times=1), pytest.raises(AerospikeError):
         either.results(session.upsert(keys[:2]).put({"n": 4}).upsert(keys[:2]).put({"n": 5}))
     eventually(lambda: not is_locked(either, keys[0]))
     assert [value_of(either, key) for key in keys] == [3, 3, 3, 1]
     # A commit that was refused is tried again, with all that came before it.
-    with consistent.inject("result", int(ResultCode.FAIL_FORBIDDEN), on="write", skip=5, times=1):
+    with consistent.inject("result", int(ResultCode.FAIL_FORBIDDEN), on="write", skip=1, times=1):
         assert [code for _, code in rows(either, session.upsert(keys).put({"n": 6}))] == [ResultCode.OK] * 4
     assert [value_of(either, key) for key in keys] == [6] * 4
 
@@ -538,7 +538,7 @@ def test_a_batch_that_meets_another_transaction_is_tried_again(either, session, 
     assert raised.value.result_code is ResultCode.MRT_BLOCKED
     assert time.monotonic() - begun >= 9 * 0.01
     assert [value_of(either, key) for key in keys] == [1] * 4
-    # It can be interrupted by nobody else's failure: one that is no conflict is not repeated.
+    # What is no conflict is not repeated.
     with (
         consistent.inject("result", int(ResultCode.FAIL_FORBIDDEN), on="write", times=1),
         pytest.raises(AerospikeError),
