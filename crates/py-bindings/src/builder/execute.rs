@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
 use super::context::Context;
 use super::dataset::Query;
+use super::live::LiveRows;
 use super::on_error::{Judge, OnError};
 use super::ops::Ops;
 use super::result::{Outcome, Row};
@@ -43,6 +44,8 @@ use crate::{errors, request, udf};
 pub(super) enum Gives {
     /// All results.
     Stream,
+    /// All results, as they come.
+    Live,
     /// The first result, or `None`.
     First,
     /// The first result, which there must be.
@@ -53,6 +56,7 @@ impl Gives {
     const fn name(self) -> &'static str {
         match self {
             Self::Stream => "execute",
+            Self::Live => "stream",
             Self::First => "first",
             Self::FirstOrRaise => "first_or_raise",
         }
@@ -60,7 +64,7 @@ impl Gives {
 
     /// What the results become.
     fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
-        if self == Self::Stream {
+        if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
         match source.take() {
@@ -102,6 +106,7 @@ pub(super) fn execute(
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
             one,
+            each: gives == Gives::Live,
         };
         if let Target::DataSet(query) = &chain.target {
             return dataset(py, &chain, query, surface, gives);
@@ -112,7 +117,12 @@ pub(super) fn execute(
         if one {
             return surface.carry_out(py, &core, single(py, chain, judge, surface, gives)?);
         }
-        surface.carry_out(py, &core, several(py, chain, judge, surface, gives)?)
+        let several = several(py, chain)?;
+        if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
+            let rows = LiveRows::begin(py, &core, several, judge);
+            return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
+        }
+        surface.carry_out(py, &core, several.command(judge, surface, gives))
     })
 }
 
@@ -334,20 +344,23 @@ fn apply(
 }
 
 /// Rows of a chain that come from one operation of it.
-struct Part {
-    verb: Verb,
-    operate: Option<bool>,
-    rows: usize,
+pub(super) struct Part {
+    pub(super) verb: Verb,
+    pub(super) operate: Option<bool>,
+    pub(super) rows: usize,
 }
 
-/// The command of a chain about several records.
-fn several(
-    py: Python<'_>,
-    mut chain: Chain,
-    judge: Judge,
-    surface: Surface,
-    gives: Gives,
-) -> PyResult<impl Twin + use<>> {
+/// A chain about several records, encoded.
+pub(super) struct Several {
+    pub(super) policy: Arc<BatchPolicy>,
+    /// Batches that are carried out one after the other.
+    pub(super) runs: Vec<Rows>,
+    pub(super) parts: Vec<Part>,
+    implicit: Option<Implicit>,
+}
+
+/// Encodes a chain about several records.
+fn several(py: Python<'_>, mut chain: Chain) -> PyResult<Several> {
     let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
     let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, placeholder) else {
         return Err(empty(py));
@@ -357,7 +370,6 @@ fn several(
     let namespace = segments[0].keys.first().clone_ref(py);
     let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
     let implicit = implicit(&chain, &segments);
-    let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
     let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
@@ -384,46 +396,55 @@ fn several(
         }
     }
     runs.push(rows);
-    let convert = move |py: Python<'_>, ran: Vec<Ran>| {
-        let mut results = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
-        let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
-        let mut failed = None;
-        for Ran { mut rows, result, refused } in ran {
-            let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
-            let whole = result.err().filter(|_| !answered);
-            if let Some(error) = &whole
-                && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
-            {
-                // A transaction is carried out as a whole, or fails as a whole.
-                return Err(errors::to_py(py, error));
+    Ok(Several { policy, runs, parts, implicit })
+}
+
+impl Several {
+    /// The command that carries it out as a whole.
+    fn command(self, judge: Judge, surface: Surface, gives: Gives) -> impl Twin + use<> {
+        let Self { policy, runs, parts, implicit } = self;
+        let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
+        let convert = move |py: Python<'_>, ran: Vec<Ran>| {
+            let mut results = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
+            let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
+            let mut failed = None;
+            for Ran { mut rows, result, refused } in ran {
+                let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
+                let whole = result.err().filter(|_| !answered);
+                if let Some(error) = &whole
+                    && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
+                {
+                    // A transaction is carried out as a whole, or fails as a whole.
+                    return Err(errors::to_py(py, error));
+                }
+                rows.drain(|key, outcome| {
+                    let Some((verb, operate)) = of_rows.next() else { return };
+                    let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
+                        (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
+                            Outcome::Failed(error.clone())
+                        }
+                        (outcome, _) => outcome,
+                    };
+                    results.push((verb, Row { key: Some(key.key), index: results.len() as i32, outcome }));
+                });
             }
-            rows.drain(|key, outcome| {
-                let Some((verb, operate)) = of_rows.next() else { return };
-                let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
-                    (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
-                        Outcome::Failed(error.clone())
+            let mut admitted = Vec::with_capacity(results.len());
+            for (verb, row) in results {
+                match judge.admit(py, verb, row) {
+                    Ok(row) => admitted.extend(row),
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
                     }
-                    (outcome, _) => outcome,
-                };
-                results.push((verb, Row { key: Some(key.key), index: results.len() as i32, outcome }));
-            });
-        }
-        let mut admitted = Vec::with_capacity(results.len());
-        for (verb, row) in results {
-            match judge.admit(py, verb, row) {
-                Ok(row) => admitted.extend(row),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
                 }
             }
-        }
-        match failed {
-            Some(error) => Err(error),
-            None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
-        }
-    };
-    Ok(Batches { policy, runs, implicit, convert })
+            match failed {
+                Some(error) => Err(error),
+                None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
+            }
+        };
+        Batches { policy, runs, implicit, convert }
+    }
 }
 
 /// How a chain that writes becomes a transaction of its own: when it is about several records of one strongly consistent
@@ -538,7 +559,7 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
-        Gives::Stream => query.chunk_size.or(query.limit),
+        Gives::Stream | Gives::Live => query.chunk_size.or(query.limit),
     };
     Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
     let filter = match &query.partitions {
@@ -549,7 +570,7 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
     let chunks =
         Chunks::new(again, asked.clone(), Arc::clone(&policy), filter.clone_ref(py), query.chunk_size, query.limit);
     let partitions = filter.bind(py);
-    if gives == Gives::Stream {
+    if matches!(gives, Gives::Stream | Gives::Live) {
         let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
             surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
         })?;

@@ -7,9 +7,10 @@
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
-//! * [`result`], [`stream`]: what comes of it; [`on_error`]: who hears of failures
+//! * [`result`], [`stream`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
+mod awaitable;
 mod bin;
 mod cdt;
 mod chain;
@@ -18,6 +19,7 @@ mod dataset;
 mod execute;
 mod expiration;
 mod hll_config;
+mod live;
 mod methods;
 mod on_error;
 mod operation_result;
@@ -47,6 +49,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cdt::CdtWriteInvertableBuilder>()?;
     module.add_class::<cdt::CdtPathBuilder>()?;
     module.add_class::<stream::RecordStream>()?;
+    module.add_class::<awaitable::AwaitableStream>()?;
     module.add_class::<result::RecordResult>()?;
     module.add_class::<operation_result::OperationResult>()?;
     module.add_class::<hll_config::HllConfig>()?;

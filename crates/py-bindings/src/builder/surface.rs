@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
+use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
 use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named};
 use super::context::Context;
@@ -63,6 +64,19 @@ impl Surface {
         match self {
             Self::Async => host::ready(py, result),
             Self::Sync => Ok(result),
+        }
+    }
+
+    /// What `stream()` of a builder gives.
+    pub(super) fn start_stream(
+        self,
+        py: Python<'_>,
+        chain: impl FnOnce() -> PyResult<Shared>,
+        on_error: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain(), on_error))?.into_any()),
+            Self::Sync => execute(py, chain, on_error, self, Gives::Live),
         }
     }
 

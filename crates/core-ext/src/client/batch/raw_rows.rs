@@ -270,6 +270,11 @@ impl<K: RawKey> RawBatch<K> {
         self.rows[row].outcome.of(&self.answers)
     }
 
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.rows.iter().map(|row| &row.key)
+    }
+
     /// Forgets all outcomes: to carry the batch out once more.
     pub fn reset(&mut self) {
         self.answers.clear();
