@@ -206,7 +206,7 @@ def test_closing_ends_what_is_under_way(slow):
 
 
 def in_flight(either):
-    return either.client.native.stats()["in_flight"] if "in_flight" in either.client.native.stats() else 0
+    return either.client.native.stats()["total"]["in_flight"]
 
 
 def test_in_a_transaction(new_cluster):

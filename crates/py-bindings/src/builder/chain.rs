@@ -342,6 +342,14 @@ impl Chain {
         Ok(())
     }
 
+    /// The text of a filter, for queries of a data set.
+    pub(super) fn text(&mut self, text: &str, params: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if let Target::DataSet(query) = &mut self.target {
+            query.text = Some(Arc::new(ael::Text::new(text, params)?));
+        }
+        Ok(())
+    }
+
     /// Sets when the records of the present operation expire.
     pub(super) fn expire(&mut self, py: Python<'_>, method: &str, expiration: Expiration) -> PyResult<()> {
         let last = self.last(py, method)?;

@@ -566,17 +566,26 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
         Some(filter) => filter.clone_ref(py),
         None => Py::new(py, PartitionFilter::all())?,
     };
-    let (asked, again) = (query.asked(), Arc::clone(core));
-    let chunks =
-        Chunks::new(again, asked.clone(), Arc::clone(&policy), filter.clone_ref(py), query.chunk_size, query.limit);
-    let partitions = filter.bind(py);
+    if let Some(text) = query.contradiction() {
+        return Err(errors::invalid_argument(py, text));
+    }
+    let (asked, wanted, of_plan) = (query.asked(), query.wanted(&chain.context), Arc::clone(core));
+    let planned = async move {
+        match wanted {
+            Some(wanted) => wanted.plan(of_plan, asked, policy).await,
+            None => Ok((asked, policy)),
+        }
+    };
+    let (again, partitions) = (Arc::clone(core), filter.clone_ref(py));
     if matches!(gives, Gives::Stream | Gives::Live) {
-        let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
+        let (chunk_size, limit) = (query.chunk_size, query.limit);
+        let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
+            let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
             surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
         })?;
         return surface.carry_out(py, core, twin);
     }
-    let first = query::first(py, core, asked, partitions, policy, move |py, record| {
+    let first = query::first(py, core, planned, filter.bind(py), move |py, record| {
         gives.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
     })?;
     surface.carry_out(py, core, first)

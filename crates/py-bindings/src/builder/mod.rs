@@ -6,7 +6,8 @@
 //! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
-//! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
+//! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
+//!   of a [`selection`] and a [`hint`]
 //! * [`result`], [`stream`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
@@ -18,6 +19,7 @@ pub(crate) mod context;
 mod dataset;
 mod execute;
 mod expiration;
+mod hint;
 mod hll_config;
 mod live;
 mod methods;
@@ -26,6 +28,7 @@ mod operation_result;
 mod ops;
 mod result;
 mod rows;
+mod selection;
 mod steps;
 mod stream;
 pub(crate) mod surface;
@@ -53,6 +56,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<result::RecordResult>()?;
     module.add_class::<operation_result::OperationResult>()?;
     module.add_class::<hll_config::HllConfig>()?;
+    module.add_class::<hint::QueryHint>()?;
+    module.add_class::<selection::QueryExplanation>()?;
     module.add("SyncQueryBuilder", py.get_type::<surface::SyncQueryBuilder>())?;
     module.add("SyncWriteSegmentBuilder", py.get_type::<surface::SyncWriteSegmentBuilder>())?;
     module.add("SyncDataSetWriteBuilder", py.get_type::<surface::SyncDataSetWriteBuilder>())?;

@@ -57,34 +57,3 @@ fn spread(mean: Duration) -> Duration {
     let random = RandomState::new().hash_one(0_u8) >> 11;
     mean.mul_f64(0.5 + random as f64 / (1_u64 << 53) as f64)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_are_spread_around_their_mean() {
-        let mean = Duration::from_millis(100);
-        let pauses: Vec<_> = (0..200).map(|_| spread(mean)).collect();
-        assert!(pauses.iter().all(|pause| (50..=150).contains(&pause.as_millis())), "{pauses:?}");
-        assert!(pauses.iter().any(|pause| *pause < mean) && pauses.iter().any(|pause| *pause > mean));
-        assert_eq!(spread(Duration::ZERO), Duration::ZERO);
-    }
-
-    #[test]
-    fn conflicts_are_repeated_and_nothing_else() {
-        let mean = Duration::from_millis(100);
-        let of = |code| pause(&Error::server_bare(code), mean);
-        assert_eq!(of(CHANGED), Some(Duration::ZERO));
-        assert!(of(BLOCKED).is_some_and(|pause| pause > Duration::ZERO));
-        assert_eq!(of(ResultCode::KeyExistsError), None);
-        assert_eq!(of(ResultCode::MrtExpired), None);
-        let commit = |kind, in_doubt| {
-            let cause = Error::server_bare(CHANGED);
-            pause(&Error::commit_failed(kind, Vec::new(), Vec::new(), in_doubt, cause), mean).is_some()
-        };
-        assert!(commit(CommitErrorType::VerifyFail, false));
-        assert!(!commit(CommitErrorType::MarkRollForwardAbandoned, true));
-        assert!(!commit(CommitErrorType::RollForwardAbandoned, false));
-    }
-}
