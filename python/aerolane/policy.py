@@ -39,7 +39,7 @@ from aerolane._aerolane import (
     get_behavior,
     get_behavior_or_default,
 )
-from aerolane.system_settings import SystemSettings
+from aerolane.system_settings import SystemSettings, TransactionSettings
 
 __all__ = [
     "AdminPolicy",
@@ -73,6 +73,7 @@ __all__ = [
     "Settings",
     "SystemSettings",
     "TlsConfig",
+    "TransactionSettings",
     "TxnRollPolicy",
     "TxnVerifyPolicy",
     "WhenFull",

@@ -1,9 +1,9 @@
-"""`SystemSettings`: what a `ClusterDefinition` says of connections, tends and the circuit breaker."""
+"""`SystemSettings`: what a `ClusterDefinition` says of connections, tends, the circuit breaker and transactions."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
-from aerolane._aerolane import ClientPolicy
+from aerolane._aerolane import ClientPolicy, _check_transaction_settings
 
 # The property of `ClientPolicy` that each one is.
 _NUMBERS = {
@@ -23,6 +23,27 @@ _TIMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class TransactionSettings:
+    """How sessions carry out transactions that they begin and end themselves, for `SystemSettings`.
+
+    * `implicit_batch_write_transactions`: whether a batch that writes several records of a strongly consistent
+      namespace, outside of a transaction, becomes a transaction of its own. Default True.
+    * `sleep_between_attempts`: the mean pause before another attempt, a `timedelta`. Default 20 ms.
+    * `number_of_attempts`: the most attempts, with the first one; at least 1. Default 10.
+
+    `None` leaves a setting at its default. Raises `TypeError` for a value of a wrong type and
+    `InvalidArgumentError` for one out of bounds.
+    """
+
+    implicit_batch_write_transactions: bool | None = None
+    sleep_between_attempts: timedelta | None = None
+    number_of_attempts: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_transaction_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SystemSettings:
     """Settings of a cluster, for `ClusterDefinition.with_system_settings`. What is `None` stays as it is.
 
@@ -34,6 +55,7 @@ class SystemSettings:
     * `max_socket_idle_time`: connections that were idle for so long are closed
     * `max_errors_in_error_window`, `num_tend_intervals_in_error_window`: so many errors within so many tend intervals,
       and the node is left alone for a while
+    * `transactions`: a `TransactionSettings`
 
     Times are `timedelta`s, in whole milliseconds, rounded up; `ClientPolicy` tells bounds and defaults.
     """
@@ -48,9 +70,10 @@ class SystemSettings:
     tend_interval: timedelta | None = None
     num_tend_intervals_in_error_window: int | None = None
     max_errors_in_error_window: int | None = None
+    transactions: TransactionSettings = TransactionSettings()
 
     def apply_to(self, policy: ClientPolicy) -> ClientPolicy:
-        """Sets the properties of a policy, and gives the policy.
+        """Sets the properties of a policy, and gives the policy. `transactions` are no part of it.
 
         Raises `TypeError` for a time that is no `timedelta`, and `InvalidArgumentError` for what is out of bounds.
         """

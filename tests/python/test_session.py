@@ -5,6 +5,7 @@ import pickle
 import threading
 import time
 import weakref
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,7 +20,7 @@ from aerolane.exceptions import (
     InvalidNodeError,
     RecordNotFoundError,
 )
-from aerolane.policy import Settings, SystemSettings
+from aerolane.policy import Settings, SystemSettings, TransactionSettings
 
 
 @pytest.fixture
@@ -256,6 +257,41 @@ def test_system_settings(new_cluster):
                 thread.join()
         assert [session.get(key).bins for key in keys] == [{"a": 1}] * 16
         assert cluster.stats(node)["connections_opened"] - opened <= 2
+
+
+async def test_transaction_settings(where):
+    defaults = TransactionSettings(
+        implicit_batch_write_transactions=True, sleep_between_attempts=timedelta(milliseconds=20), number_of_attempts=10
+    )
+    some = TransactionSettings(implicit_batch_write_transactions=False, number_of_attempts=3)
+    mixed = replace(some, sleep_between_attempts=timedelta(milliseconds=20))
+    for given, found in ((None, defaults), (TransactionSettings(), defaults), (some, mixed), (defaults, defaults)):
+        both = [ClusterDefinition(*where), sync.ClusterDefinition(*where)]
+        if given is not None:
+            for definition in both:
+                definition.with_system_settings(SystemSettings(transactions=given))
+        async with both[0].connect() as cluster:
+            assert cluster.transaction_settings == found
+        with both[1].connect() as cluster:
+            assert cluster.transaction_settings == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "values"),
+    [
+        (TypeError, "implicit_batch_write_transactions", [1, "yes"]),
+        (TypeError, "sleep_between_attempts", [0.02, 20, "20ms"]),
+        (TypeError, "number_of_attempts", [True, 1.0, "3"]),
+        (InvalidArgumentError, "sleep_between_attempts", [timedelta(seconds=-1), timedelta(days=60)]),
+        (InvalidArgumentError, "number_of_attempts", [0, -1, 2**32]),
+    ],
+)
+def test_transaction_settings_are_checked(where, kind, name, values):
+    for value in values:
+        with pytest.raises(kind, match=name):
+            TransactionSettings(**{name: value})
+    with pytest.raises(TypeError, match="transactions"):
+        sync.ClusterDefinition(*where).with_system_settings(SystemSettings(transactions={name: values[0]}))
 
 
 def test_wrong_cluster_name(where):

@@ -5,11 +5,14 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use aerolane::client::RawClient;
+use arc_swap::ArcSwap;
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, ffi};
 
 use crate::host::Lanes;
+use crate::query::indexes::Indexes;
+use crate::system::TransactionRules;
 use crate::{errors, fork};
 
 /// Where a client was made, for the warning about one that nobody closed.
@@ -57,6 +60,9 @@ impl Origin {
 pub(crate) struct ClientCore {
     pub(crate) raw: ManuallyDrop<RawClient>,
     pub(crate) lanes: Lanes,
+    /// The secondary indexes.
+    pub(crate) indexes: Indexes,
+    transactions: ArcSwap<TransactionRules>,
     /// As it was when the client was made.
     forks: u32,
     /// `None` for a client that cannot be closed.
@@ -66,7 +72,24 @@ pub(crate) struct ClientCore {
 impl ClientCore {
     pub(crate) fn new(raw: RawClient, origin: Option<Origin>) -> Arc<Self> {
         fork::watch();
-        Arc::new(Self { raw: ManuallyDrop::new(raw), lanes: Lanes::default(), forks: fork::forks(), origin })
+        Arc::new(Self {
+            raw: ManuallyDrop::new(raw),
+            lanes: Lanes::default(),
+            indexes: Indexes::default(),
+            transactions: ArcSwap::default(),
+            forks: fork::forks(),
+            origin,
+        })
+    }
+
+    /// How sessions carry out transactions of their own, as of now: it may change while the client is open.
+    pub(crate) fn transaction_rules(&self) -> TransactionRules {
+        **self.transactions.load()
+    }
+
+    /// Changes how sessions carry out transactions of their own.
+    pub(crate) fn set_transaction_rules(&self, rules: TransactionRules) {
+        self.transactions.store(Arc::new(rules));
     }
 
     /// Whether the client belongs to a process that this one was forked from. Nothing of it may be used then: its

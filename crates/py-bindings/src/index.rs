@@ -56,7 +56,10 @@ fn collection(cit: Option<Object<'_, '_>>) -> PyResult<CollectionIndexType> {
 
 fn task(core: &Arc<ClientCore>) -> impl FnOnce(Python<'_>, aerospike_core::IndexTask) -> PyResult<Py<PyAny>> + use<> {
     let core = Arc::clone(core);
-    move |py, task| Ok(Py::new(py, IndexTask::new(core, task))?.into_any())
+    move |py, task| {
+        core.indexes.changed();
+        Ok(Py::new(py, IndexTask::new(core, task))?.into_any())
+    }
 }
 
 /// An index on a bin, or on what a context selects in it.
@@ -143,6 +146,9 @@ pub(crate) fn drop_index(
     let core = Arc::clone(core);
     Ok(Control {
         future: async move { client.drop_index(&policy, &names.namespace, &names.set_name, &names.index_name).await },
-        convert: move |py: Python<'_>, task| Ok(Py::new(py, DropIndexTask::new(core, task))?.into_any()),
+        convert: move |py: Python<'_>, task| {
+            core.indexes.changed();
+            Ok(Py::new(py, DropIndexTask::new(core, task))?.into_any())
+        },
     })
 }

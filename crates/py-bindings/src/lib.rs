@@ -11,6 +11,7 @@
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
+//! * [`system`]: settings of a whole cluster
 //! * [`argument`]: what async methods are given
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -57,6 +58,7 @@ mod rng;
 mod session;
 mod small_bytes;
 mod streams;
+mod system;
 mod txn;
 mod udf;
 mod value;
@@ -101,6 +103,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ael::register(module)?;
     policy::register(module)?;
     behavior::register(module)?;
+    system::register(module)?;
     host::register(module)?;
     client::register(module)?;
     builder::register(module)?;

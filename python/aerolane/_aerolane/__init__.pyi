@@ -223,6 +223,7 @@ from ._session import SyncNode as SyncNode
 from ._session import SyncSession as SyncSession
 from ._session import SyncTransactionalSession as SyncTransactionalSession
 from ._session import TransactionalSession as TransactionalSession
+from ._session import _check_transaction_settings as _check_transaction_settings
 from ._step_policies import AdminPolicy as AdminPolicy
 from ._step_policies import BatchDeletePolicy as BatchDeletePolicy
 from ._step_policies import BatchReadPolicy as BatchReadPolicy

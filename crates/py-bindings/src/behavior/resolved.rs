@@ -99,6 +99,12 @@ impl Resolved {
         policy
     }
 
+    /// Whether queries may read all records when no index serves their text. By default they may.
+    pub(crate) fn allow_scans_with_where(&self, sc: bool) -> bool {
+        let mode = if sc { Mode::Sc } else { Mode::Ap };
+        self.settings(OpKind::Read, OpShape::Query, mode).allow_scans_with_where.unwrap_or(true)
+    }
+
     pub(crate) fn query(&self, sc: bool) -> Arc<core::QueryPolicy> {
         Arc::clone(&self.query[usize::from(sc)])
     }

@@ -41,7 +41,7 @@ impl Keys {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> + Clone {
         match self {
             Self::One(key) => std::slice::from_ref(key),
             Self::Many(keys) => keys,
@@ -195,7 +195,7 @@ pub(crate) struct Chain {
 }
 
 #[cold]
-fn spent(py: Python<'_>) -> PyErr {
+pub(super) fn spent(py: Python<'_>) -> PyErr {
     let text = "this builder has been executed: begin another one with a method of the session";
     errors::to_py(py, &aerolane::Error::client_error(text))
 }
@@ -355,6 +355,14 @@ impl Chain {
             return Err(errors::invalid_argument(py, text));
         }
         *place = Some(Box::new(filter));
+        Ok(())
+    }
+
+    /// The text of a filter, for queries of a data set.
+    pub(super) fn text(&mut self, text: &str, params: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if let Target::DataSet(query) = &mut self.target {
+            query.text = Some(Arc::new(ael::Text::new(text, params)?));
+        }
         Ok(())
     }
 

@@ -96,6 +96,12 @@ impl Context {
         policy
     }
 
+    /// Whether queries of a namespace may read all records when no index serves their text.
+    pub(super) fn allow_scans_with_where(&self, namespace: &str) -> bool {
+        let consistent = self.core.mode(namespace) == Some(true);
+        self.behavior.get().policies().allow_scans_with_where(consistent)
+    }
+
     /// The policy of queries of a namespace.
     pub(super) fn query(&self, namespace: &str) -> Arc<QueryPolicy> {
         let consistent = self.core.mode(namespace) == Some(true);

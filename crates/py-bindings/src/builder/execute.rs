@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use aerolane::Error;
+use aerolane::ael::Version;
 use aerolane::client::RawShape;
 use aerolane::command::encode::{operate_header, read_header, write_header};
 use aerolane_wire::WireError;
@@ -18,13 +19,16 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
+use super::context::Context;
 use super::dataset::Query;
+use super::live::LiveRows;
 use super::on_error::{Judge, OnError};
 use super::ops::Ops;
 use super::result::{Outcome, Row};
 use super::stream::{Chunks, Source};
 use super::surface::Surface;
 use super::verb::Verb;
+use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
 use crate::call::{self, Becomes, Call, PolicyRef};
@@ -41,6 +45,8 @@ use crate::{errors, request, udf};
 pub(super) enum Gives {
     /// All results.
     Stream,
+    /// All results, as they come.
+    Live,
     /// The first result, or `None`.
     First,
     /// The first result, which there must be.
@@ -51,6 +57,7 @@ impl Gives {
     const fn name(self) -> &'static str {
         match self {
             Self::Stream => "execute",
+            Self::Live => "stream",
             Self::First => "first",
             Self::FirstOrRaise => "first_or_raise",
         }
@@ -58,7 +65,7 @@ impl Gives {
 
     /// What the results become.
     fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
-        if self == Self::Stream {
+        if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
         match source.take() {
@@ -102,6 +109,7 @@ pub(super) fn execute(
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
             one,
+            each: gives == Gives::Live,
         };
         if one && !chain.applies_function() {
             let single = single(py, &mut chain, judge, surface, gives)?;
@@ -116,7 +124,12 @@ pub(super) fn execute(
         if one && let Some((function, key, policy)) = taken.only_function(py) {
             return apply(py, core, *function, key, policy, judge, surface, gives);
         }
-        surface.carry_out(py, core, several(py, taken, judge, surface, gives)?)
+        let several = several(py, taken)?;
+        if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
+            let rows = LiveRows::begin(py, core, several, judge);
+            return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
+        }
+        surface.carry_out(py, core, several.command(judge, surface, gives))
     })
 }
 
@@ -346,20 +359,23 @@ fn apply(
 }
 
 /// Rows of a chain that come from one operation of it.
-struct Part {
-    verb: Verb,
-    operate: Option<bool>,
-    rows: usize,
+pub(super) struct Part {
+    pub(super) verb: Verb,
+    pub(super) operate: Option<bool>,
+    pub(super) rows: usize,
 }
 
-/// The command of a chain about several records.
-fn several(
-    py: Python<'_>,
-    mut chain: Chain,
-    judge: Judge,
-    surface: Surface,
-    gives: Gives,
-) -> PyResult<impl Twin + use<>> {
+/// A chain about several records, encoded.
+pub(super) struct Several {
+    pub(super) policy: Arc<BatchPolicy>,
+    /// Batches that are carried out one after the other.
+    pub(super) runs: Vec<Rows>,
+    pub(super) parts: Vec<Part>,
+    implicit: Option<Implicit>,
+}
+
+/// Encodes a chain about several records.
+fn several(py: Python<'_>, mut chain: Chain) -> PyResult<Several> {
     let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
@@ -367,7 +383,7 @@ fn several(
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().clone_ref(py);
     let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
-    let in_txn = policy.base_policy.txn.is_some();
+    let implicit = implicit(&chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
     let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
@@ -394,46 +410,78 @@ fn several(
         }
     }
     runs.push(rows);
-    let convert = move |py: Python<'_>, ran: Vec<Ran>| {
-        let mut results = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
-        let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
-        let mut failed = None;
-        for Ran { mut rows, result, refused } in ran {
-            let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
-            let whole = result.err().filter(|_| !answered);
-            if let Some(error) = &whole
-                && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
-            {
-                // A transaction is carried out as a whole, or fails as a whole.
-                return Err(errors::to_py(py, error));
-            }
-            rows.drain(|key, outcome| {
-                let Some((verb, operate)) = of_rows.next() else { return };
-                let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
-                    (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
-                        Outcome::Failed(error.clone())
-                    }
-                    (outcome, _) => outcome,
-                };
-                results.push((verb, Row { key: Some(key.key), index: results.len() as i32, outcome }));
-            });
-        }
-        let mut admitted = Vec::with_capacity(results.len());
-        for (verb, row) in results {
-            match judge.admit(py, verb, row) {
-                Ok(row) => admitted.extend(row),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
+    Ok(Several { policy, runs, parts, implicit })
+}
+
+impl Several {
+    /// The command that carries it out as a whole.
+    fn command(self, judge: Judge, surface: Surface, gives: Gives) -> impl Twin + use<> {
+        let Self { policy, runs, parts, implicit } = self;
+        let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
+        let convert = move |py: Python<'_>, ran: Vec<Ran>| {
+            let mut admitted = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
+            let mut index = 0;
+            let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
+            let mut failed = None;
+            for Ran { mut rows, result, refused } in ran {
+                let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
+                let whole = result.err().filter(|_| !answered);
+                if let Some(error) = &whole
+                    && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
+                {
+                    // A transaction is carried out as a whole, or fails as a whole.
+                    return Err(errors::to_py(py, error));
                 }
+                rows.drain(|key, outcome| {
+                    let Some((verb, operate)) = of_rows.next().filter(|_| failed.is_none()) else { return };
+                    let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
+                        (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
+                            Outcome::Failed(error.clone())
+                        }
+                        (outcome, _) => outcome,
+                    };
+                    match judge.admit(py, verb, Row { key: Some(key.key), index, outcome }) {
+                        Ok(row) => admitted.extend(row),
+                        Err(error) => failed = Some(error),
+                    }
+                    index += 1;
+                });
             }
-        }
-        match failed {
-            Some(error) => Err(error),
-            None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
-        }
-    };
-    Ok(Batches { policy, runs, convert })
+            match failed {
+                Some(error) => Err(error),
+                None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
+            }
+        };
+        Batches { policy, runs, implicit, convert }
+    }
+}
+
+/// How a chain that writes becomes a transaction of its own: when it is about several records of one strongly consistent
+/// namespace, and says nothing of transactions itself.
+fn implicit(chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
+    /// Servers have transactions since then.
+    const SINCE: Version = Version::new(8, 0, 0);
+    let Context { core, behavior, .. } = &*chain.context;
+    let outside = !chain.txn.is_own() && chain.transaction().is_none();
+    let writes = segments.iter().any(|segment| segment.verb.writes());
+    let first = segments[0].keys.first().get();
+    if !(outside && writes) || core.mode(first.namespace()) != Some(true) {
+        return None;
+    }
+    let rules = core.transaction_rules();
+    let mut keys = segments.iter().flat_map(|segment| segment.keys.iter().map(Py::get));
+    let several = keys.clone().any(|key| key.digest() != first.digest());
+    let one_namespace = keys.all(|key| key.namespace() == first.namespace());
+    if !(rules.implicit_batch_writes && several && one_namespace) || chain.context.oldest_server() < Some(SINCE) {
+        return None;
+    }
+    let settings = behavior.get().policies();
+    Some(Implicit {
+        attempts: rules.attempts,
+        pause: rules.sleep_between_attempts,
+        verify: settings.txn_verify_policy(),
+        roll: settings.txn_roll_policy(),
+    })
 }
 
 impl Chain {
@@ -521,24 +569,33 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
-        Gives::Stream => query.chunk_size.or(query.limit),
+        Gives::Stream | Gives::Live => query.chunk_size.or(query.limit),
     };
     Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
     let filter = match &query.partitions {
         Some(filter) => filter.clone_ref(py),
         None => Py::new(py, PartitionFilter::all())?,
     };
-    let (asked, again) = (query.asked(), Arc::clone(core));
-    let chunks =
-        Chunks::new(again, asked.clone(), Arc::clone(&policy), filter.clone_ref(py), query.chunk_size, query.limit);
-    let partitions = filter.bind(py);
-    if gives == Gives::Stream {
-        let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
+    if let Some(text) = query.contradiction() {
+        return Err(errors::invalid_argument(py, text));
+    }
+    let (asked, wanted, of_plan) = (query.asked(), query.wanted(&chain.context), Arc::clone(core));
+    let planned = async move {
+        match wanted {
+            Some(wanted) => wanted.plan(of_plan, asked, policy).await,
+            None => Ok((asked, policy)),
+        }
+    };
+    let (again, partitions) = (Arc::clone(core), filter.clone_ref(py));
+    if matches!(gives, Gives::Stream | Gives::Live) {
+        let (chunk_size, limit) = (query.chunk_size, query.limit);
+        let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
+            let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
             surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
         })?;
         return surface.carry_out(py, core, twin);
     }
-    let first = query::first(py, core, asked, partitions, policy, move |py, record| {
+    let first = query::first(py, core, planned, filter.bind(py), move |py, record| {
         gives.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
     })?;
     surface.carry_out(py, core, first)

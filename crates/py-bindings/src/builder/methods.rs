@@ -101,6 +101,23 @@ macro_rules! row_methods {
                 execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
             }
 
+            /// Carries the chain out, and gives its results as the nodes answer, in any order (`index` tells the key): a
+            /// `RecordStream`. For asyncio, it can be awaited, and entered: `async with builder.stream() as results`.
+            ///
+            /// There is a result for each key, also for one whose record is missing, or for which a filter is not true. What has
+            /// not been read when the stream is closed may have been carried out or not. A chain about several records is no
+            /// transaction of its own here. `on_error`: as for `execute`, but a callable hears of all that has no record.
+            #[pyo3(signature = (on_error=None))]
+            fn stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                Surface::$surface.start_stream(py, || self.shared(py, "stream"), on_error)
+            }
+
+            /// `stream()`, under its name in the first versions of the SDK of Aerospike. For asyncio, an awaitable.
+            #[pyo3(signature = (on_error=None))]
+            fn execute_stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                Surface::$surface.start_stream(py, || self.shared(py, "execute_stream"), on_error)
+            }
+
             /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
             #[pyo3(signature = (on_error=None))]
             fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
@@ -148,7 +165,12 @@ macro_rules! chain_methods {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().chain, expression, params)?;
-                slf.get().chain.lock_py_attached(slf.py()).filter(slf.py(), filter)?;
+                let mut chain = slf.get().chain.lock_py_attached(slf.py());
+                chain.filter(slf.py(), filter)?;
+                if let Ok(text) = expression.cast::<PyString>() {
+                    chain.text(text.to_str()?, params)?;
+                }
+                drop(chain);
                 Ok(slf)
             }
 

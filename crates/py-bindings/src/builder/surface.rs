@@ -6,17 +6,19 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
+use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
-use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named};
+use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
+use super::hint::QueryHint;
 use super::methods::{chain_methods, expiring, row_methods};
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
-use super::{expiration, rows};
+use super::{expiration, rows, selection};
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::operation::BaseOperation;
@@ -63,6 +65,19 @@ impl Surface {
         match self {
             Self::Async => host::ready(py, result),
             Self::Sync => Ok(result),
+        }
+    }
+
+    /// What `stream()` of a builder gives.
+    pub(super) fn start_stream(
+        self,
+        py: Python<'_>,
+        chain: impl FnOnce() -> PyResult<Shared>,
+        on_error: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain(), on_error))?.into_any()),
+            Self::Sync => execute(py, chain, on_error, self, Gives::Live),
         }
     }
 
@@ -458,6 +473,38 @@ macro_rules! builders {
                     Ok(())
                 })?;
                 Ok(slf)
+            }
+
+            /// What a query of a data set prefers, a `QueryHint`: once.
+            fn with_hint<'py>(slf: Bound<'py, Self>, hint: &Bound<'py, QueryHint>) -> PyResult<Bound<'py, Self>> {
+                let (py, hint) = (slf.py(), hint.get().clone());
+                slf.get().of_set(py, "with_hint", |query| {
+                    if query.hint.replace(hint).is_some() {
+                        let text = "with_hint() can be called once for a query: one QueryHint says all of it";
+                        return Err(errors::invalid_argument(py, text));
+                    }
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Whether the query may read all records of its set when no index serves the text of `where()`: what its hint
+            /// says, otherwise the behavior (`allow_scans_with_where`).
+            fn effective_allow_scans_with_where(&self, py: Python<'_>) -> PyResult<bool> {
+                let chain = self.chain.lock_py_attached(py);
+                match &chain.target {
+                    Target::DataSet(query) => Ok(query.allow_scans(&chain.context)),
+                    Target::Keys { last, .. } => {
+                        Ok(chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
+                    }
+                    Target::Taken => Err(spent(py)),
+                }
+            }
+
+            /// Says how the query finds its records, a `QueryExplanation`: by which secondary index, and what is left to filter.
+            /// The builder stays as it is. For asyncio, an awaitable. Only for queries of a data set.
+            fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                selection::explain(py, &self.chain, Surface::$surface)
             }
 
             /// Reads these partitions only. Only for queries of a data set.

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use aerolane::ClientConfig;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::cluster::Cluster;
-use super::definition::connected;
-use super::seeds::Seeds;
+use super::connector::Connector;
 use crate::client;
 use crate::client::thread::in_thread;
 use crate::core::Origin;
@@ -19,8 +17,7 @@ use crate::core::Origin;
 /// awaited or entered, each time anew. Tasks may enter one at the same time: each leaves its own.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct AwaitableContext {
-    config: ClientConfig,
-    seeds: Seeds,
+    connector: Connector,
     origin: Origin,
     entered: Arc<Mutex<Vec<Entered>>>,
 }
@@ -28,31 +25,36 @@ pub(crate) struct AwaitableContext {
 /// A task, and the cluster that it has entered.
 type Entered = (Py<PyAny>, Py<Cluster>);
 
+/// The cluster that a connector connects to.
+fn connected(py: Python<'_>, connector: &Connector, origin: Origin) -> PyResult<Py<Cluster>> {
+    Py::new(py, Cluster::new(connector.connect(py, origin)?))
+}
+
 /// The task that runs.
 fn current_task(py: Python<'_>) -> PyResult<Py<PyAny>> {
     Ok(py.import(intern!(py, "asyncio"))?.call_method0(intern!(py, "current_task"))?.unbind())
 }
 
 impl AwaitableContext {
-    pub(super) fn new(py: Python<'_>, config: ClientConfig, seeds: Seeds) -> PyResult<Self> {
-        let origin = Origin::here(py, &seeds.to_string())?;
-        Ok(Self { config, seeds, origin, entered: Arc::default() })
+    pub(super) fn new(py: Python<'_>, connector: Connector) -> PyResult<Self> {
+        let origin = connector.origin(py)?;
+        Ok(Self { connector, origin, entered: Arc::default() })
     }
 }
 
 #[pymethods]
 impl AwaitableContext {
     fn __await__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (config, seeds, origin) = (self.config.clone(), self.seeds.clone(), self.origin.clone_ref(py));
-        let future = in_thread(py, move |py| Ok(connected(py, &config, &seeds, origin)?.into_any()))?;
+        let (connector, origin) = (self.connector.clone(), self.origin.clone_ref(py));
+        let future = in_thread(py, move |py| Ok(connected(py, &connector, origin)?.into_any()))?;
         future.bind(py).call_method0("__await__")
     }
 
     fn __aenter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let (config, seeds, origin) = (self.config.clone(), self.seeds.clone(), self.origin.clone_ref(py));
+        let (connector, origin) = (self.connector.clone(), self.origin.clone_ref(py));
         let (entered, task) = (Arc::clone(&self.entered), current_task(py)?);
         in_thread(py, move |py| {
-            let cluster = connected(py, &config, &seeds, origin)?;
+            let cluster = connected(py, &connector, origin)?;
             entered.lock().push((task, cluster.clone_ref(py)));
             Ok(cluster.into_any())
         })

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::session::{Common, Session, SyncSession};
+use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::argument;
 use crate::behavior::Behavior;
+use crate::builder::context::Context;
 use crate::client::{self, NodeRef, Version, node_class};
 use crate::command::Twin;
 use crate::core::ClientCore;
@@ -45,7 +47,7 @@ fn oldest(py: Python<'_>, core: &ClientCore) -> PyResult<Option<Version>> {
 
 /// Defines a class of clusters with what both kinds have, and the methods given.
 macro_rules! cluster_class {
-    ($(#[$meta:meta])* $class:ident, $session:ident, $node:ident { $($rest:tt)* }) => {
+    ($(#[$meta:meta])* $class:ident, $session:ident, $transactional:ident, $node:ident { $($rest:tt)* }) => {
         $(#[$meta])*
         pub(crate) struct $class {
             core: Arc<ClientCore>,
@@ -64,6 +66,15 @@ macro_rules! cluster_class {
             fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
                 self.core.check_open(py)?;
                 Common::new(py, &self.core, behavior).map($session)
+            }
+
+            /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
+            /// context manager, which commits at its end.
+            #[pyo3(signature = (behavior=None))]
+            fn transaction(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Py<$transactional>> {
+                self.core.check_open(py)?;
+                let context = Context::new(py, &self.core, behavior, None)?;
+                $transactional::of(py, &context)
             }
 
             /// The cluster's name as its nodes report it, or `None`.
@@ -143,6 +154,12 @@ macro_rules! cluster_class {
                 metrics::snapshot(py, &self.core.raw)
             }
 
+            /// The `TransactionSettings` in force: what was given, and the defaults for the rest.
+            #[getter]
+            fn transaction_settings(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                self.core.transaction_rules().to_python(py)
+            }
+
             /// Whether the cluster is open and an active node is known.
             #[getter]
             fn is_connected(&self) -> bool {
@@ -165,7 +182,7 @@ macro_rules! cluster_class {
 cluster_class! {
     /// A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops.
     #[pyclass(frozen, weakref, module = "aerolane")]
-    Cluster, Session, ClusterNode {
+    Cluster, Session, TransactionalSession, ClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         /// Awaitable.
         fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -193,7 +210,7 @@ cluster_class! {
     /// A connected cluster, for code without async. Made by `aerolane.sync.ClusterDefinition.connect()`. One serves any
     /// number of threads.
     #[pyclass(frozen, weakref, name = "Cluster", module = "aerolane.sync")]
-    SyncCluster, SyncSession, SyncClusterNode {
+    SyncCluster, SyncSession, SyncTransactionalSession, SyncClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         fn close(&self, py: Python<'_>) {
             client::close_blocking(py, &self.core);

@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::awaitable::AwaitableContext;
-use super::cluster::{Cluster, SyncCluster};
+use super::cluster::SyncCluster;
+use super::connector::Connector;
 use super::host::{DEFAULT_PORT, Host};
 use super::seeds::Seeds;
-use crate::client::connect_blocking;
-use crate::core::Origin;
 use crate::errors;
 use crate::policy::enums::{AuthKind, Named};
 use crate::policy::{ClientPolicy, TlsConfig};
+use crate::system::TransactionSettings;
 
 /// The environment variable that turns on the alternate addresses of nodes.
 const ALTERNATE: &str = "AEROSPIKE_USE_SERVICES_ALTERNATE";
@@ -25,6 +25,7 @@ const ALTERNATE: &str = "AEROSPIKE_USE_SERVICES_ALTERNATE";
 pub(crate) struct ClusterDefinitionBase {
     hosts: Mutex<Vec<Host>>,
     policy: Py<ClientPolicy>,
+    transactions: Mutex<TransactionSettings>,
 }
 
 impl ClusterDefinitionBase {
@@ -41,7 +42,7 @@ impl ClusterDefinitionBase {
             let on = matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on");
             policy.setattr("use_services_alternate", on)?;
         }
-        Ok(Self { hosts: Mutex::new(hosts), policy: policy.unbind() })
+        Ok(Self { hosts: Mutex::new(hosts), policy: policy.unbind(), transactions: Mutex::default() })
     }
 
     fn set<'py>(slf: Bound<'py, Self>, name: &str, value: impl IntoPyObject<'py>) -> PyResult<Bound<'py, Self>> {
@@ -60,8 +61,13 @@ impl ClusterDefinitionBase {
         Ok(slf)
     }
 
-    fn seeds(&self) -> Seeds {
-        Seeds::Hosts(self.hosts.lock().clone())
+    /// What has been said, checked as a whole.
+    fn connector(&self, py: Python<'_>) -> PyResult<Connector> {
+        Ok(Connector {
+            config: self.policy.get().config(py)?,
+            seeds: Seeds::Hosts(self.hosts.lock().clone()),
+            transactions: *self.transactions.lock(),
+        })
     }
 }
 
@@ -144,7 +150,7 @@ impl ClusterDefinitionBase {
         Self::set(slf, "ip_map", ip_map)
     }
 
-    /// Takes over what `settings`, a `SystemSettings`, says of connections, tends and the circuit breaker.
+    /// Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker and transactions.
     ///
     /// Raises `TypeError` for something else, `InvalidArgumentError` for what is out of bounds.
     fn with_system_settings<'py>(slf: Bound<'py, Self>, settings: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
@@ -154,7 +160,9 @@ impl ClusterDefinitionBase {
             let kind = settings.get_type().name()?;
             return Err(PyTypeError::new_err(format!("settings: a SystemSettings was expected, not {kind}")));
         }
+        let transactions = TransactionSettings::from_python(&settings.getattr("transactions")?)?;
         settings.call_method1("apply_to", (slf.get().policy.bind(py),))?;
+        *slf.get().transactions.lock() = transactions;
         Ok(slf)
     }
 
@@ -231,9 +239,7 @@ impl ClusterDefinition {
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(slf: &Bound<'_, Self>) -> PyResult<AwaitableContext> {
-        let base = slf.as_super().get();
-        let config = base.policy.get().config(slf.py())?;
-        AwaitableContext::new(slf.py(), config, base.seeds())
+        AwaitableContext::new(slf.py(), slf.as_super().get().connector(slf.py())?)
     }
 }
 
@@ -259,21 +265,7 @@ impl SyncClusterDefinition {
     ///
     /// Raises `ConnectionError` when no seed can be used, with the reason of each.
     fn connect(slf: &Bound<'_, Self>) -> PyResult<SyncCluster> {
-        let base = slf.as_super().get();
-        let config = base.policy.get().config(slf.py())?;
-        let seeds = base.seeds();
-        let origin = Origin::here(slf.py(), &seeds.to_string())?;
-        let core = connect_blocking(slf.py(), &config, &seeds, origin)?;
-        Ok(SyncCluster::new(core))
+        let connector = slf.as_super().get().connector(slf.py())?;
+        Ok(SyncCluster::new(connector.connect(slf.py(), connector.origin(slf.py())?)?))
     }
-}
-
-/// For [`AwaitableContext`].
-pub(super) fn connected(
-    py: Python<'_>,
-    config: &aerolane::ClientConfig,
-    seeds: &Seeds,
-    origin: Origin,
-) -> PyResult<Py<Cluster>> {
-    Py::new(py, Cluster::new(connect_blocking(py, config, seeds, origin)?))
 }

@@ -6,9 +6,11 @@
 mod awaitable;
 mod client;
 mod cluster;
+mod connector;
 mod dataset;
 mod definition;
 mod host;
+mod retrying;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines
 mod session;

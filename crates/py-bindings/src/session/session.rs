@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyString, PyTuple};
 
 use super::dataset::DataSet;
+use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
@@ -188,6 +189,30 @@ impl Session {
         })
     }
 
+    /// Calls `operation`, an async function, with a session in a new transaction, and commits: `await
+    /// session.do_in_transaction(transfer)`. When it meets another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or
+    /// the commit fails and nothing of it has gone through, all of it is done once more; anything else that it raises takes its
+    /// writes back. Awaitable of what `operation` gives.
+    ///
+    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
+    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
+    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    ///
+    /// Raises what the last attempt has raised.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        &self,
+        py: Python<'_>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "do_in_transaction", || {
+            let plan = Plan::of(self.0.core(), max_attempts, sleep_between_retries)?;
+            Ok(Py::new(py, TransactionRun::new(&self.0.0, operation, plan)?)?.into_any())
+        })
+    }
+
     /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict.
     fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "info", || {
@@ -259,6 +284,27 @@ impl SyncSession {
     /// are.
     fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.0.put(key, bins).block(py, self.0.core())
+    }
+
+    /// Calls `operation` with a session in a new transaction, and commits: `session.do_in_transaction(transfer)`. When it meets
+    /// another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or the commit fails and nothing of it has gone through,
+    /// all of it is done once more; anything else that it raises takes its writes back. Gives what `operation` gives.
+    ///
+    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
+    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
+    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    ///
+    /// Raises what the last attempt has raised.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        &self,
+        py: Python<'_>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let plan = Plan::of(self.0.core(), max_attempts, sleep_between_retries)?;
+        retrying::blocking(py, &self.0.0, operation, plan)
     }
 
     /// Sends an info command to one of the nodes; gives the answers by command, a dict.
