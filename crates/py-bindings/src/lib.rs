@@ -9,6 +9,7 @@
 //! * [`batch`]: many records at a time
 //! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
+//! * [`info`]: what nodes say about themselves
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`argument`]: what async methods are given
@@ -45,6 +46,7 @@ mod expression;
 mod fork;
 mod host;
 mod index;
+mod info;
 mod key;
 mod logging;
 mod metrics;
@@ -107,6 +109,8 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     session::register(module)?;
     batch::register(module)?;
     query::register(module)?;
+    index::builder::register(module)?;
+    info::register(module)?;
     columns::register(module)?;
     admin::register(module)?;
     txn::register(module)?;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::background::Task;
 use super::context::Context;
 use super::dataset::Query;
 use super::ops::Ops;
@@ -122,7 +123,7 @@ impl Segment {
         Self::new(Verb::Query, Keys::Many(Vec::new()))
     }
 
-    fn new(verb: Verb, keys: Keys) -> Box<Self> {
+    pub(super) fn new(verb: Verb, keys: Keys) -> Box<Self> {
         Box::new(Self {
             verb,
             keys,
@@ -166,6 +167,8 @@ pub(super) enum Target {
     Keys { before: Vec<Box<Segment>>, last: Box<Segment> },
     /// A set.
     DataSet(Box<Query>),
+    /// All records of a set, which the servers change in the background.
+    Background(Box<Task>),
 }
 
 /// The transaction of a chain.
@@ -262,6 +265,7 @@ impl Chain {
         self.check(py)?;
         match &mut self.target {
             Target::Keys { last, .. } => Ok(last),
+            Target::Background(task) => Ok(&mut task.segment),
             Target::DataSet(_) => Err(only_keys(py, method)),
         }
     }
@@ -270,7 +274,7 @@ impl Chain {
     pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
         self.check(py)?;
         match &mut self.target {
-            Target::Keys { .. } => Ok(None),
+            Target::Keys { .. } | Target::Background(_) => Ok(None),
             Target::DataSet(query) => Ok(Some(query)),
         }
     }
@@ -290,6 +294,7 @@ impl Chain {
         let segment = match &mut self.target {
             Target::Keys { last, .. } => last,
             Target::DataSet(query) => return query.add(py, method, ops),
+            Target::Background(task) => return task.add(py, method, ops),
         };
         let verb = segment.verb;
         if verb == Verb::Query {
@@ -300,11 +305,7 @@ impl Chain {
                 return Err(bins_and_steps(py));
             }
         } else if !verb.takes_bins() {
-            let verb = verb.name();
-            let text = format!(
-                "{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write"
-            );
-            return Err(errors::invalid_argument(py, text));
+            return Err(takes_no_bins(py, verb, method));
         }
         segment.ops.add(py, ops)
     }
@@ -315,6 +316,7 @@ impl Chain {
         let (place, empty) = match &mut self.target {
             Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
             Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
+            Target::Background(task) => (&mut task.segment.projection, false),
         };
         if !empty {
             return Err(bins_and_steps(py));
@@ -333,6 +335,7 @@ impl Chain {
         let place = match &mut self.target {
             Target::Keys { last, .. } => &mut last.filter,
             Target::DataSet(query) => &mut query.filter_expression,
+            Target::Background(task) => &mut task.segment.filter,
         };
         if place.is_some() {
             let text = "where() has been called for this operation: combine both conditions with Exp.and_([..])";
@@ -416,6 +419,7 @@ impl Chain {
                 format!("<{class}: {}{state}>", all.join(", "))
             }
             Target::DataSet(query) => format!("<{class}: query of {:?}{state}>", query.namespace()),
+            Target::Background(task) => format!("<{class}: {}{state}>", task.describe()),
         }
     }
 
@@ -423,8 +427,10 @@ impl Chain {
     pub(super) fn take(chain: &Shared, py: Python<'_>) -> PyResult<Self> {
         let mut this = chain.lock_py_attached(py);
         this.check(py)?;
-        if let Target::Keys { last, .. } = &this.target {
-            last.check_whole(py)?;
+        match &this.target {
+            Target::Keys { last, .. } => last.check_whole(py)?,
+            Target::Background(task) => task.check_whole(py)?,
+            Target::DataSet(_) => {}
         }
         let taken = Target::Keys { before: Vec::new(), last: Segment::nothing() };
         let taken = Self {
@@ -439,6 +445,14 @@ impl Chain {
         this.spent = true;
         Ok(taken)
     }
+}
+
+#[cold]
+pub(super) fn takes_no_bins(py: Python<'_>, verb: Verb, method: &str) -> PyErr {
+    let verb = verb.name();
+    let text =
+        format!("{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write");
+    errors::invalid_argument(py, text)
 }
 
 #[cold]

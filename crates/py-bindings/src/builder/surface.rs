@@ -11,7 +11,7 @@ use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expressi
 use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
-use super::methods::{chain_methods, expiring, row_methods};
+use super::methods::{chain_methods, conditional, durable, expiring, row_methods};
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
@@ -29,7 +29,7 @@ use crate::{errors, host};
 
 /// Which of the two kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surface {
+pub(crate) enum Surface {
     Async,
     Sync,
 }
@@ -37,7 +37,7 @@ pub(super) enum Surface {
 impl Surface {
     /// Runs what a method does. In asyncio, an error is raised where the method's result is awaited.
     #[inline]
-    pub(super) fn guard(
+    pub(crate) fn guard(
         self,
         py: Python<'_>,
         name: &'static str,
@@ -51,7 +51,7 @@ impl Surface {
 
     /// Carries a command out, or starts it.
     #[inline]
-    pub(super) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    pub(crate) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => command.start(py, core),
             Self::Sync => command.block(py, core),
@@ -59,7 +59,7 @@ impl Surface {
     }
 
     /// A result that is there.
-    pub(super) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => host::ready(py, result),
             Self::Sync => Ok(result),

@@ -3,6 +3,7 @@
 //! What exists in two kinds, for asyncio and for code without async, is two classes of one Python name, in `aerolane`
 //! and in `aerolane.sync`.
 
+mod admin;
 mod awaitable;
 mod client;
 mod cluster;
@@ -15,6 +16,8 @@ mod session;
 mod transaction;
 
 use pyo3::prelude::*;
+
+pub(crate) use dataset::DataSet;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::DataSet>()?;
