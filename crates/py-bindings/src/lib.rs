@@ -3,7 +3,7 @@
 //! No value stands between: Python objects are written straight into request bytes, and answers are turned straight
 //! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
 //!
-//! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`value`], [`key`], [`dataset`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`ael`]: expressions from text
 //! * [`batch`]: many records at a time
@@ -40,6 +40,7 @@ mod client;
 mod columns;
 mod command;
 mod core;
+mod dataset;
 mod embedded;
 mod errors;
 mod expression;
@@ -93,6 +94,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     key::register(module)?;
+    module.add_class::<dataset::DataSet>()?;
     record::register(module)?;
     cdt::register(module)?;
     expression::register(module)?;

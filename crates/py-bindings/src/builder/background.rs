@@ -22,13 +22,13 @@ use super::ops::Ops;
 use super::steps::scalar;
 use super::surface::Surface;
 use super::verb::Verb;
+use crate::dataset::DataSet;
 use crate::errors;
 use crate::operation::BaseOperation;
 use crate::policy::kinds::whole_number;
 use crate::query::commands;
 use crate::query::filter::Filter;
 use crate::query::statement::{Runs, function};
-use crate::session::DataSet;
 
 /// What is done with the records of a set.
 pub(super) struct Task {

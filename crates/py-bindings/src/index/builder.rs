@@ -16,11 +16,11 @@ use crate::ael;
 use crate::builder::context::Context;
 use crate::builder::surface::Surface;
 use crate::command::Twin;
+use crate::dataset::DataSet;
 use crate::errors;
 use crate::policy::enums::Named;
 use crate::query::enums::Indexed;
 use crate::query::filter::{core_context, core_expression};
-use crate::session::DataSet;
 
 /// Servers from this version on call an index of ints `INTEGER`; before that it is `NUMERIC`.
 const INTEGERS: Version = Version::new(8, 2, 0);

@@ -7,7 +7,6 @@ mod admin;
 mod awaitable;
 mod client;
 mod cluster;
-mod dataset;
 mod definition;
 mod host;
 mod seeds;
@@ -17,10 +16,7 @@ mod transaction;
 
 use pyo3::prelude::*;
 
-pub(crate) use dataset::DataSet;
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<dataset::DataSet>()?;
     module.add_class::<host::Host>()?;
     module.add_class::<client::Client>()?;
     module.add_class::<client::SyncClient>()?;

@@ -8,7 +8,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyString, PyTuple};
 
 use super::admin::{indexes, modules};
-use super::dataset::DataSet;
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
@@ -24,6 +23,7 @@ use crate::client::control;
 use crate::command::Twin;
 use crate::command::single;
 use crate::core::ClientCore;
+use crate::dataset::DataSet;
 use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
