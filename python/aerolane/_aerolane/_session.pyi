@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from os import PathLike
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self, final, overload
 
 from typing_extensions import disjoint_base
@@ -10,6 +10,7 @@ from typing_extensions import disjoint_base
 from aerolane.system_settings import SystemSettings, TransactionSettings
 
 from ._awaitable import Awaitable, AwaitableContext
+from ._background import BackgroundTaskSession, SyncBackgroundTaskSession
 from ._behavior import Behavior
 from ._builders import (
     DataSetWriteBuilder,
@@ -22,10 +23,16 @@ from ._builders import (
     WriteSegmentBuilder,
     _Verbs,
 )
+from ._cdt import CTX
 from ._client_policy import ClientPolicy
-from ._enums import AuthMode
+from ._enums import AuthMode, CollectionIndexType, IndexType, UDFLang
+from ._expression import FilterExpression
+from ._index import IndexBuilder, SyncIndexBuilder
+from ._info import InfoCommands, SyncInfoCommands
 from ._metrics import ClusterMetrics, MetricsPolicy
 from ._native import NativeClient, Version
+from ._query import DropIndexTask, IndexTask, RegisterTask, UdfRemoveTask
+from ._step_policies import AdminPolicy
 from ._txn import Txn, TxnStatus
 from ._values import Key, Record, _UserKey
 
@@ -172,6 +179,40 @@ class Cluster:
     def transaction_settings(self) -> TransactionSettings: ...
     @property
     def is_connected(self) -> bool: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module."""
+    def list_udf(self) -> Awaitable[list[dict[str, str]]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> Awaitable[list[dict[str, str]]]:
+        """The secondary indexes that the servers have."""
     def close(self) -> Coroutine[Any, Any, None]: ...
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
@@ -199,6 +240,40 @@ class SyncCluster:
     def transaction_settings(self) -> TransactionSettings: ...
     @property
     def is_connected(self) -> bool: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module."""
+    def list_udf(self) -> list[dict[str, str]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> list[dict[str, str]]:
+        """The secondary indexes that the servers have."""
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -288,6 +363,9 @@ class Session(_Verbs[WriteSegmentBuilder]):
     def session_for(self, behavior: Behavior) -> Session: ...
     def get(self, key: Key, bins: Sequence[str] | None = None) -> Awaitable[Record]: ...
     def put(self, key: Key, bins: Mapping[str, Any]) -> Awaitable[None]: ...
+    @overload
+    def info(self, command: None = None) -> InfoCommands: ...
+    @overload
     def info(self, command: str) -> Awaitable[dict[str, str]]: ...
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]: ...
     def get_many(
@@ -296,6 +374,57 @@ class Session(_Verbs[WriteSegmentBuilder]):
     def put_many(self, keys: Sequence[Key], bins: Mapping[str, Any]) -> Awaitable[list[Exception | None]]: ...
     def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]: ...
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
+    def background_task(self) -> BackgroundTaskSession:
+        """What the servers do with all records of a set, in the background."""
+    def index(self, dataset: DataSet, /) -> IndexBuilder:
+        """A secondary index of a data set, said step by step."""
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
+    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
+        """Drops a secondary index."""
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module."""
+    def list_udf(self) -> Awaitable[list[dict[str, str]]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> Awaitable[list[dict[str, str]]]:
+        """The secondary indexes that the servers have."""
 
 @disjoint_base
 class SyncSession(_Verbs[SyncWriteSegmentBuilder]):
@@ -329,10 +458,64 @@ class SyncSession(_Verbs[SyncWriteSegmentBuilder]):
     def session_for(self, behavior: Behavior) -> SyncSession: ...
     def get(self, key: Key, bins: Sequence[str] | None = None) -> Record: ...
     def put(self, key: Key, bins: Mapping[str, Any]) -> None: ...
+    @overload
+    def info(self, command: None = None) -> SyncInfoCommands: ...
+    @overload
     def info(self, command: str) -> dict[str, str]: ...
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
     def namespace_sc_status(self, namespace: str) -> NamespaceScStatus: ...
     def is_namespace_sc(self, namespace: str) -> bool: ...
+    def background_task(self) -> SyncBackgroundTaskSession:
+        """What the servers do with all records of a set, in the background."""
+    def index(self, dataset: DataSet, /) -> SyncIndexBuilder:
+        """A secondary index of a data set, said step by step."""
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> IndexTask:
+        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
+    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
+        """Drops a secondary index."""
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module."""
+    def list_udf(self) -> list[dict[str, str]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> list[dict[str, str]]:
+        """The secondary indexes that the servers have."""
 
 @final
 class TransactionalSession(Session):

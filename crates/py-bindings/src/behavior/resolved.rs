@@ -81,6 +81,11 @@ impl Resolved {
         Arc::clone(&self.write_point[0][usize::from(sc)])
     }
 
+    /// For writes to all records of a set, in the background. Not kept: such a task is rare.
+    pub(crate) fn write_query(&self, sc: bool) -> core::WritePolicy {
+        write(self.settings(OpKind::WriteNonRetryable, OpShape::Query, if sc { Mode::Sc } else { Mode::Ap }))
+    }
+
     pub(crate) fn batch(&self, kind: OpKind, sc: bool) -> Arc<core::BatchPolicy> {
         Arc::clone(&self.batch[kind as usize][usize::from(sc)])
     }

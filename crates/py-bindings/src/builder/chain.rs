@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::background::Task;
 use super::context::Context;
 use super::dataset::Query;
 use super::ops::Ops;
@@ -118,7 +119,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    fn new(verb: Verb, keys: Keys) -> Self {
+    pub(super) fn new(verb: Verb, keys: Keys) -> Self {
         Self {
             verb,
             keys,
@@ -164,6 +165,8 @@ pub(super) enum Target {
     DataSet(Box<Query>),
     /// Nothing any more: a terminal has taken it.
     Taken,
+    /// All records of a set, which the servers change in the background.
+    Background(Box<Task>),
 }
 
 /// The transaction of a chain.
@@ -277,6 +280,7 @@ impl Chain {
     pub(super) fn last(&mut self, py: Python<'_>, method: &str) -> PyResult<&mut Segment> {
         match &mut self.target {
             Target::Keys { last, .. } => Ok(last),
+            Target::Background(task) => Ok(&mut task.segment),
             Target::DataSet(_) => Err(only_keys(py, method)),
             Target::Taken => Err(spent(py)),
         }
@@ -285,7 +289,7 @@ impl Chain {
     /// The query of a data set; `None`: it is about keys.
     pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
         match &mut self.target {
-            Target::Keys { .. } => Ok(None),
+            Target::Keys { .. } | Target::Background(_) => Ok(None),
             Target::DataSet(query) => Ok(Some(query)),
             Target::Taken => Err(spent(py)),
         }
@@ -306,6 +310,7 @@ impl Chain {
             Target::Keys { last, .. } => last,
             Target::DataSet(query) => return query.add(py, method, ops),
             Target::Taken => return Err(spent(py)),
+            Target::Background(task) => return task.add(py, method, ops),
         };
         let verb = segment.verb;
         if verb == Verb::Query {
@@ -316,11 +321,7 @@ impl Chain {
                 return Err(bins_and_steps(py));
             }
         } else if !verb.takes_bins() {
-            let verb = verb.name();
-            let text = format!(
-                "{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write"
-            );
-            return Err(errors::invalid_argument(py, text));
+            return Err(takes_no_bins(py, verb, method));
         }
         segment.ops.add(py, ops)
     }
@@ -331,6 +332,7 @@ impl Chain {
             Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
             Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
             Target::Taken => return Err(spent(py)),
+            Target::Background(task) => (&mut task.segment.projection, false),
         };
         if !empty {
             return Err(bins_and_steps(py));
@@ -349,6 +351,7 @@ impl Chain {
             Target::Keys { last, .. } => &mut last.filter,
             Target::DataSet(query) => &mut query.filter_expression,
             Target::Taken => return Err(spent(py)),
+            Target::Background(task) => &mut task.segment.filter,
         };
         if place.is_some() {
             let text = "where() has been called for this operation: combine both conditions with Exp.and_([..])";
@@ -439,6 +442,7 @@ impl Chain {
                 format!("<{class}: {}>", all.join(", "))
             }
             Target::DataSet(query) => format!("<{class}: query of {:?}>", query.namespace()),
+            Target::Background(task) => format!("<{class}: {}>", task.describe()),
             Target::Taken => format!("<{class}: executed>"),
         }
     }
@@ -447,6 +451,7 @@ impl Chain {
     pub(super) fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
         match &self.target {
             Target::Keys { last, .. } => last.check_whole(py),
+            Target::Background(task) => task.check_whole(py),
             Target::DataSet(_) => Ok(()),
             Target::Taken => Err(spent(py)),
         }
@@ -463,6 +468,14 @@ impl Chain {
             include_missing_keys: self.include_missing_keys,
         }
     }
+}
+
+#[cold]
+pub(super) fn takes_no_bins(py: Python<'_>, verb: Verb, method: &str) -> PyErr {
+    let verb = verb.name();
+    let text =
+        format!("{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write");
+    errors::invalid_argument(py, text)
 }
 
 #[cold]

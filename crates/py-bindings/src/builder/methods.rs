@@ -150,7 +150,29 @@ macro_rules! row_methods {
 macro_rules! chain_methods {
     ($class:ident, $surface:ident) => {
         row_methods!($class, $surface);
+        conditional!($class);
 
+        #[pymethods]
+        impl $class {
+            /// Has reads give a result for records that do not exist, too.
+            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
+                Ok(slf)
+            }
+
+            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
+            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of(op.get());
+                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+/// Defines the condition of an operation, and what shows a builder to people.
+macro_rules! conditional {
+    ($class:ident) => {
         #[pymethods]
         impl $class {
             /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`, or a text in
@@ -171,19 +193,6 @@ macro_rules! chain_methods {
                     chain.text(text.to_str()?, params)?;
                 }
                 drop(chain);
-                Ok(slf)
-            }
-
-            /// Has reads give a result for records that do not exist, too.
-            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
-                Ok(slf)
-            }
-
-            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
-            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
-                let ops = Ops::of(op.get());
-                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
                 Ok(slf)
             }
 
@@ -278,7 +287,17 @@ macro_rules! expiring {
                 )?;
                 Ok(slf)
             }
+        }
 
+        durable!($class);
+    };
+}
+
+/// Defines the methods that say what deletes leave.
+macro_rules! durable {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
             /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
             fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().shared(slf.py(), "with_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
@@ -318,4 +337,4 @@ macro_rules! expiring {
     };
 }
 
-pub(super) use {chain_methods, expiring, row_methods};
+pub(super) use {chain_methods, conditional, durable, expiring, row_methods};

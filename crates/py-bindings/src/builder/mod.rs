@@ -6,12 +6,14 @@
 //! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
+//! * [`background`]: what the servers do with all records of a set, in the background
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
 //!   of a [`selection`] and a [`hint`]
 //! * [`result`], [`stream`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
 mod awaitable;
+pub(crate) mod background;
 mod bin;
 mod cdt;
 mod chain;
@@ -38,6 +40,7 @@ use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    background::register(module)?;
     module.add_class::<surface::QueryBuilder>()?;
     module.add_class::<surface::WriteSegmentBuilder>()?;
     module.add_class::<surface::UdfBuilder>()?;

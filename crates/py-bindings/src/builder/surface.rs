@@ -13,7 +13,7 @@ use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
 use super::hint::QueryHint;
-use super::methods::{chain_methods, expiring, row_methods};
+use super::methods::{chain_methods, conditional, durable, expiring, row_methods};
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
@@ -31,7 +31,7 @@ use crate::{errors, host};
 
 /// Which of the two kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surface {
+pub(crate) enum Surface {
     Async,
     Sync,
 }
@@ -39,7 +39,7 @@ pub(super) enum Surface {
 impl Surface {
     /// Runs what a method does. In asyncio, an error is raised where the method's result is awaited.
     #[inline]
-    pub(super) fn guard(
+    pub(crate) fn guard(
         self,
         py: Python<'_>,
         name: &'static str,
@@ -53,7 +53,7 @@ impl Surface {
 
     /// Carries a command out, or starts it.
     #[inline]
-    pub(super) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    pub(crate) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => command.start(py, core),
             Self::Sync => command.block(py, core),
@@ -61,7 +61,7 @@ impl Surface {
     }
 
     /// A result that is there.
-    pub(super) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => host::ready(py, result),
             Self::Sync => Ok(result),
@@ -497,6 +497,8 @@ macro_rules! builders {
                     Target::Keys { last, .. } => {
                         Ok(chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
                     }
+                    // It is no query.
+                    Target::Background(_) => Ok(true),
                     Target::Taken => Err(spent(py)),
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aerolane::client::{RawClient, RawQuery};
 use aerolane::query_where;
-use aerospike_core::QueryPolicy as CoreQuery;
+use aerospike_core::{QueryPolicy as CoreQuery, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
@@ -187,7 +187,7 @@ pub(crate) fn operate(
         let text = "the operations of query_operate only write; a query carries out those that read";
         return Err(errors::invalid_argument(py, text));
     }
-    background(py, core, statement.get().background().ops(ops), policy)
+    background(py, core, statement.get().background().ops(ops), WritePolicy::in_force(policy))
 }
 
 /// Starts a function on all records that a query finds, in the background.
@@ -201,16 +201,17 @@ pub(crate) fn execute_udf(
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let function = statement::function(py, package_name, function_name, args)?;
-    background(py, core, function.add(statement.get().background(), Runs::Background), policy)
+    let query = function.add(statement.get().background(), Runs::Background);
+    background(py, core, query, WritePolicy::in_force(policy))
 }
 
-fn background(
+/// Starts work on all records that a query finds, in the background.
+pub(crate) fn background(
     py: Python<'_>,
     core: &Arc<ClientCore>,
     query: RawQuery,
-    policy: Option<&Bound<'_, WritePolicy>>,
+    policy: Arc<CoreWrite>,
 ) -> PyResult<impl Twin + use<>> {
-    let policy = WritePolicy::in_force(policy);
     txn::refuse(py, &policy.base_policy, "a background query")?;
     let future = core.raw.query_background(policy, query);
     let core = Arc::clone(core);

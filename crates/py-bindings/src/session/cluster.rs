@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use super::admin::modules;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
-use crate::argument::argument;
+use crate::argument::{argument, optional};
 use crate::behavior::Behavior;
 use crate::builder::context::Context;
+use crate::builder::surface::Surface;
 use crate::client::{self, NodeRef, Version, node_class};
 use crate::command::Twin;
 use crate::core::ClientCore;
-use crate::host;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
+use crate::{host, info, udf};
 
 node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
@@ -56,6 +58,10 @@ macro_rules! cluster_class {
         impl $class {
             pub(super) fn new(core: Arc<ClientCore>) -> Self {
                 Self { core }
+            }
+
+            pub(super) fn core(&self) -> &Arc<ClientCore> {
+                &self.core
             }
         }
 
@@ -200,12 +206,6 @@ cluster_class! {
     }
 }
 
-impl Cluster {
-    pub(super) fn core(&self) -> &Arc<ClientCore> {
-        &self.core
-    }
-}
-
 cluster_class! {
     /// A connected cluster, for code without async. Made by `aerolane.sync.ClusterDefinition.connect()`. One serves any
     /// number of threads.
@@ -227,3 +227,6 @@ cluster_class! {
         }
     }
 }
+
+modules!(Cluster, Async);
+modules!(SyncCluster, Sync);

@@ -7,15 +7,16 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyString, PyTuple};
 
-use super::dataset::DataSet;
+use super::admin::{indexes, modules};
 use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
+use crate::builder::background::{BackgroundTaskSession, SyncBackgroundTaskSession};
 use crate::builder::context::Context;
 use crate::builder::surface::{
-    DataSetWriteBuilder, QueryBuilder, SyncDataSetWriteBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder,
+    DataSetWriteBuilder, QueryBuilder, Surface, SyncDataSetWriteBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder,
     SyncWriteSegmentBuilder, UdfFunctionBuilder, WriteSegmentBuilder,
 };
 use crate::builder::verb::{Verb, verbs};
@@ -23,9 +24,12 @@ use crate::client::control;
 use crate::command::Twin;
 use crate::command::single;
 use crate::core::ClientCore;
+use crate::dataset::DataSet;
+use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
+use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
 use crate::txn::Txn;
-use crate::{errors, host};
+use crate::{errors, host, index, info, udf};
 
 /// What sessions of both kinds are made of.
 pub(super) struct Common(Arc<Context>);
@@ -213,8 +217,13 @@ impl Session {
         })
     }
 
-    /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict.
-    fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict. Without a command (or with
+    /// `None`) it gives `InfoCommands` at once: the commands that programs ask most, as methods.
+    #[pyo3(signature = (command=None))]
+    fn info(&self, py: Python<'_>, command: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let Some(command) = command else {
+            return Ok(Py::new(py, InfoCommands::of(self.0.core()))?.into_any());
+        };
         host::at_await(py, "info", || {
             control::info(py, self.0.core(), argument("command", command)?)?.start(py, self.0.core())
         })
@@ -307,8 +316,13 @@ impl SyncSession {
         retrying::blocking(py, &self.0.0, operation, plan)
     }
 
-    /// Sends an info command to one of the nodes; gives the answers by command, a dict.
-    fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
+    /// Sends an info command to one of the nodes; gives the answers by command, a dict. Without a command (or with `None`)
+    /// it gives `InfoCommands`: the commands that programs ask most, as methods.
+    #[pyo3(signature = (command=None))]
+    fn info(&self, py: Python<'_>, command: Option<&str>) -> PyResult<Py<PyAny>> {
+        let Some(command) = command else {
+            return Ok(Py::new(py, SyncInfoCommands::of(self.0.core()))?.into_any());
+        };
         control::info(py, self.0.core(), command)?.block(py, self.0.core())
     }
 
@@ -335,7 +349,9 @@ impl SyncSession {
 
 /// Defines how builders begin.
 macro_rules! begins {
-    ($session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident) => {
+    (
+        $session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident, $background:ident
+    ) => {
         verbs!($session => Bound<'py, PyAny>);
 
         #[pymethods]
@@ -344,6 +360,14 @@ macro_rules! begins {
             fn transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
                 self.0.core().check_open(py)?;
                 $transactional::of(py, &self.0.0)
+            }
+
+            /// What the servers do with all records of a set, in the background:
+            /// `background_task().update(dataset).where("$.age > 65").bin("retired").set_to(True).execute()`.
+            ///
+            /// Raises `RuntimeError` in a session that belongs to a transaction.
+            fn background_task(&self) -> PyResult<$background> {
+                $background::of(&self.0.0)
             }
 
             /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
@@ -379,6 +403,10 @@ macro_rules! begins {
         }
 
         impl $session {
+            fn core(&self) -> &Arc<ClientCore> {
+                self.0.core()
+            }
+
             fn begin<'py>(
                 slf: &Bound<'py, Self>,
                 verb: Verb,
@@ -396,5 +424,15 @@ macro_rules! begins {
     };
 }
 
-begins!(Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession);
-begins!(SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder, SyncTransactionalSession);
+begins!(
+    Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession,
+    BackgroundTaskSession
+);
+begins!(
+    SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder,
+    SyncTransactionalSession, SyncBackgroundTaskSession
+);
+modules!(Session, Async);
+modules!(SyncSession, Sync);
+indexes!(Session, Async, IndexBuilder);
+indexes!(SyncSession, Sync, SyncIndexBuilder);
