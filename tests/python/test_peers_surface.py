@@ -300,13 +300,13 @@ def test_arguments_of_a_wrong_type():
 sdk = pytest.importorskip("aerospike_sdk", reason="aerospike-sdk is not installed")
 
 LATER = {
-    **dict.fromkeys(["QueryHint", "sync.IndexBuilder", "sync.InfoCommands"], BUILDERS),
+    **dict.fromkeys(["sync.IndexBuilder", "sync.InfoCommands"], BUILDERS),
     "ClusterDefinition.with_strict_config": "configuration files name behaviors and settings of builders: " + BUILDERS,
     **dict.fromkeys(
         [
             f"Session.{name}"
             for name in (
-                *("background_task", "index", "do_in_transaction"),
+                *("background_task", "index"),
                 *("create_index", "drop_index", "register_udf", "register_udf_from_file"),
                 *("register_udf_from_resource", "remove_udf", "list_udf", "list_indexes"),
             )
@@ -319,7 +319,7 @@ LATER = {
             f"Cluster.{name}"
             for name in (
                 *("register_udf", "register_udf_from_file", "register_udf_from_resource", "remove_udf", "list_udf"),
-                *("list_indexes", "transaction"),
+                "list_indexes",
             )
         ],
         BUILDERS,

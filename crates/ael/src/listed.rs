@@ -43,7 +43,8 @@ pub fn selectivity(answer: &str) -> Option<f64> {
 
 fn entry(text: &str) -> Option<Listed> {
     let value = |name: &str| {
-        let of = |pair: &'_ str| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned());
+        let of =
+            |pair: &'_ str| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned());
         text.trim().split(':').find_map(of).filter(|value| !value.is_empty())
     };
     // Nothing is written as `null`.

@@ -24,10 +24,8 @@ fn lists_of_servers() {
         readable,
         index,
     };
-    let nested = Index {
-        context: context("$.m.a", &[]).unwrap(),
-        ..index("c_idx", "m", IndexKind::Geo, Collection::List)
-    };
+    let nested =
+        Index { context: context("$.m.a", &[]).unwrap(), ..index("c_idx", "m", IndexKind::Geo, Collection::List) };
     let expected = vec![
         listed("test", Some("people"), true, index("n_idx", "age", IndexKind::Numeric, Collection::Default)),
         listed("test", None, false, index("m_idx", "m", IndexKind::String, Collection::MapKeys)),

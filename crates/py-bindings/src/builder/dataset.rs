@@ -119,7 +119,9 @@ impl Query {
             return None;
         }
         match (&self.index, &self.text) {
-            (Some(_), _) => Some("filter() chooses the index itself: a hard_hint goes with where(\"..\") and without it"),
+            (Some(_), _) => {
+                Some("filter() chooses the index itself: a hard_hint goes with where(\"..\") and without it")
+            }
             (None, None) => Some("a hard_hint needs a text that an index can serve: where(\"$.age > 30\")"),
             (None, Some(_)) => None,
         }

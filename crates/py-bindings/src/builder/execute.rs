@@ -99,6 +99,9 @@ pub(super) fn execute(
         let mut chain = Chain::take(&chain()?, py)?;
         let core = Arc::clone(&chain.context.core);
         core.check_open(py)?;
+        if !chain.cut_keys() {
+            return surface.ready(py, gives.make(py, surface, Source::One(None))?);
+        }
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
         let on_error = OnError::of(on_error, one)?;
         let judge = Judge {

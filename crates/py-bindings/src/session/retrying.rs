@@ -245,12 +245,7 @@ impl TransactionRun {
 }
 
 impl Course {
-    fn resume<'py>(
-        &mut self,
-        py: Python<'py>,
-        context: &Arc<Context>,
-        mut input: Input<'py>,
-    ) -> PyResult<Output<'py>> {
+    fn resume<'py>(&mut self, py: Python<'py>, context: &Arc<Context>, mut input: Input<'py>) -> PyResult<Output<'py>> {
         loop {
             if matches!(self.step, Step::Begin) {
                 if let Input::Error(error) = input {
