@@ -339,7 +339,8 @@ async def test_a_coroutine_like_others(consistent, keys):
         many = [asyncio.create_task(session.do_in_transaction(add, max_attempts=1000)) for _ in range(8)]
         assert sorted(await asyncio.gather(*many)) == list(range(8))
         assert (await session.query(keys[0]).first()).record.bins == {"n": 8}
-        assert asyncio.iscoroutine(run := session.do_in_transaction(add))
+        run = session.do_in_transaction(add)
+        assert asyncio.iscoroutine(run)
         assert "waiting" in repr(run)
         assert await run == 8
         with pytest.raises(RuntimeError, match="over"):

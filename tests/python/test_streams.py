@@ -173,12 +173,12 @@ def test_execute_stream(either, session, keys):
 
 @pytest.fixture(params=["sync", "async"])
 def slow(request):
-    """A session on a cluster of two nodes, one of which takes half a second for batches."""
+    """A session on a cluster of two nodes, one of which takes a second for batches."""
     with EmbeddedCluster(nodes=2) as cluster:
         one = Either(request.param, cluster.seeds)
         dataset = DataSet.of("test", "slow")
         one.run(one.session.upsert(dataset.ids(*range(SOME))).put({"n": 1}).execute())
-        with cluster.inject("answer-delay", 0.5, on="batch", node=cluster.nodes[0]):
+        with cluster.inject("answer-delay", 1.0, on="batch", node=cluster.nodes[0]):
             yield one, dataset.ids(*range(SOME))
         one.close()
 
@@ -188,9 +188,9 @@ def test_rows_come_before_the_last_node_has_answered(slow):
     begun = time.monotonic()
     stream = opened(either, either.session.query(keys))
     first = either.run(stream.pop())
-    assert first.is_ok and time.monotonic() - begun < 0.4
+    assert first.is_ok and time.monotonic() - begun < 0.9
     assert len(either.run(stream.collect())) == SOME - 1
-    assert time.monotonic() - begun >= 0.4
+    assert time.monotonic() - begun >= 0.9
 
 
 def test_closing_ends_what_is_under_way(slow):
@@ -201,7 +201,7 @@ def test_closing_ends_what_is_under_way(slow):
     begun = time.monotonic()
     stream.close()
     assert either.run(stream.pop()) is None
-    assert time.monotonic() - begun < 0.4
+    assert time.monotonic() - begun < 0.9
     eventually(lambda: in_flight(either) <= before)
 
 
@@ -227,10 +227,17 @@ def test_in_a_transaction(new_cluster):
 def test_a_cluster_that_is_closed_meanwhile(slow):
     either, keys = slow
     stream = opened(either, either.session.query(keys))
-    either.run(stream.pop())
+    first = either.run(stream.pop())
     either.run(either.client.close())
-    with pytest.raises(AerospikeError, match="closed"):
-        either.each(stream)
+    # Rows say it themselves, or the stream does: none is lost without a word.
+    try:
+        results = [first, *either.each(stream)]
+    except AerospikeError as error:
+        assert "closed" in str(error)
+    else:
+        assert sorted(result.index for result in results) == list(range(SOME))
+        failed = [result.to_exception() for result in results if not result.is_ok]
+        assert failed and all("closed" in str(error) for error in failed)
     with pytest.raises(AerospikeError, match="closed"):
         opened(either, either.session.query(keys))
 
@@ -304,7 +311,10 @@ async def test_several_tasks_share_a_stream(seeds, keys):
         stream = await session.query(keys).stream()
 
         async def read():
-            return [result.index async for result in stream]
+            indexes = []
+            while (result := await stream.pop()) is not None:
+                indexes.append(result.index)
+            return indexes
 
         parts = await asyncio.gather(*(read() for _ in range(4)))
         assert sorted(index for part in parts for index in part) == list(range(SOME))

@@ -34,8 +34,11 @@ from ._behavior import Settings as Settings
 from ._behavior import get_all_behaviors as get_all_behaviors
 from ._behavior import get_behavior as get_behavior
 from ._behavior import get_behavior_or_default as get_behavior_or_default
+from ._builders import AwaitableStream as AwaitableStream
 from ._builders import DataSetWriteBuilder as DataSetWriteBuilder
 from ._builders import QueryBuilder as QueryBuilder
+from ._builders import QueryExplanation as QueryExplanation
+from ._builders import QueryHint as QueryHint
 from ._builders import RowWriteBuilder as RowWriteBuilder
 from ._builders import SyncDataSetWriteBuilder as SyncDataSetWriteBuilder
 from ._builders import SyncQueryBuilder as SyncQueryBuilder

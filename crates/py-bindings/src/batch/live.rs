@@ -168,7 +168,7 @@ impl<T> Drop for OnTheWay<T> {
 impl<T: Send + 'static> Live<T> {
     /// Starts batches, which are carried out one after the other. `item` makes an item of what becomes of a row (by its place
     /// among all rows); `None`: nobody has to hear of it. `tells`: whether that goes before the failure of a whole batch, which
-    /// then is not told.
+    /// then is not told, if each of its rows has been heard of.
     pub(crate) fn begin(
         core: &Arc<ClientCore>,
         policy: Arc<BatchPolicy>,
@@ -181,13 +181,18 @@ impl<T: Send + 'static> Live<T> {
         let raw = RawClient::clone(&core.raw);
         let task = core.raw.spawn(async move {
             let (mut spent, mut failed, mut first, mut open) = (Vec::with_capacity(runs.len()), None, 0, true);
+            // Whether rows are left of which nobody has heard: the client was closed.
+            let mut silent = false;
             for mut rows in runs {
+                let mut heard = 0;
                 let on_row = |row: usize, outcome: RawOutcome<'_>| {
+                    heard += 1;
                     teller.told |= tells(&outcome);
                     open = item(first + row, &outcome).is_none_or(|item| teller.news.item(item));
                     open
                 };
                 if let Err(error) = raw.batch_telling(&policy, &mut rows, on_row).await {
+                    silent |= heard < rows.len();
                     failed = failed.or(Some(error));
                 }
                 first += rows.len();
@@ -196,7 +201,7 @@ impl<T: Send + 'static> Live<T> {
                     break;
                 }
             }
-            teller.news.end(spent, failed.filter(|_| !teller.told));
+            teller.news.end(spent, failed.filter(|_| silent || !teller.told));
         });
         Self { core: Arc::clone(core), news, task, pace: Pace::default() }
     }

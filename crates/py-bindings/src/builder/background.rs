@@ -14,7 +14,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
 use super::bin::WriteBinBuilder;
-use super::chain::{Chain, Keys, Segment, Shared, Target, expression, takes_no_bins};
+use super::chain::{self, Chain, Keys, Segment, Shared, Target, expression, takes_no_bins};
 use super::context::Context;
 use super::expiration;
 use super::methods::{conditional, durable, expiring};

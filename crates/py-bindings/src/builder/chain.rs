@@ -1,5 +1,6 @@
 //! A chain: what a builder has been told so far. It is checked with each call, so that what does not fit is refused where it is said.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use aerospike_core::expressions::Expression;
@@ -156,6 +157,15 @@ pub(super) struct Defaults {
     pub(super) durable_delete: Option<bool>,
 }
 
+/// Which of the keys of a query are read.
+#[derive(Default)]
+pub(super) struct Cut {
+    /// The first ones, of all that the chain has.
+    pub(super) limit: Option<u64>,
+    /// Those of some partitions.
+    pub(super) partitions: Option<Range<usize>>,
+}
+
 /// What a chain is about.
 #[allow(clippy::large_enum_variant)] // It lives in the allocation of its chain.
 pub(super) enum Target {
@@ -195,6 +205,7 @@ pub(crate) struct Chain {
     pub(super) txn: Membership,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
+    cut: Option<Box<Cut>>,
 }
 
 #[cold]
@@ -227,6 +238,20 @@ pub(super) fn expression(
     Ok(value.extract::<Exp>()?.to_core())
 }
 
+/// The text of a filter of a query of a data set, which an index may serve.
+pub(super) fn text(
+    chain: &Shared,
+    value: &Bound<'_, PyAny>,
+    params: &Bound<'_, PyTuple>,
+) -> PyResult<Option<Arc<ael::Text>>> {
+    let Ok(text) = value.cast::<PyString>() else { return Ok(None) };
+    let of_set = matches!(chain.lock_py_attached(value.py()).target, Target::DataSet(_));
+    if !of_set {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(ael::Text::new(text.to_str()?, params)?)))
+}
+
 /// The expression that a step evaluates: a `FilterExpression`, or a text.
 pub(super) fn value_expression(value: &Bound<'_, PyAny>) -> PyResult<Exp> {
     match value.cast::<PyString>() {
@@ -249,6 +274,7 @@ impl Chain {
             txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
+            cut: None,
         }))
     }
 
@@ -300,6 +326,9 @@ impl Chain {
         self.check(py)?;
         let Target::Keys { before, last } = &mut self.target else { return Err(only_keys(py, verb.name())) };
         last.check_whole(py)?;
+        if self.cut.is_some() && verb.writes() {
+            return Err(cut_writes(py, verb));
+        }
         before.push(std::mem::replace(last, Segment::new(verb, keys)));
         Ok(())
     }
@@ -345,11 +374,16 @@ impl Chain {
         Ok(())
     }
 
-    /// Sets the filter of the present operation.
-    pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression) -> PyResult<()> {
+    /// Sets the filter of the present operation; `text`: the one that it comes from, for queries of a data set.
+    pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression, text: Option<Arc<ael::Text>>) -> PyResult<()> {
         let place = match &mut self.target {
             Target::Keys { last, .. } => &mut last.filter,
-            Target::DataSet(query) => &mut query.filter_expression,
+            Target::DataSet(query) => {
+                if query.filter_expression.is_none() {
+                    query.text = text;
+                }
+                &mut query.filter_expression
+            }
             Target::Taken => return Err(spent(py)),
             Target::Background(task) => &mut task.segment.filter,
         };
@@ -358,14 +392,6 @@ impl Chain {
             return Err(errors::invalid_argument(py, text));
         }
         *place = Some(Box::new(filter));
-        Ok(())
-    }
-
-    /// The text of a filter, for queries of a data set.
-    pub(super) fn text(&mut self, text: &str, params: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if let Target::DataSet(query) = &mut self.target {
-            query.text = Some(Arc::new(ael::Text::new(text, params)?));
-        }
         Ok(())
     }
 
@@ -383,6 +409,58 @@ impl Chain {
             return Err(errors::invalid_argument(py, text));
         }
         Ok(())
+    }
+
+    /// Changes which of the keys are read.
+    pub(super) fn cut(&mut self, py: Python<'_>, change: impl FnOnce(&mut Cut)) -> PyResult<()> {
+        self.check(py)?;
+        let Target::Keys { before, last } = &self.target else { return Ok(()) };
+        if let Some(segment) = before.iter().chain([last]).find(|segment| segment.verb.writes()) {
+            return Err(cut_writes(py, segment.verb));
+        }
+        change(self.cut.get_or_insert_default());
+        Ok(())
+    }
+
+    /// Leaves out the keys that are not read. Says whether any are left.
+    pub(super) fn cut_keys(&mut self) -> bool {
+        let Some(cut) = self.cut.take() else { return true };
+        let mut segments = match std::mem::replace(&mut self.target, Target::Taken) {
+            Target::Keys { mut before, last } => {
+                before.push(last);
+                before
+            }
+            other => {
+                self.target = other;
+                return true;
+            }
+        };
+        let mut left = cut.limit.unwrap_or(u64::MAX);
+        let is_read = |key: &Py<Key>| {
+            let partition = usize::from(key.get().partition());
+            cut.partitions.as_ref().is_none_or(|partitions| partitions.contains(&partition))
+        };
+        segments.retain_mut(|segment| {
+            let mut keys = match std::mem::replace(&mut segment.keys, Keys::Many(Vec::new())) {
+                Keys::One(key) => vec![key],
+                Keys::Many(keys) => keys,
+            };
+            keys.retain(is_read);
+            keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            left -= keys.len() as u64;
+            let any = !keys.is_empty();
+            segment.keys = match keys.pop() {
+                Some(only) if keys.is_empty() => Keys::One(only),
+                last => {
+                    keys.extend(last);
+                    Keys::Many(keys)
+                }
+            };
+            any
+        });
+        let Some(last) = segments.pop() else { return false };
+        self.target = Target::Keys { before: segments, last };
+        true
     }
 
     /// Sets the generation that the records must have.
@@ -466,6 +544,7 @@ impl Chain {
             txn: std::mem::take(&mut self.txn),
             fail_on_filtered_out: self.fail_on_filtered_out,
             include_missing_keys: self.include_missing_keys,
+            cut: self.cut.take(),
         }
     }
 }
@@ -481,6 +560,15 @@ pub(super) fn takes_no_bins(py: Python<'_>, verb: Verb, method: &str) -> PyErr {
 #[cold]
 pub(super) fn writes_in_query(py: Python<'_>, method: &str) -> PyErr {
     let text = format!("query() only reads: {method}() goes with update(), upsert() and the other verbs that write");
+    errors::invalid_argument(py, text)
+}
+
+#[cold]
+fn cut_writes(py: Python<'_>, verb: Verb) -> PyErr {
+    let text = format!(
+        "limit() and partitions choose among the keys of what is read: {}() goes into a chain of its own",
+        verb.name()
+    );
     errors::invalid_argument(py, text)
 }
 

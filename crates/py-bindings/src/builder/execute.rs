@@ -103,6 +103,10 @@ pub(super) fn execute(
         let context = Arc::clone(&chain.context);
         let core = &context.core;
         core.check_open(py)?;
+        if !chain.cut_keys() {
+            drop(chain);
+            return surface.ready(py, gives.make(py, surface, Source::One(None))?);
+        }
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
         let judge = Judge {
             on_error: on_error.unwrap_or(if one { OnError::Raise } else { OnError::InStream }),

@@ -2,6 +2,7 @@
 
 use aerospike_core::QueryDuration;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::errors;
 use crate::policy::enums::Named;
@@ -51,20 +52,19 @@ impl QueryHint {
 #[pymethods]
 impl QueryHint {
     #[new]
-    #[pyo3(signature = (*, index_name=None, query_duration=None, allow_scans_with_where=None, hard_hint=None))]
+    #[pyo3(signature = (*, index_name=None, query_duration=None, allow_scans_with_where=None, hard_hint=false))]
     fn new(
         py: Python<'_>,
         index_name: Option<&Bound<'_, PyAny>>,
         query_duration: Option<&Bound<'_, PyAny>>,
         allow_scans_with_where: Option<&Bound<'_, PyAny>>,
-        hard_hint: Option<&Bound<'_, PyAny>>,
+        hard_hint: bool,
     ) -> PyResult<Self> {
         let none = py.None().into_bound(py);
         let index_name = <Text as Kind<Option<String>>>::set(index_name.unwrap_or(&none), "index_name")?;
         let duration: Option<QueryDuration> = Maybe::<Member>::set(query_duration.unwrap_or(&none), "query_duration")?;
         let allow_scans_with_where =
             Maybe::<Switch>::set(allow_scans_with_where.unwrap_or(&none), "allow_scans_with_where")?;
-        let hard_hint = hard_hint.map_or(Ok(false), |hard_hint| Switch::set(hard_hint, "hard_hint"))?;
         if let Some(name) = &index_name
             && (name.is_empty() || name.len() > MAX_INDEX_NAME)
         {
@@ -87,6 +87,15 @@ impl QueryHint {
     #[getter]
     fn query_duration(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.duration().map(|duration| duration.to_python(py)).transpose()
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let fields = PyDict::new(py);
+        fields.set_item("index_name", &self.index_name)?;
+        fields.set_item("query_duration", self.query_duration(py)?)?;
+        fields.set_item("allow_scans_with_where", self.allow_scans_with_where)?;
+        fields.set_item("hard_hint", self.hard_hint)?;
+        Ok((PyTuple::empty(py), fields))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

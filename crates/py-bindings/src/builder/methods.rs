@@ -187,12 +187,8 @@ macro_rules! conditional {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().chain, expression, params)?;
-                let mut chain = slf.get().chain.lock_py_attached(slf.py());
-                chain.filter(slf.py(), filter)?;
-                if let Ok(text) = expression.cast::<PyString>() {
-                    chain.text(text.to_str()?, params)?;
-                }
-                drop(chain);
+                let text = chain::text(&slf.get().chain, expression, params)?;
+                slf.get().chain.lock_py_attached(slf.py()).filter(slf.py(), filter, text)?;
                 Ok(slf)
             }
 

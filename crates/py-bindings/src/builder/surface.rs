@@ -8,7 +8,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
-use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named, spent};
+use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
@@ -352,6 +352,23 @@ macro_rules! builders {
                 Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
             }
 
+            /// Changes what queries of data sets have, and queries of records by their keys, too.
+            fn of_set_or_keys(
+                &self,
+                py: Python<'_>,
+                of_set: impl FnOnce(&mut Query),
+                of_keys: impl FnOnce(&mut Cut),
+            ) -> PyResult<()> {
+                let mut chain = self.chain.lock_py_attached(py);
+                match chain.query(py)? {
+                    Some(query) => {
+                        of_set(query);
+                        Ok(())
+                    }
+                    None => chain.cut(py, of_keys),
+                }
+            }
+
             /// Changes what only queries of data sets have.
             fn of_set(
                 &self,
@@ -509,16 +526,17 @@ macro_rules! builders {
                 selection::explain(py, &self.chain, Surface::$surface)
             }
 
-            /// Reads these partitions only. Only for queries of a data set.
+            /// Reads these partitions only; of records that are given by their keys, those that are in them.
             fn partition<'py>(
                 slf: Bound<'py, Self>,
                 partition_filter: &Bound<'py, PartitionFilter>,
             ) -> PyResult<Bound<'py, Self>> {
-                let filter = partition_filter.clone().unbind();
-                slf.get().of_set(slf.py(), "partition", |query| {
-                    query.partitions = Some(filter);
-                    Ok(())
-                })?;
+                let (first, count) = partition_filter.get().extent();
+                slf.get().of_set_or_keys(
+                    slf.py(),
+                    |query| query.partitions = Some(partition_filter.clone().unbind()),
+                    |cut| cut.partitions = Some(first..first.saturating_add(count)),
+                )?;
                 Ok(slf)
             }
 
@@ -556,13 +574,15 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads at most so many records, in all.
+            /// Reads at most so many records, in all; of records that are given by their keys, the first so many of all keys of
+            /// the chain.
             fn limit<'py>(slf: Bound<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let limit = at_least_one(limit, "limit")?;
-                slf.get().of_set(slf.py(), "limit", |query| {
-                    query.limit = Some(limit);
-                    Ok(())
-                })?;
+                slf.get().of_set_or_keys(
+                    slf.py(),
+                    |query| query.limit = Some(limit),
+                    |cut| cut.limit = Some(limit),
+                )?;
                 Ok(slf)
             }
 

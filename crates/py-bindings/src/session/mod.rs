@@ -10,6 +10,7 @@ mod cluster;
 mod connector;
 mod definition;
 mod host;
+mod named;
 mod retrying;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines

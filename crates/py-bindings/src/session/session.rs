@@ -5,9 +5,10 @@ use std::sync::Arc;
 use aerolane::command::encode::WriteKind;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use super::admin::{indexes, modules};
+use super::named::Named;
 use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
@@ -352,7 +353,7 @@ macro_rules! begins {
     (
         $session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident, $background:ident
     ) => {
-        verbs!($session => Bound<'py, PyAny>);
+        verbs!(named $session => Bound<'py, PyAny>);
 
         #[pymethods]
         impl $session {
@@ -389,20 +390,83 @@ macro_rules! begins {
             }
 
             /// Reads records: those of a `Key`, of several or of a list of keys, or what is found in a `DataSet`.
-            #[pyo3(signature = (keys, /, *more_keys))]
-            fn query(&self, keys: &Bound<'_, PyAny>, more_keys: &Bound<'_, PyTuple>) -> PyResult<$query> {
+            ///
+            /// Code for the first versions of the SDK of Aerospike may say `query("test", "users")`, and name what it is about: `key`,
+            /// `keys_list`, `dataset`, `namespace` and `set_name`, `behavior`.
+            #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+            fn query<'py>(
+                &self,
+                py: Python<'py>,
+                keys: Option<&Bound<'py, PyAny>>,
+                more_keys: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<$query> {
+                match (keys, named) {
+                    (Some(keys), None) if !keys.is_instance_of::<PyString>() => Self::read(&self.0.0, keys, more_keys),
+                    (Some(keys), None) => {
+                        // A namespace, and perhaps a set.
+                        let dataset = py.get_type::<DataSet>();
+                        let dataset = match more_keys.len() {
+                            0 => dataset.call1((keys,))?,
+                            1 => dataset.call1((keys, more_keys.get_item(0)?))?,
+                            _ => return Err(errors::invalid_argument(py, "query(namespace, set_name) takes no more than that")),
+                        };
+                        Self::read(&self.0.0, &dataset, &PyTuple::empty(py))
+                    }
+                    _ => {
+                        let Named { keys, behavior } = Named::of(py, "query", keys, more_keys, named, true)?;
+                        match behavior {
+                            None => Self::read(&self.0.0, &keys, more_keys),
+                            Some(behavior) => {
+                                let context = Context::new(py, &self.0.0.core, Some(behavior), self.0.0.txn.clone())?;
+                                Self::read(&context, &keys, more_keys)
+                            }
+                        }
+                    }
+                }
+            }
+
+            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            fn begin_transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
+                self.transaction(py)
+            }
+
+            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            fn transaction_session(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
+                self.transaction(py)
+            }
+        }
+
+        impl $session {
+            /// The query of keys, or of a data set.
+            fn read(
+                context: &Arc<Context>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$query> {
                 let Ok(dataset) = keys.cast::<DataSet>() else {
-                    return $query::of_keys(&self.0.0, keys, more_keys);
+                    return $query::of_keys(context, keys, more_keys);
                 };
                 if !more_keys.is_empty() {
                     let text = "query() takes a DataSet alone, or keys: dataset.id(..) makes a key";
                     return Err(errors::invalid_argument(keys.py(), text));
                 }
-                Ok($query::of_dataset(&self.0.0, dataset.get().names()))
+                Ok($query::of_dataset(context, dataset.get().names()))
             }
-        }
 
-        impl $session {
+            /// Begins with what may be given by name.
+            #[cold]
+            fn begin_named<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: Option<&Bound<'py, PyAny>>,
+                more: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let named = Named::of(slf.py(), verb.name(), keys, more, named, false)?;
+                Self::begin(slf, verb, &named.keys, more)
+            }
+
             fn core(&self) -> &Arc<ClientCore> {
                 self.0.core()
             }
