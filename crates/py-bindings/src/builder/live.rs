@@ -1,6 +1,7 @@
 //! The rows of a chain, as the nodes answer.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use aerolane::client::RawOutcome;
 use pyo3::prelude::*;
@@ -56,17 +57,17 @@ impl LiveRows {
         self.judge.admit(py, verb, row)
     }
 
-    /// The next row that is there: `None` in it is the end. `None`: nothing yet.
-    pub(super) fn take(&self, py: Python<'_>) -> PyResult<Option<Option<Row>>> {
+    /// The next row, if it is there; `None`: the end.
+    pub(super) fn take(&self, py: Python<'_>) -> PyResult<Poll<Option<Row>>> {
         loop {
             match self.live.take() {
                 Taken::Item(item) => {
                     if let Some(row) = self.admit(py, item)? {
-                        return Ok(Some(Some(row)));
+                        return Ok(Poll::Ready(Some(row)));
                     }
                 }
-                Taken::Nothing => return Ok(None),
-                Taken::End => return Ok(Some(None)),
+                Taken::Nothing => return Ok(Poll::Pending),
+                Taken::End => return Ok(Poll::Ready(None)),
                 Taken::Failed(error) => return Err(errors::to_py(py, &error)),
             }
         }

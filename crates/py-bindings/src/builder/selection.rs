@@ -179,25 +179,22 @@ pub(super) fn explain(py: Python<'_>, chain: &Shared, surface: Surface) -> PyRes
             Ok(Some((choice, refusal)))
         };
         let convert = move |py: Python<'_>, chosen: Option<(Choice, Option<String>)>| {
-            let explanation = match chosen {
-                Some((choice, refusal)) => {
-                    let mut text = choice.explanation;
-                    if let Some(refusal) = &refusal {
-                        // Writing into a String cannot fail.
-                        let _ = write!(text, "\nis not carried out: {refusal}");
-                    }
-                    let rest = choice.rest.map(|rest| Py::new(py, FilterExpression::compiled(rest))).transpose()?;
-                    let filter = choice.filter.map(|filter| Py::new(py, filter)).transpose()?;
-                    QueryExplanation { index_name: choice.index, filter, expression: rest, refusal, text }
+            let explanation = if let Some((choice, refusal)) = chosen {
+                let mut text = choice.explanation;
+                if let Some(refusal) = &refusal {
+                    // Writing into a String cannot fail.
+                    let _ = write!(text, "\nis not carried out: {refusal}");
                 }
-                None => {
-                    let found = if index.is_some() { "by the index of filter()" } else { "the whole set" };
-                    let filtered = if expression.is_some() { "the expression of where()" } else { "nothing" };
-                    let text = format!("reads {found}\nfilters what it reads by {filtered}");
-                    let filter = index.map(|filter| Py::new(py, filter)).transpose()?;
-                    let expression = expression.map(|expression| Py::new(py, expression)).transpose()?;
-                    QueryExplanation { index_name: None, filter, expression, refusal: None, text }
-                }
+                let rest = choice.rest.map(|rest| Py::new(py, FilterExpression::compiled(rest))).transpose()?;
+                let filter = choice.filter.map(|filter| Py::new(py, filter)).transpose()?;
+                QueryExplanation { index_name: choice.index, filter, expression: rest, refusal, text }
+            } else {
+                let found = if index.is_some() { "by the index of filter()" } else { "the whole set" };
+                let filtered = if expression.is_some() { "the expression of where()" } else { "nothing" };
+                let text = format!("reads {found}\nfilters what it reads by {filtered}");
+                let filter = index.map(|filter| Py::new(py, filter)).transpose()?;
+                let expression = expression.map(|expression| Py::new(py, expression)).transpose()?;
+                QueryExplanation { index_name: None, filter, expression, refusal: None, text }
             };
             Ok(Py::new(py, explanation)?.into_any())
         };

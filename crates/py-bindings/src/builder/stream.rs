@@ -1,6 +1,7 @@
 //! `RecordStream`: the results of a chain, to be read once.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use aerospike_core::QueryPolicy;
 use parking_lot::Mutex;
@@ -307,8 +308,8 @@ impl RecordStream {
                 });
             }
             Next::Live(rows) => match rows.take(py)? {
-                Some(row) => row,
-                None => {
+                Poll::Ready(row) => row,
+                Poll::Pending => {
                     let stream = slf.clone().unbind();
                     return rows.gather(py, false, move |py, mut rows| {
                         let row = rows.pop();

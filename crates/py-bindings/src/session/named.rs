@@ -67,14 +67,13 @@ impl<'py> Named<'py> {
         } else if let Some(list) = list {
             list
         } else {
-            let dataset = match dataset {
-                Some(dataset) => dataset.cast_into::<DataSet>()?.into_any(),
-                None => {
-                    let Some(namespace) = namespace else {
-                        return Err(PyTypeError::new_err(format!("{verb}(set_name=..) goes with namespace=..")));
-                    };
-                    py.get_type::<DataSet>().call1((namespace, set_name))?
-                }
+            let dataset = if let Some(dataset) = dataset {
+                dataset.cast_into::<DataSet>()?.into_any()
+            } else {
+                let Some(namespace) = namespace else {
+                    return Err(PyTypeError::new_err(format!("{verb}(set_name=..) goes with namespace=..")));
+                };
+                py.get_type::<DataSet>().call1((namespace, set_name))?
             };
             match value.take() {
                 Some(value) => dataset.call_method1("id", (value,))?,

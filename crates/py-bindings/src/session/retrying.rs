@@ -282,13 +282,12 @@ impl Course {
     /// Calls the caller's function; what it gives is to be awaited.
     fn begin<'py>(&mut self, py: Python<'py>, context: &Arc<Context>) -> PyResult<Input<'py>> {
         self.step = Step::Operation;
-        let session = match &self.session {
-            Some(Session::Joined(session)) => session.clone_ref(py),
-            _ => {
-                let session = TransactionalSession::of(py, context)?;
-                self.session = Some(Session::Own(Open(session.clone_ref(py))));
-                session
-            }
+        let session = if let Some(Session::Joined(session)) = &self.session {
+            session.clone_ref(py)
+        } else {
+            let session = TransactionalSession::of(py, context)?;
+            self.session = Some(Session::Own(Open(session.clone_ref(py))));
+            session
         };
         let called = self.operation.bind(py).call1((session,)).and_then(|given| iterator(&given));
         Ok(match called {
@@ -330,9 +329,7 @@ impl Course {
             }
             // The failure that led here is what the caller has to know; what is left of it, the server takes back.
             (Step::Abort(error), _) | (Step::Operation | Step::Commit(_), Err(error)) => self.again(py, error),
-            (Step::Pause, Err(error)) => Err(error),
-            (Step::Pause | Step::Begin, Ok(_)) => Ok(None),
-            (Step::Begin, Err(error)) => Err(error),
+            (Step::Pause | Step::Begin, outcome) => outcome.map(|_| None),
         }
     }
 
