@@ -446,13 +446,40 @@ def test_info_that_is_refused(nodes):
     refused(info.get_cluster_size, aerolane.ClientClosedError)
 
 
-def test_a_cluster_whose_nodes_disagree_is_not_stable(either, new_cluster):
+def answering(command, answer):
+    """The frame of a node's answer to an info command."""
+    body = f"{command}\t{answer}\n".encode()
+    return bytes([2, 1]) + len(body).to_bytes(6, "big") + body
+
+
+@pytest.mark.parametrize(
+    ("answers", "stable"),
+    [
+        (("A1", "A1"), True),
+        (("A1", "B2"), False),
+        (("A1", "ERROR::unstable-cluster"), False),
+        (("ERROR::unstable-cluster",) * 2, False),
+    ],
+)
+def test_whether_a_cluster_is_stable(either, new_cluster, answers, stable):
     from conftest import Either
 
     cluster = new_cluster(nodes=2)
     one = Either(either.kind, cluster.seeds)
     try:
-        assert one.run(one.session.info().is_cluster_stable()) is True
+        for node, answer in zip(cluster.nodes, answers, strict=True):
+            cluster.inject("garbage", answering("cluster-stable", answer), on="info", node=node)
+        assert one.run(one.session.info().is_cluster_stable()) is stable
+    finally:
+        one.close()
+
+
+def test_nodes_that_do_not_answer(either, new_cluster):
+    from conftest import Either
+
+    cluster = new_cluster(nodes=2)
+    one = Either(either.kind, cluster.seeds)
+    try:
         with cluster.inject("drop-before", on="info"), pytest.raises(AerospikeError):
             one.run(one.session.info().is_cluster_stable())
     finally:
@@ -558,11 +585,9 @@ def test_what_nodes_refuse_is_said(either, new_cluster, answer, outcome):
 
     cluster = new_cluster()
     one = Either(either.kind, cluster.seeds)
-    body = f"namespace/test\t{answer}\n".encode()
-    frame = bytes([2, 1]) + len(body).to_bytes(6, "big") + body
     info = one.session.info()
     try:
-        with cluster.inject("garbage", frame, on="info"):
+        with cluster.inject("garbage", answering("namespace/test", answer), on="info"):
             if outcome is None:
                 assert one.run(info.namespace_details("test")) is None
                 assert one.run(info.namespace_details_per_node("test")) == {}

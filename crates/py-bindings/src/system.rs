@@ -16,6 +16,9 @@ pub(crate) struct TransactionSettings {
     pub(crate) number_of_attempts: Option<u32>,
 }
 
+/// A number of attempts.
+type Attempts = Within<1, { u32::MAX as i64 }>;
+
 impl TransactionSettings {
     /// Reads the attributes of a Python `TransactionSettings`.
     ///
@@ -28,7 +31,6 @@ impl TransactionSettings {
         let implicit = settings.getattr(intern!(py, "implicit_batch_write_transactions"))?;
         let sleep = settings.getattr(intern!(py, "sleep_between_attempts"))?;
         let attempts = settings.getattr(intern!(py, "number_of_attempts"))?;
-        type Attempts = Within<1, { u32::MAX as i64 }>;
         Ok(Self {
             implicit_batch_write_transactions: Maybe::<Switch>::set(&implicit, "implicit_batch_write_transactions")?,
             sleep_between_attempts: Maybe::<Span>::set(&sleep, "sleep_between_attempts")?,
