@@ -136,7 +136,7 @@ def test_queries_by_name(alpha, dataset):
         session.query(keys_list=keys),
         session.query(keys=keys),
         session.query(dataset, behavior=aerolane.Behavior.READ_FAST),
-        session.query("test"),
+        session.query(namespace="test"),
     ):
         found = [result.key for result in alpha.results(query)]
         assert {key for key in found if key.set_name == dataset.set_name} == set(keys)
@@ -164,8 +164,11 @@ def test_arguments_that_do_not_fit(alpha, dataset):
     for wrong in ({}, {"behavior": "x", "dataset": dataset}, {"namespace": 5}):
         with pytest.raises(TypeError):
             session.query(**wrong)
+    for wrong in (("test",), ("test", "s", "t"), ("test", key)):
+        with pytest.raises(TypeError):
+            session.query(*wrong)
     with pytest.raises(InvalidArgumentError):
-        session.query("test", "s", "t")
+        session.query("", "s")
 
 
 def test_batches(alpha, dataset):

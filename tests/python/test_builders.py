@@ -495,7 +495,7 @@ def test_wrong_use_is_refused_where_it_is_said(session, key, dataset):
         (lambda: session.upsert(key).ensure_generation_is(0), "1 to 65535"),
         (lambda: session.exists(key).with_durable_delete(), "verbs that write"),
         (lambda: session.touch(key).replace_only(), "replace"),
-        (lambda: session.query(key).limit(1), "data set"),
+        (lambda: session.query(key).chunk_size(1), "data set"),
         (lambda: session.query(key).chunk_size(1), "data set"),
         (lambda: session.query(dataset).limit(0), "limit"),
         (lambda: session.query(dataset).on_partition(4096), "4095"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::command::encode::WriteKind;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
@@ -404,13 +405,13 @@ macro_rules! begins {
                 match (keys, named) {
                     (Some(keys), None) if !keys.is_instance_of::<PyString>() => Self::read(&self.0.0, keys, more_keys),
                     (Some(keys), None) => {
-                        // A namespace, and perhaps a set.
-                        let dataset = py.get_type::<DataSet>();
-                        let dataset = match more_keys.len() {
-                            0 => dataset.call1((keys,))?,
-                            1 => dataset.call1((keys, more_keys.get_item(0)?))?,
-                            _ => return Err(errors::invalid_argument(py, "query(namespace, set_name) takes no more than that")),
-                        };
+                        // The names of a namespace and a set. One name alone is more likely a slip than a scan of all sets.
+                        if more_keys.len() != 1 {
+                            let text = "query() takes keys, a DataSet, or the names of a namespace and a set: query(\"test\", \"users\")";
+                            return Err(PyTypeError::new_err(text));
+                        }
+                        let names = (keys, more_keys.get_item(0)?);
+                        let dataset = py.get_type::<DataSet>().call1(names)?;
                         Self::read(&self.0.0, &dataset, &PyTuple::empty(py))
                     }
                     _ => {
