@@ -301,7 +301,6 @@ sdk = pytest.importorskip("aerospike_sdk", reason="aerospike-sdk is not installe
 
 LATER = {
     **dict.fromkeys(["QueryHint", "sync.IndexBuilder", "sync.InfoCommands"], BUILDERS),
-    "ClusterDefinition.with_strict_config": "configuration files name behaviors and settings of builders: " + BUILDERS,
     **dict.fromkeys(
         [
             f"Session.{name}"

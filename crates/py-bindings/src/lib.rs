@@ -11,7 +11,7 @@
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
-//! * [`system`]: settings of a whole cluster
+//! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -39,6 +39,7 @@ mod cdt;
 mod client;
 mod columns;
 mod command;
+mod configuration;
 mod core;
 mod embedded;
 mod errors;
@@ -108,6 +109,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     client::register(module)?;
     builder::register(module)?;
     session::register(module)?;
+    configuration::register(module)?;
     batch::register(module)?;
     query::register(module)?;
     columns::register(module)?;

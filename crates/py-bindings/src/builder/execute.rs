@@ -426,7 +426,7 @@ impl Chain {
     /// What the rows of an operation do, and their keys.
     fn shape(&self, batch: &BatchPolicy, mut segment: Box<Segment>) -> aerolane::Result<(RawShape, Keys)> {
         let filter_expression = segment.filter.take().or_else(|| self.defaults.filter.clone());
-        let single = self.context.write(segment.keys.first().get());
+        let single = self.context.write_of_batch(segment.keys.first().get());
         let durable_delete = segment.durable_delete.or(self.defaults.durable_delete).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {
             None => (GenerationPolicy::None, 0),

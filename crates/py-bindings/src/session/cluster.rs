@@ -12,6 +12,7 @@ use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::host;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
+use crate::system::Dataclass;
 
 node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
@@ -146,7 +147,7 @@ macro_rules! cluster_class {
             /// The `TransactionSettings` in force: what was given, and the defaults for the rest.
             #[getter]
             fn transaction_settings(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                self.core.transaction_rules().to_python(py)
+                Ok(self.core.transaction_rules().settings().to_python(py)?.unbind())
             }
 
             /// Whether the cluster is open and an active node is known.
