@@ -7,6 +7,7 @@
 Call it before anything imports those names, such as at the top of the program's main module.
 """
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -29,13 +30,17 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "ael.filter_gen": _AEL,
         "ael.parser": _AEL,
         "aio": _SDK,
+        "aio.background": _SDK,
         "aio.client": _SDK,
         "aio.cluster": _SDK,
         "aio.cluster_definition": _SDK,
+        "aio.info": _SDK,
         "aio.pool": ("aerolane.pool",),
         "aio.operations": _SDK,
+        "aio.operations.batch": _SDK,
         "aio.operations.cdt_read": _SDK,
         "aio.operations.cdt_write": _SDK,
+        "aio.operations.index": _SDK,
         "aio.operations.query": _SDK,
         "aio.operations.udf": _SDK,
         "aio.session": _SDK,
@@ -44,7 +49,9 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "dataset": _SDK,
         "error_strategy": _SDK,
         "exceptions": ("aerolane.exceptions",),
+        "exp": _SDK,
         "hll_config": _SDK,
+        "info_types": ("aerolane.info_types",),
         "loggers": ("aerolane.loggers",),
         "metrics": ("aerolane.metrics",),
         "operation_result": _SDK,
@@ -57,11 +64,16 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "record_result": _SDK,
         "record_stream": _SDK,
         "session": _SDK,
+        "session_shared": _SDK,
         "sync": _SYNC,
+        "sync.background": _SYNC,
         "sync.client": ("aerolane.sync", "aerolane"),
         "sync.cluster": _SYNC,
         "sync.cluster_definition": _SYNC,
+        "sync.info": _SYNC,
         "sync.operations": _SYNC,
+        "sync.operations.batch": _SYNC,
+        "sync.operations.index": _SYNC,
         "sync.operations.query": _SYNC,
         "sync.operations.udf": _SYNC,
         "sync.record_stream": _SYNC,
@@ -71,6 +83,14 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "aerospike_native": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
     "aerospike_async": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
+}
+# What the first versions of the SDK call otherwise.
+_RENAMED = {
+    "BatchBinBuilder": "WriteBinBuilder",
+    "BatchKeyOperationBuilder": "WriteSegmentBuilder",
+    "BatchOperationBuilder": "Session",
+    "MaxErrorRate": "MaxErrorRateError",
+    "SingleKeyWriteSegment": "WriteSegmentBuilder",
 }
 
 
@@ -109,6 +129,12 @@ def uninstall(*names: str) -> None:
                 del sys.modules[module]
 
 
+def _names(name: str) -> list[str]:
+    """A name, and those that it may have here: `SyncSession` is the `Session` of `aerolane.sync`."""
+    plain = name.removeprefix("Sync")
+    return list(dict.fromkeys([name, plain, _RENAMED.get(plain, plain)]))
+
+
 class _StandIn(ModuleType):
     """A module that has what modules of ours have."""
 
@@ -117,11 +143,12 @@ class _StandIn(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         if not name.startswith("__") or name == "__version__":
-            for source in self.sources:
-                try:
-                    return getattr(source, name)
-                except AttributeError:
-                    continue
+            for known in _names(name):
+                for source in self.sources:
+                    # A class without async must not turn out to be its async namesake.
+                    if known == name or not name.startswith("Sync") or source.__name__ == "aerolane.sync":
+                        with contextlib.suppress(AttributeError):
+                            return getattr(source, known)
         raise AttributeError(f"Aerolane has no counterpart to {self.__name__}.{name}")
 
     def __dir__(self) -> list[str]:

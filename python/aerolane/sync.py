@@ -1,9 +1,15 @@
 """Aerolane for code without async: classes of the names in `aerolane`, whose methods block the calling thread."""
 
 from aerolane._aerolane import Host, SyncClient
+from aerolane._aerolane import SyncBackgroundOperationBuilder as BackgroundOperationBuilder
+from aerolane._aerolane import SyncBackgroundTaskSession as BackgroundTaskSession
+from aerolane._aerolane import SyncBackgroundUdfBuilder as BackgroundUdfBuilder
+from aerolane._aerolane import SyncBackgroundUdfFunctionBuilder as BackgroundUdfFunctionBuilder
 from aerolane._aerolane import SyncCluster as Cluster
 from aerolane._aerolane import SyncClusterDefinition as ClusterDefinition
 from aerolane._aerolane import SyncDataSetWriteBuilder as DataSetWriteBuilder
+from aerolane._aerolane import SyncIndexBuilder as IndexBuilder
+from aerolane._aerolane import SyncInfoCommands as InfoCommands
 from aerolane._aerolane import SyncNode as Node
 from aerolane._aerolane import SyncQueryBuilder as QueryBuilder
 from aerolane._aerolane import SyncRecordStream as RecordStream
@@ -15,10 +21,16 @@ from aerolane._aerolane import SyncUdfFunctionBuilder as UdfFunctionBuilder
 from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
 
 __all__ = [
+    "BackgroundOperationBuilder",
+    "BackgroundTaskSession",
+    "BackgroundUdfBuilder",
+    "BackgroundUdfFunctionBuilder",
     "Cluster",
     "ClusterDefinition",
     "DataSetWriteBuilder",
     "Host",
+    "IndexBuilder",
+    "InfoCommands",
     "Node",
     "QueryBuilder",
     "RecordStream",

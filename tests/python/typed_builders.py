@@ -19,6 +19,8 @@ from aerolane import (
     sync,
 )
 from aerolane.exceptions import AerospikeError
+from aerolane.info_types import NamespaceDetail, SetDetail
+from aerolane.native import ExecuteTask, IndexTask
 
 
 def heard(key: Key, index: int, error: AerospikeError) -> None:
@@ -39,6 +41,14 @@ def blocking(session: sync.Session, users: DataSet) -> None:
     for result in session.query(key).execute(ErrorStrategy.IN_STREAM):
         assert_type(result.record, Record | None)
         print(result.key.value)
+    tasks = session.background_task()
+    assert_type(tasks.update(users).where("$.a > 1").bin("b").set_to(1), sync.BackgroundOperationBuilder)
+    assert_type(tasks.delete(users).records_per_second(0).execute(), ExecuteTask)
+    assert_type(session.index(users).on_bin("a").integer().named("typed"), sync.IndexBuilder)
+    assert_type(session.info(), sync.InfoCommands)
+    assert_type(session.info("build"), dict[str, str])
+    assert_type(session.info().namespace_details("test"), NamespaceDetail | None)
+    assert_type(session.list_udf(), list[dict[str, str]])
 
 
 async def awaiting(session: Session, users: DataSet) -> None:
@@ -51,6 +61,10 @@ async def awaiting(session: Session, users: DataSet) -> None:
         assert_type(result, RecordResult)
     async with session.transaction() as tx:
         assert_type(await tx.commit(), TxnStatus)
+    assert_type(await session.background_task().touch(users).never_expire().execute(), ExecuteTask)
+    assert_type(await session.index(users).on_set().named("typed").create(), IndexTask)
+    assert_type(await session.info().sets(), list[SetDetail])
+    assert_type(await session.info("build"), dict[str, str])
 
 
 def run(seeds: str, set_name: str) -> None:

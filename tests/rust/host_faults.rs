@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use aerolane::Value;
-use aerolane::lane::{Class, FailureKind};
+use aerolane::lane::{Class, FailureKind, Millis};
 use aerolane_embedded::faults::{FaultAction, FaultRule};
 use common::Target;
 use poll_loop::{Loop, client};
@@ -76,6 +76,57 @@ fn an_answer_that_comes_alone_under_a_raised_mark_is_not_held_back() {
         host.turn();
     }
     assert!(host.ticks - before <= 10, "{} ticks in 300 ms without need", host.ticks - before);
+}
+
+#[cfg(target_os = "linux")]
+fn set_low_water_mark(fd: std::os::fd::RawFd, bytes: libc::c_int) {
+    // SAFETY: the pointer and the length are those of a live variable.
+    let result = unsafe {
+        let len = size_of::<libc::c_int>() as libc::socklen_t;
+        libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, (&raw const bytes).cast(), len)
+    };
+    assert_eq!(result, 0);
+}
+
+/// How many bytes lie in the socket, unread.
+#[cfg(target_os = "linux")]
+fn unread(fd: std::os::fd::RawFd) -> libc::c_int {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the pointer is that of a live variable of the type that the request takes.
+    assert_eq!(unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) }, 0);
+    bytes
+}
+
+/// Whatever the mark says: what lies in the socket when a deadline passes is delivered. A loop that comes late reads at
+/// once; one that is on time reads before it expires anything.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_under_a_mark_that_is_too_high_does_not_time_out() {
+    for on_time in [true, false] {
+        let target = Target::embedded(1);
+        let mut host = Loop::of(&client(&target, 1));
+        fill(&mut host, &target);
+        let fd = *host.watched.keys().next().unwrap();
+        let delay = FaultRule::new(FaultAction::Delay(Duration::from_millis(50)));
+        target.faults().set_fault(None, &delay).unwrap();
+        let deadline = host.driver.deadline(Some(Instant::now() + Duration::from_millis(5000)));
+        host.get(0, &target.key(0), 5000);
+        host.driver.flush(&mut host.outcomes);
+        if on_time {
+            // In less than 50 ms, by a clock of the test's own: every tick until the deadline comes in time.
+            for at in (host.now().0..deadline.0 - 5).step_by(5) {
+                host.driver.tick(Millis(at), &mut host.outcomes);
+            }
+        }
+        set_low_water_mark(fd, 64 * 1024);
+        let limit = Instant::now() + Duration::from_secs(60);
+        while unread(fd) < 30 && host.outcomes.0.is_empty() {
+            assert!(Instant::now() < limit, "no answer came");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        host.driver.tick(deadline.plus(2), &mut host.outcomes);
+        assert_eq!(host.value(0), Value::Int(0), "on time: {on_time}");
+    }
 }
 
 #[test]

@@ -279,7 +279,11 @@ fn told(client: &RawClient, policy: BatchPolicy, rows: RawBatch<Encoded>, most: 
         row_told.send(row).unwrap();
         count < most
     };
-    client.spawn_batch(Arc::new(policy), rows, on_row, move |rows, result| end_told.send((rows, result)).unwrap());
+    let (raw, mut rows) = (client.clone(), rows);
+    client.spawn(async move {
+        let result = raw.batch_telling(&policy, &mut rows, on_row).await;
+        end_told.send((rows, result)).unwrap();
+    });
     let end = ended.recv_timeout(Duration::from_secs(90)).ok();
     (told.iter().collect(), end)
 }

@@ -21,6 +21,7 @@ pub(crate) fn text(bytes: &[u8]) -> usize {
         place(&error, &text);
     }
     selection(&text, params);
+    indexes(&text);
     match compile(&text, params) {
         Ok(compiled) => {
             let bytes = compiled.bytes();
@@ -39,6 +40,15 @@ pub(crate) fn text(bytes: &[u8]) -> usize {
             0
         }
     }
+}
+
+/// What a node lists as its indexes may be anything; of each there is what a query needs.
+fn indexes(text: &str) {
+    for listed in aerolane_ael::listed::read(text) {
+        assert!(!listed.namespace.is_empty() && !listed.index.bin.is_empty(), "{text}");
+    }
+    let share = aerolane_ael::listed::selectivity(text);
+    assert!(share.is_none_or(|share| share > 0.0 && share <= 1.0), "{text}");
 }
 
 /// An index is chosen for whatever filters, and nothing of it is lost: what no index answers is left as a whole.

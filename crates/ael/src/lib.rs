@@ -14,7 +14,7 @@
 //! [`compile_for`] refuses what a server does not have.
 //!
 //! [`context`] compiles a path to the steps of a context, and [`select()`](select::select) finds the secondary index
-//! that serves a text.
+//! that serves a text, of those that the nodes of a cluster [list](listed).
 //!
 //! What changes a value (`append()`, `setTo()`, ..) and selectors with expressions inside are not compiled here:
 //! [`AelErrorKind::Unsupported`].
@@ -24,6 +24,7 @@ mod emit;
 mod error;
 mod functions;
 mod lexer;
+pub mod listed;
 mod parse;
 pub mod select;
 mod tree;

@@ -322,6 +322,11 @@ fn put_n(raw: &mut Raw, digest: [u8; 20], n: i64) {
 }
 
 fn job(header: MessageHeader, function: &str, arguments: &[u8], operation: u8, id: u64) -> Vec<u8> {
+    job_at(header, function, arguments, operation, id, 0)
+}
+
+/// [`job`], with a rate in records per second; 0: none.
+fn job_at(header: MessageHeader, function: &str, arguments: &[u8], operation: u8, id: u64, rate: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let mut message = MessageWriter::frame(&mut out, &header);
     message.field(field::NAMESPACE, b"test");
@@ -329,6 +334,9 @@ fn job(header: MessageHeader, function: &str, arguments: &[u8], operation: u8, i
     message.field(field::QUERY_ID, &id.to_be_bytes());
     let ids: Vec<u8> = (0..4096_u16).flat_map(u16::to_le_bytes).collect();
     message.field(field::PARTITIONS, &ids);
+    if rate > 0 {
+        message.field(field::RECORDS_PER_SECOND, &rate.to_be_bytes());
+    }
     message.field(field::UDF_OPERATION, &[operation]);
     message.field(field::UDF_PACKAGE, b"m");
     message.field(field::UDF_FUNCTION, function.as_bytes());
@@ -413,4 +421,35 @@ fn background_calls_reach_every_record_of_their_node() {
         let answer = raws[1].get(digest(n * 13, 3)).unwrap();
         assert_eq!((answer.generation, answer.bins.len()), (2, 2), "{n}");
     }
+}
+
+#[test]
+fn background_calls_keep_to_their_rate_and_can_be_aborted() {
+    let cluster = cluster(1);
+    let mut raw = Raw::connect(cluster.nodes()[0].address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    for n in 0..5_u16 {
+        put_n(&mut raw, digest(n * 13, 3), n.into());
+    }
+    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
+    let ends = |raw: &mut Raw, id: u64, state: &str| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !raw.info(&format!("query-show:trid={id}")).contains(state) {
+            assert!(Instant::now() < deadline, "the job does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    // The first record is due at once, the fifth after four tenths of a second.
+    let begun = Instant::now();
+    raw.send(&job_at(header, "mark", &[0x91, 7], 2, 78, 10));
+    assert_eq!(raw.until_last()[0].code, 0);
+    ends(&mut raw, 78, "status=done(ok)");
+    assert!(begun.elapsed() >= Duration::from_millis(400));
+    // One that would take seconds is aborted between two records.
+    let begun = Instant::now();
+    raw.send(&job_at(header, "mark", &[0x91, 7], 2, 79, 1));
+    assert_eq!(raw.until_last()[0].code, 0);
+    assert!(raw.info("query-abort:trid=79").starts_with("ok"), "it goes on");
+    ends(&mut raw, 79, "status=done(abandoned");
+    assert!(begun.elapsed() < Duration::from_secs(4));
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, ffi};
 
 use crate::host::Lanes;
+use crate::query::indexes::Indexes;
 use crate::system::TransactionRules;
 use crate::{errors, fork};
 
@@ -59,6 +60,8 @@ impl Origin {
 pub(crate) struct ClientCore {
     pub(crate) raw: ManuallyDrop<RawClient>,
     pub(crate) lanes: Lanes,
+    /// The secondary indexes.
+    pub(crate) indexes: Indexes,
     transactions: ArcSwap<TransactionRules>,
     /// As it was when the client was made.
     forks: u32,
@@ -72,6 +75,7 @@ impl ClientCore {
         Arc::new(Self {
             raw: ManuallyDrop::new(raw),
             lanes: Lanes::default(),
+            indexes: Indexes::default(),
             transactions: ArcSwap::default(),
             forks: fork::forks(),
             origin,

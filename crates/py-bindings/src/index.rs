@@ -1,8 +1,14 @@
 //! Secondary indexes.
+//!
+//! * [`builder`]: what sessions say of an index, step by step
+
+pub(crate) mod builder;
 
 use std::sync::Arc;
 
 use aerolane::client::RawClient;
+use aerospike_core::expressions::Expression;
+use aerospike_core::operations::CdtContext;
 use aerospike_core::{CollectionIndexType, IndexType};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -50,13 +56,58 @@ impl Names {
     }
 }
 
+/// What an index covers.
+#[derive(Clone)]
+pub(crate) enum On {
+    /// A bin, or what a context selects in it.
+    Bin(String, Option<Vec<CdtContext>>),
+    /// What an expression evaluates to.
+    Expression(Expression),
+    /// The records of the set.
+    Set,
+}
+
 fn collection(cit: Option<Object<'_, '_>>) -> PyResult<CollectionIndexType> {
     cit.map_or(Ok(CollectionIndexType::Default), |cit| CollectionIndexType::from_python(cit, "cit"))
 }
 
-fn task(core: &Arc<ClientCore>) -> impl FnOnce(Python<'_>, aerospike_core::IndexTask) -> PyResult<Py<PyAny>> + use<> {
+/// The name of a bin that is indexed.
+fn bin(name: &Bound<'_, PyString>) -> PyResult<String> {
+    let bin = checked_name(name)?.to_owned();
+    if bin.is_empty() {
+        return Err(errors::invalid_argument(name.py(), "the bin name of an index must not be empty"));
+    }
+    Ok(bin)
+}
+
+/// Creates an index. `kind` and `cit` say what of the values it holds; an index of a set has none of either.
+fn creating(
+    core: &Arc<ClientCore>,
+    names: Names,
+    on: On,
+    (kind, cit): (IndexType, CollectionIndexType),
+    policy: Policy<'_, '_>,
+) -> impl Twin + use<> {
+    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
-    move |py, task| Ok(Py::new(py, IndexTask::new(core, task))?.into_any())
+    let future = async move {
+        let Names { namespace, set_name, index_name } = &names;
+        match &on {
+            On::Bin(bin, ctx) => {
+                let ctx = ctx.as_deref();
+                client.create_index_on_bin(&policy, namespace, set_name, bin, index_name, kind, cit, ctx).await
+            }
+            On::Expression(exp) => {
+                client.create_index_using_expression(&policy, namespace, set_name, index_name, kind, cit, exp).await
+            }
+            On::Set => client.create_set_index(&policy, namespace, set_name, index_name).await,
+        }
+    };
+    let convert = move |py: Python<'_>, task| {
+        core.indexes.changed();
+        Ok(Py::new(py, IndexTask::new(core, task))?.into_any())
+    };
+    Control { future, convert }
 }
 
 /// An index on a bin, or on what a context selects in it.
@@ -73,20 +124,9 @@ pub(crate) fn create(
     ctx: Option<Object<'_, '_>>,
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
-    let names = Names::checked(py, namespace, set_name, index_name)?;
-    let bin = checked_name(bin_name)?.to_owned();
-    if bin.is_empty() {
-        return Err(errors::invalid_argument(py, "the bin name of an index must not be empty"));
-    }
-    let (kind, cit): (IndexType, _) = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
-    let ctx = ctx.map(core_context).transpose()?;
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
-    let future = async move {
-        let Names { namespace, set_name, index_name } = &names;
-        let ctx = ctx.as_deref();
-        client.create_index_on_bin(&policy, namespace, set_name, &bin, index_name, kind, cit, ctx).await
-    };
-    Ok(Control { future, convert: task(core) })
+    let (names, bin) = (Names::checked(py, namespace, set_name, index_name)?, bin(bin_name)?);
+    let of = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
+    Ok(creating(core, names, On::Bin(bin, ctx.map(core_context).transpose()?), of, policy))
 }
 
 /// An index on the value of an expression.
@@ -103,14 +143,8 @@ pub(crate) fn create_using_expression(
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
     let names = Names::checked(py, namespace, set_name, index_name)?;
-    let (kind, cit): (IndexType, _) = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
-    let expression = core_expression(expression)?;
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
-    let future = async move {
-        let Names { namespace, set_name, index_name } = &names;
-        client.create_index_using_expression(&policy, namespace, set_name, index_name, kind, cit, &expression).await
-    };
-    Ok(Control { future, convert: task(core) })
+    let of = (Indexed::from_python(index_type, "index_type")?.into(), collection(cit)?);
+    Ok(creating(core, names, On::Expression(core_expression(expression)?), of, policy))
 }
 
 /// An index of the records of a set.
@@ -123,10 +157,7 @@ pub(crate) fn create_of_set(
     policy: Policy<'_, '_>,
 ) -> PyResult<impl Twin + use<>> {
     let names = Names::checked(py, namespace, Some(set_name), index_name)?;
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
-    let future =
-        async move { client.create_set_index(&policy, &names.namespace, &names.set_name, &names.index_name).await };
-    Ok(Control { future, convert: task(core) })
+    Ok(creating(core, names, On::Set, (IndexType::Numeric, CollectionIndexType::Default), policy))
 }
 
 /// Drops an index.
@@ -143,6 +174,9 @@ pub(crate) fn drop_index(
     let core = Arc::clone(core);
     Ok(Control {
         future: async move { client.drop_index(&policy, &names.namespace, &names.set_name, &names.index_name).await },
-        convert: move |py: Python<'_>, task| Ok(Py::new(py, DropIndexTask::new(core, task))?.into_any()),
+        convert: move |py: Python<'_>, task| {
+            core.indexes.changed();
+            Ok(Py::new(py, DropIndexTask::new(core, task))?.into_any())
+        },
     })
 }

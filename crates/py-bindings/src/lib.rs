@@ -3,12 +3,13 @@
 //! No value stands between: Python objects are written straight into request bytes, and answers are turned straight
 //! into Python objects. What is not about Python (routing, pools, lanes, retries) is the crate `aerolane`.
 //!
-//! * [`value`], [`key`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
+//! * [`value`], [`key`], [`dataset`], [`operation`], [`record`], [`request`]: Python objects to and from wire bytes
 //! * [`cdt`], [`expression`]: what operations on collections, and expressions, are made of
 //! * [`ael`]: expressions from text
 //! * [`batch`]: many records at a time
 //! * [`columns`]: records as numpy arrays and Arrow columns
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
+//! * [`info`]: what nodes say about themselves
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
@@ -41,12 +42,14 @@ mod columns;
 mod command;
 mod configuration;
 mod core;
+mod dataset;
 mod embedded;
 mod errors;
 mod expression;
 mod fork;
 mod host;
 mod index;
+mod info;
 mod key;
 mod logging;
 mod metrics;
@@ -94,6 +97,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     key::register(module)?;
+    module.add_class::<dataset::DataSet>()?;
     record::register(module)?;
     cdt::register(module)?;
     expression::register(module)?;
@@ -112,6 +116,8 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     configuration::register(module)?;
     batch::register(module)?;
     query::register(module)?;
+    index::builder::register(module)?;
+    info::register(module)?;
     columns::register(module)?;
     admin::register(module)?;
     txn::register(module)?;

@@ -109,6 +109,12 @@ pub(crate) fn register_from_file(
     Ok(registering(core, module(py, body)?, server_path, policy))
 }
 
+/// The source of a module, from a file that a Python package has in it.
+pub(crate) fn resource<'py>(package: &Bound<'py, PyAny>, resource: &str) -> PyResult<Bound<'py, PyAny>> {
+    let files = package.py().import("importlib.resources")?.call_method1("files", (package,))?;
+    files.call_method1("joinpath", (resource,))?.call_method0("read_bytes")
+}
+
 /// Removes a module.
 pub(crate) fn remove(
     py: Python<'_>,
@@ -127,14 +133,30 @@ pub(crate) fn remove(
 
 /// The modules that are registered.
 pub(crate) fn list(_py: Python<'_>, core: &Arc<ClientCore>, policy: Policy<'_, '_>) -> PyResult<impl Twin + use<>> {
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
-    Ok(Control {
-        future: async move { list_of(&client, &policy).await },
-        convert: |py: Python<'_>, list: Vec<BTreeMap<String, String>>| Ok(list.into_pyobject(py)?.into_any().unbind()),
-    })
+    Ok(listing(core, policy, FILE_NAME))
 }
 
-async fn list_of(client: &aerolane::Client, policy: &CoreAdmin) -> aerolane::Result<Vec<BTreeMap<String, String>>> {
+/// The modules that are registered, as sessions show them: a module's name is its `name`.
+pub(crate) fn list_named(core: &Arc<ClientCore>) -> impl Twin + use<> {
+    listing(core, None, "name")
+}
+
+/// What servers call the name of a module.
+const FILE_NAME: &str = "filename";
+
+fn listing(core: &Arc<ClientCore>, policy: Policy<'_, '_>, name: &'static str) -> impl Twin + use<> {
+    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    Control {
+        future: async move { list_of(&client, &policy, name).await },
+        convert: |py: Python<'_>, list: Vec<BTreeMap<String, String>>| Ok(list.into_pyobject(py)?.into_any().unbind()),
+    }
+}
+
+async fn list_of(
+    client: &aerolane::Client,
+    policy: &CoreAdmin,
+    name: &str,
+) -> aerolane::Result<Vec<BTreeMap<String, String>>> {
     const COMMAND: &str = "udf-list";
     let answers = client.info(policy, &[COMMAND]).await?;
     let answer = answers.get(COMMAND).map_or("", String::as_str);
@@ -144,7 +166,8 @@ async fn list_of(client: &aerolane::Client, policy: &CoreAdmin) -> aerolane::Res
     let modules = answer.split(';').filter(|module| !module.is_empty());
     let pairs = |module: &str| {
         let pairs = module.split(',').filter_map(|pair| pair.split_once('='));
-        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        let called = |theirs: &str| if theirs == FILE_NAME { name.to_owned() } else { theirs.to_owned() };
+        pairs.map(|(name, value)| (called(name), value.to_owned())).collect()
     };
     Ok(modules.map(pairs).collect())
 }

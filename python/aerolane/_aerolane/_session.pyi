@@ -1,15 +1,18 @@
 """The session's front door, for asyncio and (`Sync..`) for code without it."""
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable as _Awaitable
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
 from os import PathLike
-from types import TracebackType
-from typing import Any, NamedTuple, Self, final, overload
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
 from aerolane.system_settings import MetricsSettings, SystemSettings, TransactionSettings
 
 from ._awaitable import Awaitable, AwaitableContext
+from ._background import BackgroundTaskSession, SyncBackgroundTaskSession
 from ._behavior import Behavior
 from ._builders import (
     DataSetWriteBuilder,
@@ -20,14 +23,22 @@ from ._builders import (
     SyncWriteSegmentBuilder,
     UdfFunctionBuilder,
     WriteSegmentBuilder,
-    _Verbs,
+    _SessionVerbs,
 )
+from ._cdt import CTX
 from ._client_policy import ClientPolicy
-from ._enums import AuthMode
+from ._enums import AuthMode, CollectionIndexType, IndexType, UDFLang
+from ._expression import FilterExpression
+from ._index import IndexBuilder, SyncIndexBuilder
+from ._info import InfoCommands, SyncInfoCommands
 from ._metrics import ClusterMetrics, MetricsPolicy
 from ._native import NativeClient, Version
+from ._query import DropIndexTask, IndexTask, RegisterTask, UdfRemoveTask
+from ._step_policies import AdminPolicy
 from ._txn import Txn, TxnStatus
 from ._values import Key, Record, _UserKey
+
+_T = TypeVar("_T")
 
 @final
 class DataSet:
@@ -155,6 +166,7 @@ class SyncNode:
 @final
 class Cluster:
     def create_session(self, behavior: Behavior | None = None) -> Session: ...
+    def transaction(self, behavior: Behavior | None = None) -> TransactionalSession: ...
     @property
     def cluster_name(self) -> str | None: ...
     def nodes(self) -> list[Node]: ...
@@ -173,6 +185,40 @@ class Cluster:
     def transaction_settings(self) -> TransactionSettings: ...
     @property
     def is_connected(self) -> bool: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module."""
+    def list_udf(self) -> Awaitable[list[dict[str, str]]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> Awaitable[list[dict[str, str]]]:
+        """The secondary indexes that the servers have."""
     def close(self) -> Coroutine[Any, Any, None]: ...
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
@@ -182,6 +228,7 @@ class Cluster:
 @final
 class SyncCluster:
     def create_session(self, behavior: Behavior | None = None) -> SyncSession: ...
+    def transaction(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
     @property
     def cluster_name(self) -> str | None: ...
     def nodes(self) -> list[SyncNode]: ...
@@ -200,6 +247,40 @@ class SyncCluster:
     def transaction_settings(self) -> TransactionSettings: ...
     @property
     def is_connected(self) -> bool: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module."""
+    def list_udf(self) -> list[dict[str, str]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> list[dict[str, str]]:
+        """The secondary indexes that the servers have."""
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -218,6 +299,7 @@ class Client:
     ) -> Self: ...
     def connect(self) -> Coroutine[Any, Any, None]: ...
     def create_session(self, behavior: Behavior | None = None) -> Session: ...
+    def transaction_session(self, behavior: Behavior | None = None) -> TransactionalSession: ...
     @property
     def native(self) -> NativeClient: ...
     @property
@@ -241,6 +323,7 @@ class SyncClient:
     ) -> Self: ...
     def connect(self) -> None: ...
     def create_session(self, behavior: Behavior | None = None) -> SyncSession: ...
+    def create_transactional_session(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
     @property
     def native(self) -> NativeClient: ...
     @property
@@ -258,25 +341,11 @@ class NamespaceScStatus(NamedTuple):
     detail: str
 
 @disjoint_base
-class Session(_Verbs[WriteSegmentBuilder]):
-    @overload
-    def upsert(self, keys: DataSet, /) -> DataSetWriteBuilder: ...
-    @overload
-    def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> WriteSegmentBuilder: ...
-    @overload
-    def insert(self, keys: DataSet, /) -> DataSetWriteBuilder: ...
-    @overload
-    def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> WriteSegmentBuilder: ...
-    @overload
-    def update(self, keys: DataSet, /) -> DataSetWriteBuilder: ...
-    @overload
-    def update(self, keys: Key | list[Key], /, *more_keys: Key) -> WriteSegmentBuilder: ...
-    @overload
-    def replace(self, keys: DataSet, /) -> DataSetWriteBuilder: ...
-    @overload
-    def replace(self, keys: Key | list[Key], /, *more_keys: Key) -> WriteSegmentBuilder: ...
+class Session(_SessionVerbs[WriteSegmentBuilder, DataSetWriteBuilder]):
     def batch(self) -> Self: ...
     def transaction(self) -> TransactionalSession: ...
+    def begin_transaction(self) -> TransactionalSession: ...
+    def transaction_session(self) -> TransactionalSession: ...
     @property
     def current_transaction(self) -> Txn | None: ...
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> UdfFunctionBuilder: ...
@@ -284,11 +353,26 @@ class Session(_Verbs[WriteSegmentBuilder]):
     def query(self, keys: DataSet, /) -> QueryBuilder: ...
     @overload
     def query(self, keys: Key | list[Key], /, *more_keys: Key) -> QueryBuilder: ...
+    @overload
+    def query(self, keys: str, /, *more_keys: str) -> QueryBuilder: ...
+    @overload
+    def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> QueryBuilder: ...
     @property
     def behavior(self) -> Behavior: ...
     def session_for(self, behavior: Behavior) -> Session: ...
+    def do_in_transaction(
+        self,
+        operation: Callable[[TransactionalSession], _Awaitable[_T]],
+        *,
+        max_attempts: int | None = None,
+        sleep_between_retries: float | timedelta | None = None,
+    ) -> Coroutine[Any, Any, _T]:
+        """Calls an async function with a session in a new transaction, and commits; once more after conflicts."""
     def get(self, key: Key, bins: Sequence[str] | None = None) -> Awaitable[Record]: ...
     def put(self, key: Key, bins: Mapping[str, Any]) -> Awaitable[None]: ...
+    @overload
+    def info(self, command: None = None) -> InfoCommands: ...
+    @overload
     def info(self, command: str) -> Awaitable[dict[str, str]]: ...
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]: ...
     def get_many(
@@ -297,27 +381,64 @@ class Session(_Verbs[WriteSegmentBuilder]):
     def put_many(self, keys: Sequence[Key], bins: Mapping[str, Any]) -> Awaitable[list[Exception | None]]: ...
     def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]: ...
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
+    def background_task(self) -> BackgroundTaskSession:
+        """What the servers do with all records of a set, in the background."""
+    def index(self, dataset: DataSet, /) -> IndexBuilder:
+        """A secondary index of a data set, said step by step."""
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
+    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
+        """Drops a secondary index."""
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module."""
+    def list_udf(self) -> Awaitable[list[dict[str, str]]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> Awaitable[list[dict[str, str]]]:
+        """The secondary indexes that the servers have."""
 
 @disjoint_base
-class SyncSession(_Verbs[SyncWriteSegmentBuilder]):
-    @overload
-    def upsert(self, keys: DataSet, /) -> SyncDataSetWriteBuilder: ...
-    @overload
-    def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncWriteSegmentBuilder: ...
-    @overload
-    def insert(self, keys: DataSet, /) -> SyncDataSetWriteBuilder: ...
-    @overload
-    def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncWriteSegmentBuilder: ...
-    @overload
-    def update(self, keys: DataSet, /) -> SyncDataSetWriteBuilder: ...
-    @overload
-    def update(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncWriteSegmentBuilder: ...
-    @overload
-    def replace(self, keys: DataSet, /) -> SyncDataSetWriteBuilder: ...
-    @overload
-    def replace(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncWriteSegmentBuilder: ...
+class SyncSession(_SessionVerbs[SyncWriteSegmentBuilder, SyncDataSetWriteBuilder]):
     def batch(self) -> Self: ...
     def transaction(self) -> SyncTransactionalSession: ...
+    def begin_transaction(self) -> SyncTransactionalSession: ...
+    def transaction_session(self) -> SyncTransactionalSession: ...
     @property
     def current_transaction(self) -> Txn | None: ...
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncUdfFunctionBuilder: ...
@@ -325,15 +446,81 @@ class SyncSession(_Verbs[SyncWriteSegmentBuilder]):
     def query(self, keys: DataSet, /) -> SyncQueryBuilder: ...
     @overload
     def query(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncQueryBuilder: ...
+    @overload
+    def query(self, keys: str, /, *more_keys: str) -> SyncQueryBuilder: ...
+    @overload
+    def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> SyncQueryBuilder: ...
     @property
     def behavior(self) -> Behavior: ...
     def session_for(self, behavior: Behavior) -> SyncSession: ...
+    def do_in_transaction(
+        self,
+        operation: Callable[[SyncTransactionalSession], _T],
+        *,
+        max_attempts: int | None = None,
+        sleep_between_retries: float | timedelta | None = None,
+    ) -> _T:
+        """Calls a function with a session in a new transaction, and commits; once more after conflicts."""
     def get(self, key: Key, bins: Sequence[str] | None = None) -> Record: ...
     def put(self, key: Key, bins: Mapping[str, Any]) -> None: ...
+    @overload
+    def info(self, command: None = None) -> SyncInfoCommands: ...
+    @overload
     def info(self, command: str) -> dict[str, str]: ...
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
     def namespace_sc_status(self, namespace: str) -> NamespaceScStatus: ...
     def is_namespace_sc(self, namespace: str) -> bool: ...
+    def background_task(self) -> SyncBackgroundTaskSession:
+        """What the servers do with all records of a set, in the background."""
+    def index(self, dataset: DataSet, /) -> SyncIndexBuilder:
+        """A secondary index of a data set, said step by step."""
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> IndexTask:
+        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
+    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
+        """Drops a secondary index."""
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file of this machine."""
+    def register_udf_from_resource(
+        self,
+        package: str | ModuleType,
+        resource: str,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file that a Python package has in it."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module."""
+    def list_udf(self) -> list[dict[str, str]]:
+        """The UDF modules that the servers have."""
+    def list_indexes(self) -> list[dict[str, str]]:
+        """The secondary indexes that the servers have."""
 
 @final
 class TransactionalSession(Session):

@@ -247,34 +247,24 @@ impl RawClient {
         (rows, result)
     }
 
-    /// Starts a batch on the control plane's runtime; to be called on any thread. `on_row` hears of each row (its place,
-    /// its outcome) as the answers arrive, each row once; `false` ends the batch, and rows that were not answered stay
-    /// pending. `on_end` gets the rows and the result; if the client is closed or the task aborted first, it is dropped
-    /// without having been called.
-    pub fn spawn_batch<K>(
+    /// Carries a batch out on the control plane's runtime, which it must be spawned on. `on_row` hears of each row (its place,
+    /// its outcome) as the answers arrive, each row once; `false` ends the batch, and rows that were not answered stay pending.
+    ///
+    /// # Errors
+    /// As [`batch`](Self::batch).
+    pub async fn batch_telling<K>(
         &self,
-        policy: Arc<BatchPolicy>,
-        mut rows: RawBatch<K>,
-        on_row: impl FnMut(usize, RawOutcome<'_>) -> bool + Send + 'static,
-        on_end: impl FnOnce(RawBatch<K>, Result<()>) + Send + 'static,
-    ) -> tokio::task::AbortHandle
+        policy: &BatchPolicy,
+        rows: &mut RawBatch<K>,
+        on_row: impl FnMut(usize, RawOutcome<'_>) -> bool + Send,
+    ) -> Result<()>
     where
         K: RawKey + Send + Sync + 'static,
     {
-        let client = self.clone();
-        let run = async move {
-            let result = match client.shared.lanes.mine() {
-                Ok(lane) => {
-                    let on_row = Mutex::new(on_row);
-                    let told =
-                        |row: usize, rows: &RawBatch<K>| std::future::ready((*on_row.lock())(row, rows.outcome(row)));
-                    batch::on_lane(&client.shared.cluster, Way::Tasks(&lane), &policy, &mut rows, Some(told)).await
-                }
-                Err(error) => Err(error),
-            };
-            on_end(rows, result);
-        };
-        self.shared.cluster.spawn(run).abort_handle()
+        let lane = self.shared.lanes.mine()?;
+        let on_row = Mutex::new(on_row);
+        let told = |row: usize, rows: &RawBatch<K>| std::future::ready((*on_row.lock())(row, rows.outcome(row)));
+        batch::on_lane(&self.shared.cluster, Way::Tasks(&lane), policy, rows, Some(told)).await
     }
 
     /// [`batch`](Self::batch) over the lane of a foreign event loop, on whose thread the future is polled.

@@ -11,12 +11,16 @@ use crate::transaction::TxnPart;
 use aerolane_wire::message::{Message, info2};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Jobs of this process that may run at a time.
 const MAX_JOBS: usize = 32;
 
 /// Stack of a job's thread: values and expressions are walked as deep as they are nested.
 const STACK_SIZE: usize = 8 * 1024 * 1024;
+
+/// How often a job that waits for its rate looks whether it was aborted.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 static JOBS: AtomicUsize = AtomicUsize::new(0);
 
@@ -54,6 +58,33 @@ pub(super) fn start(node: Arc<Node>, query: QueryRequest, entry: Entry, body: &[
     }
 }
 
+/// The rate of a job.
+struct Pace {
+    /// Records per second; 0: no limit.
+    rate: u32,
+    begun: Instant,
+    done: u64,
+}
+
+impl Pace {
+    /// Waits until it is the next record's turn; `false`: the job is to end.
+    fn wait(&mut self, ends: impl Fn() -> bool) -> bool {
+        while !ends() {
+            let now = Instant::now();
+            let due = match self.rate {
+                0 => now,
+                rate => self.begun + Duration::from_secs_f64(self.done as f64 / f64::from(rate)),
+            };
+            if due <= now {
+                self.done += 1;
+                return true;
+            }
+            std::thread::sleep((due - now).min(LONGEST_PAUSE));
+        }
+        false
+    }
+}
+
 /// Does the operations on every record of the partitions that the node is master of. Errors of records are told to
 /// nobody but counted.
 fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
@@ -66,6 +97,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         arguments: Some(&call.arguments),
     });
     let mut scratch = Vec::new();
+    let mut pace = Pace { rate: query.records_per_second, begun: Instant::now(), done: 0 };
     for pid in 0..PARTITIONS as u16 {
         if entry.is_aborted() || !node.is_live() {
             return;
@@ -76,7 +108,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         let now = clock::seconds(node.cluster.clock.now_ms());
         for Picked { digest, .. } in selector.pick(pid, None, now).0.iter().rev() {
             let here = namespace.partition(pid).find(digest).is_some_and(|record| selector.takes(record, now));
-            if !here || entry.is_aborted() {
+            if !here || !pace.wait(|| entry.is_aborted() || !node.is_live()) {
                 continue;
             }
             let request = RecordRequest {

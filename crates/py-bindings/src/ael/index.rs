@@ -246,7 +246,7 @@ fn parse_ael_with_index(
 }
 
 /// The filter of a query, for what an index is asked for.
-fn filter(index: &select::Index, by_name: Option<&str>, bounds: &Bounds) -> Filter {
+pub(crate) fn filter(index: &select::Index, by_name: Option<&str>, bounds: &Bounds) -> Filter {
     let (kind, begin, end) = match bounds {
         Bounds::Range(begin, end) => (particle_type::INTEGER, begin.to_be_bytes().to_vec(), end.to_be_bytes().to_vec()),
         Bounds::Equal(value) => {

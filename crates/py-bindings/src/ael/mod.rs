@@ -21,6 +21,7 @@ use crate::cdt::Context;
 use crate::client;
 use crate::expression::FilterExpression;
 use cache::{Cached, Key};
+pub(crate) use index::filter as index_filter;
 
 /// The filter of a text, from the cache if it is there. `server`: the oldest server that is to evaluate it.
 ///
@@ -43,6 +44,19 @@ pub(crate) fn filter(
 /// The expression of a text, of whatever type its value is; otherwise as [`filter`], without parameters.
 pub(crate) fn expression(py: Python<'_>, text: &str, server: Option<Version>) -> PyResult<Py<FilterExpression>> {
     Ok(compiled(py, text, &[], server)?.expression)
+}
+
+/// A text with its parameters, to be looked at once more.
+pub(crate) struct Text {
+    pub(crate) text: Box<str>,
+    pub(crate) params: Vec<Param>,
+}
+
+impl Text {
+    /// Of one that has been compiled.
+    pub(crate) fn new(text: &str, params: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        Ok(Self { text: text.into(), params: param::params(params)? })
+    }
 }
 
 fn compiled(py: Python<'_>, text: &str, params: &[Param], server: Option<Version>) -> PyResult<Cached> {

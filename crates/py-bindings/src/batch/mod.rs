@@ -2,12 +2,14 @@
 //!
 //! * [`shape`]: what rows do, encoded with the GIL; rows that do the same share it
 //! * [`rows`]: keys as rows; requests are written out of them without the GIL
-//! * [`run`]: a batch, carried out on the calling thread or over the lane of the event loop
+//! * [`run`]: a batch, carried out on the calling thread or over the lane of the event loop; [`implicit`]: as a transaction
 //! * [`record`]: the outcome of a row
-//! * [`stream`]: rows that come as the nodes answer
+//! * [`live`], [`stream`]: rows that come as the nodes answer
 //! * [`commands`], [`ops`]: the calls, and the rows of `Client.batch`
 
 pub(crate) mod commands;
+pub(crate) mod implicit;
+pub(crate) mod live;
 mod ops;
 mod record;
 pub(crate) mod rows;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use aerolane::ErrorKind;
-use aerolane::client::RawOutcome;
+use aerolane::client::{RawClient, RawOutcome};
 use aerospike_core::BatchPolicy;
 use pyo3::prelude::*;
 
+use super::implicit::Implicit;
 use super::record::BatchRecord;
 use super::rows::Rows;
 use crate::blocking::{Signals, gets_signals};
@@ -35,7 +36,7 @@ where
             Some(Ran { rows, result, .. }) => finish(py, rows, result, convert),
             None => Ok(py.None()),
         };
-        Batches { policy, runs: vec![rows], convert }
+        Batches { policy, runs: vec![rows], implicit: None, convert }
     }
 }
 
@@ -56,6 +57,8 @@ where
 pub(crate) struct Batches<C> {
     pub(crate) policy: Arc<BatchPolicy>,
     pub(crate) runs: Vec<Rows>,
+    /// They become one transaction of their own.
+    pub(crate) implicit: Option<Implicit>,
     /// Makes the result, whatever became of them.
     pub(crate) convert: C,
 }
@@ -74,8 +77,20 @@ where
 {
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check_open(py)?;
-        let Self { policy, runs, convert } = self;
+        let Self { policy, runs, implicit, convert } = self;
         let client = Arc::clone(core);
+        if let Some(implicit) = implicit {
+            return host::drive(py, core, move |_| async move {
+                let carried_out = implicit.carry_out(RawClient::clone(&client.raw), policy, runs);
+                let ran = client.raw.cluster().run(carried_out).await;
+                drop(client);
+                let made: Make = Box::new(move |py| match ran {
+                    Ok((runs, Ok(results))) => convert(py, Ran::all(runs, results)),
+                    Ok((_, Err(error))) | Err(error) => Err(errors::to_py(py, &error)),
+                });
+                made
+            });
+        }
         host::drive(py, core, move |handle| async move {
             let mut all = Vec::with_capacity(runs.len());
             let mut failed = None;
@@ -110,7 +125,13 @@ where
 
     fn block(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         core.check(py)?;
-        let Self { policy, runs, convert } = self;
+        let Self { policy, runs, implicit, convert } = self;
+        if let Some(implicit) = implicit {
+            let carried_out = implicit.carry_out(RawClient::clone(&core.raw), policy, runs);
+            let (runs, results) = block_on(py, core, carried_out)?;
+            let results = results.map_err(|error| errors::to_py(py, &error))?;
+            return convert(py, Ran::all(runs, results));
+        }
         let mut all = Vec::with_capacity(runs.len());
         for mut rows in runs {
             if policy.base_policy.txn.is_some() {

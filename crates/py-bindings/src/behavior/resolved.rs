@@ -91,6 +91,11 @@ impl Resolved {
         Arc::clone(&self.write_of_batch[usize::from(sc)])
     }
 
+    /// For writes to all records of a set, in the background. Not kept: such a task is rare.
+    pub(crate) fn write_query(&self, sc: bool) -> core::WritePolicy {
+        write(self.settings(OpKind::WriteNonRetryable, OpShape::Query, if sc { Mode::Sc } else { Mode::Ap }))
+    }
+
     pub(crate) fn batch(&self, kind: OpKind, sc: bool) -> Arc<core::BatchPolicy> {
         Arc::clone(&self.batch[kind as usize][usize::from(sc)])
     }
@@ -107,6 +112,12 @@ impl Resolved {
         let mut policy = core::TxnRollPolicy::default();
         base(&self.txn_roll, &mut policy.batch_policy.base_policy);
         policy
+    }
+
+    /// Whether queries may read all records when no index serves their text. By default they may.
+    pub(crate) fn allow_scans_with_where(&self, sc: bool) -> bool {
+        let mode = if sc { Mode::Sc } else { Mode::Ap };
+        self.settings(OpKind::Read, OpShape::Query, mode).allow_scans_with_where.unwrap_or(true)
     }
 
     pub(crate) fn query(&self, sc: bool) -> Arc<core::QueryPolicy> {

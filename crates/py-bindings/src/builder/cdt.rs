@@ -11,12 +11,13 @@ use pyo3::types::{PyDict, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::bin::Bin;
+use super::steps::make::exp_flags;
 #[allow(clippy::wildcard_imports)] // the types of the tables
 use super::steps::types::*;
 use super::steps::{list_reads, list_writes, map_reads, map_writes, navigations, string_reads, string_writes};
-use crate::cdt::{Context, Ctx};
+use crate::cdt::{Choice, Context, Ctx, ExpType};
 use crate::errors;
-use crate::expression::Exp;
+use crate::expression::{Exp, values_of_bin};
 use crate::operation::{BaseOperation, path};
 
 /// Makes the operation that answers (or, if so told, removes), given what it is to answer with.
@@ -429,6 +430,28 @@ impl CdtPathBuilder {
     #[pyo3(signature = (*, no_fail=false))]
     fn collect_values<'py>(&self, py: Python<'py>, no_fail: bool) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_values", path::VALUES, no_fail)
+    }
+
+    /// Answers with a list of the values, which an expression collects. `bin_type`: `ExpType.MAP` or `ExpType.LIST`, what the
+    /// bin is. `no_fail`: as for `collect_values`. `ignore_eval_failure`: where the expression fails, as for a bin of the other
+    /// type, the answer is `None`.
+    #[pyo3(signature = (bin_type, *, no_fail=false, ignore_eval_failure=false))]
+    fn collect_values_as_expression_read<'py>(
+        &self,
+        py: Python<'py>,
+        bin_type: Choice<ExpType>,
+        no_fail: bool,
+        ignore_eval_failure: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if !matches!(bin_type.0, ExpType::Map | ExpType::List) {
+            let text = "bin_type says what the bin is: ExpType.MAP or ExpType.LIST, whose parts a path can select";
+            return Err(errors::invalid_argument(py, text));
+        }
+        let flags = if ignore_eval_failure { exp_flags::EVAL_NO_FAIL } else { 0 };
+        self.bin.add(py, "collect_values_as_expression_read", |name| {
+            let exp = values_of_bin(name, bin_type.0, no_fail, &self.ctx)?;
+            crate::operation::exp::reading(name, &exp, Flags(flags))
+        })
     }
 
     /// Answers with a list of the keys.

@@ -1,5 +1,6 @@
 //! A chain: what a builder has been told so far. It is checked with each call, so that what does not fit is refused where it is said.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use aerospike_core::expressions::Expression;
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::background::Task;
 use super::context::Context;
 use super::dataset::Query;
 use super::ops::Ops;
@@ -41,7 +43,7 @@ impl Keys {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Py<Key>> + Clone {
         match self {
             Self::One(key) => std::slice::from_ref(key),
             Self::Many(keys) => keys,
@@ -108,7 +110,8 @@ pub(super) struct Segment {
     pub(super) keys: Keys,
     pub(super) ops: Ops,
     pub(super) projection: Projection,
-    pub(super) filter: Option<Expression>,
+    /// Boxed, as are other rare ones: chains are moved about.
+    pub(super) filter: Option<Box<Expression>>,
     pub(super) generation: Option<u32>,
     pub(super) expiration: Option<Expiration>,
     pub(super) durable_delete: Option<bool>,
@@ -117,13 +120,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// In the place of one that was taken.
-    pub(super) fn nothing() -> Box<Self> {
-        Self::new(Verb::Query, Keys::Many(Vec::new()))
-    }
-
-    fn new(verb: Verb, keys: Keys) -> Box<Self> {
-        Box::new(Self {
+    pub(super) fn new(verb: Verb, keys: Keys) -> Self {
+        Self {
             verb,
             keys,
             ops: Ops::default(),
@@ -133,7 +131,7 @@ impl Segment {
             expiration: None,
             durable_delete: None,
             function: None,
-        })
+        }
     }
 
     /// Whether it has been told what to do.
@@ -159,13 +157,26 @@ pub(super) struct Defaults {
     pub(super) durable_delete: Option<bool>,
 }
 
+/// Which of the keys of a query are read.
+#[derive(Default)]
+pub(super) struct Cut {
+    /// The first ones, of all that the chain has.
+    pub(super) limit: Option<u64>,
+    /// Those of some partitions.
+    pub(super) partitions: Option<Range<usize>>,
+}
+
 /// What a chain is about.
-#[allow(clippy::vec_box)] // They are moved from one field to another.
+#[allow(clippy::large_enum_variant)] // It lives in the allocation of its chain.
 pub(super) enum Target {
     /// Records, by their keys: the operations before the last one, and that.
-    Keys { before: Vec<Box<Segment>>, last: Box<Segment> },
+    Keys { before: Vec<Segment>, last: Segment },
     /// A set.
     DataSet(Box<Query>),
+    /// Nothing any more: a terminal has taken it.
+    Taken,
+    /// All records of a set, which the servers change in the background.
+    Background(Box<Task>),
 }
 
 /// The transaction of a chain.
@@ -189,16 +200,16 @@ impl Membership {
 pub(crate) struct Chain {
     pub(super) context: Arc<Context>,
     pub(super) target: Target,
-    pub(super) defaults: Defaults,
+    /// `None`: nothing has been said for all operations.
+    defaults: Option<Box<Defaults>>,
     pub(super) txn: Membership,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
-    /// It has been carried out.
-    spent: bool,
+    cut: Option<Box<Cut>>,
 }
 
 #[cold]
-fn spent(py: Python<'_>) -> PyErr {
+pub(super) fn spent(py: Python<'_>) -> PyErr {
     let text = "this builder has been executed: begin another one with a method of the session";
     errors::to_py(py, &aerolane::Error::client_error(text))
 }
@@ -227,6 +238,20 @@ pub(super) fn expression(
     Ok(value.extract::<Exp>()?.to_core())
 }
 
+/// The text of a filter of a query of a data set, which an index may serve.
+pub(super) fn text(
+    chain: &Shared,
+    value: &Bound<'_, PyAny>,
+    params: &Bound<'_, PyTuple>,
+) -> PyResult<Option<Arc<ael::Text>>> {
+    let Ok(text) = value.cast::<PyString>() else { return Ok(None) };
+    let of_set = matches!(chain.lock_py_attached(value.py()).target, Target::DataSet(_));
+    if !of_set {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(ael::Text::new(text.to_str()?, params)?)))
+}
+
 /// The expression that a step evaluates: a `FilterExpression`, or a text.
 pub(super) fn value_expression(value: &Bound<'_, PyAny>) -> PyResult<Exp> {
     match value.cast::<PyString>() {
@@ -245,33 +270,54 @@ impl Chain {
         Arc::new(Mutex::new(Self {
             context: Arc::clone(context),
             target,
-            defaults: Defaults::default(),
+            defaults: None,
             txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
-            spent: false,
+            cut: None,
         }))
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
-        if self.spent { Err(spent(py)) } else { Ok(()) }
+        if matches!(self.target, Target::Taken) { Err(spent(py)) } else { Ok(()) }
+    }
+
+    /// What holds for all operations that say nothing else, to be changed.
+    pub(super) fn defaults_mut(&mut self) -> &mut Defaults {
+        self.defaults.get_or_insert_default()
+    }
+
+    /// The filter of operations that have none of their own.
+    pub(super) fn default_filter(&self) -> Option<Expression> {
+        self.defaults.as_ref()?.filter.clone()
+    }
+
+    /// When records expire of which an operation does not say it.
+    pub(super) fn default_expiration(&self) -> Option<Expiration> {
+        self.defaults.as_ref()?.expiration
+    }
+
+    /// Whether deletes leave a tombstone, if their operation does not say it.
+    pub(super) fn default_durable_delete(&self) -> Option<bool> {
+        self.defaults.as_ref()?.durable_delete
     }
 
     /// The operation that is being described.
     pub(super) fn last(&mut self, py: Python<'_>, method: &str) -> PyResult<&mut Segment> {
-        self.check(py)?;
         match &mut self.target {
             Target::Keys { last, .. } => Ok(last),
+            Target::Background(task) => Ok(&mut task.segment),
             Target::DataSet(_) => Err(only_keys(py, method)),
+            Target::Taken => Err(spent(py)),
         }
     }
 
     /// The query of a data set; `None`: it is about keys.
     pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
-        self.check(py)?;
         match &mut self.target {
-            Target::Keys { .. } => Ok(None),
+            Target::Keys { .. } | Target::Background(_) => Ok(None),
             Target::DataSet(query) => Ok(Some(query)),
+            Target::Taken => Err(spent(py)),
         }
     }
 
@@ -280,16 +326,20 @@ impl Chain {
         self.check(py)?;
         let Target::Keys { before, last } = &mut self.target else { return Err(only_keys(py, verb.name())) };
         last.check_whole(py)?;
+        if self.cut.is_some() && verb.writes() {
+            return Err(cut_writes(py, verb));
+        }
         before.push(std::mem::replace(last, Segment::new(verb, keys)));
         Ok(())
     }
 
     /// Has the present operation do something with bins. What reads only can be part of a query, too.
     pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
-        self.check(py)?;
         let segment = match &mut self.target {
             Target::Keys { last, .. } => last,
             Target::DataSet(query) => return query.add(py, method, ops),
+            Target::Taken => return Err(spent(py)),
+            Target::Background(task) => return task.add(py, method, ops),
         };
         let verb = segment.verb;
         if verb == Verb::Query {
@@ -300,21 +350,18 @@ impl Chain {
                 return Err(bins_and_steps(py));
             }
         } else if !verb.takes_bins() {
-            let verb = verb.name();
-            let text = format!(
-                "{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write"
-            );
-            return Err(errors::invalid_argument(py, text));
+            return Err(takes_no_bins(py, verb, method));
         }
         segment.ops.add(py, ops)
     }
 
     /// What a query reads.
     pub(super) fn project(&mut self, py: Python<'_>, projection: Projection) -> PyResult<()> {
-        self.check(py)?;
         let (place, empty) = match &mut self.target {
             Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
             Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
+            Target::Taken => return Err(spent(py)),
+            Target::Background(task) => (&mut task.segment.projection, false),
         };
         if !empty {
             return Err(bins_and_steps(py));
@@ -327,18 +374,24 @@ impl Chain {
         Ok(())
     }
 
-    /// Sets the filter of the present operation.
-    pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression) -> PyResult<()> {
-        self.check(py)?;
+    /// Sets the filter of the present operation; `text`: the one that it comes from, for queries of a data set.
+    pub(super) fn filter(&mut self, py: Python<'_>, filter: Expression, text: Option<Arc<ael::Text>>) -> PyResult<()> {
         let place = match &mut self.target {
             Target::Keys { last, .. } => &mut last.filter,
-            Target::DataSet(query) => &mut query.filter_expression,
+            Target::DataSet(query) => {
+                if query.filter_expression.is_none() {
+                    query.text = text;
+                }
+                &mut query.filter_expression
+            }
+            Target::Taken => return Err(spent(py)),
+            Target::Background(task) => &mut task.segment.filter,
         };
         if place.is_some() {
             let text = "where() has been called for this operation: combine both conditions with Exp.and_([..])";
             return Err(errors::invalid_argument(py, text));
         }
-        *place = Some(filter);
+        *place = Some(Box::new(filter));
         Ok(())
     }
 
@@ -356,6 +409,58 @@ impl Chain {
             return Err(errors::invalid_argument(py, text));
         }
         Ok(())
+    }
+
+    /// Changes which of the keys are read.
+    pub(super) fn cut(&mut self, py: Python<'_>, change: impl FnOnce(&mut Cut)) -> PyResult<()> {
+        self.check(py)?;
+        let Target::Keys { before, last } = &self.target else { return Ok(()) };
+        if let Some(segment) = before.iter().chain([last]).find(|segment| segment.verb.writes()) {
+            return Err(cut_writes(py, segment.verb));
+        }
+        change(self.cut.get_or_insert_default());
+        Ok(())
+    }
+
+    /// Leaves out the keys that are not read. Says whether any are left.
+    pub(super) fn cut_keys(&mut self) -> bool {
+        let Some(cut) = self.cut.take() else { return true };
+        let mut segments = match std::mem::replace(&mut self.target, Target::Taken) {
+            Target::Keys { mut before, last } => {
+                before.push(last);
+                before
+            }
+            other => {
+                self.target = other;
+                return true;
+            }
+        };
+        let mut left = cut.limit.unwrap_or(u64::MAX);
+        let is_read = |key: &Py<Key>| {
+            let partition = usize::from(key.get().partition());
+            cut.partitions.as_ref().is_none_or(|partitions| partitions.contains(&partition))
+        };
+        segments.retain_mut(|segment| {
+            let mut keys = match std::mem::replace(&mut segment.keys, Keys::Many(Vec::new())) {
+                Keys::One(key) => vec![key],
+                Keys::Many(keys) => keys,
+            };
+            keys.retain(is_read);
+            keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            left -= keys.len() as u64;
+            let any = !keys.is_empty();
+            segment.keys = match keys.pop() {
+                Some(only) if keys.is_empty() => Keys::One(only),
+                last => {
+                    keys.extend(last);
+                    Keys::Many(keys)
+                }
+            };
+            any
+        });
+        let Some(last) = segments.pop() else { return false };
+        self.target = Target::Keys { before: segments, last };
+        true
     }
 
     /// Sets the generation that the records must have.
@@ -408,42 +513,62 @@ impl Chain {
 
     /// For people.
     pub(super) fn describe(&self, class: &str) -> String {
-        let state = if self.spent { ", executed" } else { "" };
         match &self.target {
             Target::Keys { before, last } => {
                 let one = |segment: &Segment| format!("{} of {}", segment.verb.name(), segment.keys.len());
-                let all: Vec<_> = before.iter().chain([last]).map(|segment| one(segment)).collect();
-                format!("<{class}: {}{state}>", all.join(", "))
+                let all: Vec<_> = before.iter().chain([last]).map(one).collect();
+                format!("<{class}: {}>", all.join(", "))
             }
-            Target::DataSet(query) => format!("<{class}: query of {:?}{state}>", query.namespace()),
+            Target::DataSet(query) => format!("<{class}: query of {:?}>", query.namespace()),
+            Target::Background(task) => format!("<{class}: {}>", task.describe()),
+            Target::Taken => format!("<{class}: executed>"),
+        }
+    }
+
+    /// Whether it can be carried out. A terminal that asks takes the target, or all.
+    pub(super) fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.target {
+            Target::Keys { last, .. } => last.check_whole(py),
+            Target::Background(task) => task.check_whole(py),
+            Target::DataSet(_) => Ok(()),
+            Target::Taken => Err(spent(py)),
         }
     }
 
     /// All that it was told, for a terminal: there is one only.
-    pub(super) fn take(chain: &Shared, py: Python<'_>) -> PyResult<Self> {
-        let mut this = chain.lock_py_attached(py);
-        this.check(py)?;
-        if let Target::Keys { last, .. } = &this.target {
-            last.check_whole(py)?;
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            context: Arc::clone(&self.context),
+            target: std::mem::replace(&mut self.target, Target::Taken),
+            defaults: self.defaults.take(),
+            txn: std::mem::take(&mut self.txn),
+            fail_on_filtered_out: self.fail_on_filtered_out,
+            include_missing_keys: self.include_missing_keys,
+            cut: self.cut.take(),
         }
-        let taken = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-        let taken = Self {
-            context: Arc::clone(&this.context),
-            target: std::mem::replace(&mut this.target, taken),
-            defaults: std::mem::take(&mut this.defaults),
-            txn: std::mem::take(&mut this.txn),
-            fail_on_filtered_out: this.fail_on_filtered_out,
-            include_missing_keys: this.include_missing_keys,
-            spent: false,
-        };
-        this.spent = true;
-        Ok(taken)
     }
+}
+
+#[cold]
+pub(super) fn takes_no_bins(py: Python<'_>, verb: Verb, method: &str) -> PyErr {
+    let verb = verb.name();
+    let text =
+        format!("{verb}() takes no bins: {method}() goes with upsert(), update() and the other verbs that write");
+    errors::invalid_argument(py, text)
 }
 
 #[cold]
 pub(super) fn writes_in_query(py: Python<'_>, method: &str) -> PyErr {
     let text = format!("query() only reads: {method}() goes with update(), upsert() and the other verbs that write");
+    errors::invalid_argument(py, text)
+}
+
+#[cold]
+fn cut_writes(py: Python<'_>, verb: Verb) -> PyErr {
+    let text = format!(
+        "limit() and partitions choose among the keys of what is read: {}() goes into a chain of its own",
+        verb.name()
+    );
     errors::invalid_argument(py, text)
 }
 

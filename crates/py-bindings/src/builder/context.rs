@@ -75,7 +75,7 @@ impl<P: PartialEq + Clone> ByMode<P> {
 
 impl Context {
     /// The version of the oldest active node; `None` while none is known.
-    pub(super) fn oldest_server(&self) -> Option<Version> {
+    pub(crate) fn oldest_server(&self) -> Option<Version> {
         self.core.raw.asynchronous().core().nodes().iter().map(|node| ael::version(node.version())).min()
     }
 
@@ -141,9 +141,21 @@ impl Context {
         policy
     }
 
+    /// Whether queries of a namespace may read all records when no index serves their text.
+    pub(super) fn allow_scans_with_where(&self, namespace: &str) -> bool {
+        let consistent = self.core.mode(namespace) == Some(true);
+        self.behavior.get().policies().allow_scans_with_where(consistent)
+    }
+
     /// The policy of queries of a namespace.
     pub(super) fn query(&self, namespace: &str) -> Arc<QueryPolicy> {
         let consistent = self.core.mode(namespace) == Some(true);
         self.behavior.get().policies().query(consistent)
+    }
+
+    /// The policy of writes to all records of a set, in the background.
+    pub(super) fn background(&self, namespace: &str) -> WritePolicy {
+        let consistent = self.core.mode(namespace) == Some(true);
+        self.behavior.get().policies().write_query(consistent)
     }
 }

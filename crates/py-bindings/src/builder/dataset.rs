@@ -9,7 +9,11 @@ use aerospike_core::expressions::Expression;
 use pyo3::prelude::*;
 
 use super::chain::{Projection, writes_in_query};
+use super::context::Context;
+use super::hint::QueryHint;
 use super::ops::Ops;
+use super::selection::Wanted;
+use crate::ael::Text;
 use crate::errors;
 use crate::query::PartitionFilter;
 use crate::query::filter::Filter;
@@ -23,7 +27,10 @@ pub(super) struct Query {
     pub(super) ops: Ops,
     /// A range of a secondary index.
     pub(super) index: Option<Filter>,
-    pub(super) filter_expression: Option<Expression>,
+    pub(super) filter_expression: Option<Box<Expression>>,
+    /// The text that this expression comes from.
+    pub(super) text: Option<Arc<Text>>,
+    pub(super) hint: Option<QueryHint>,
     pub(super) partitions: Option<Py<PartitionFilter>>,
     pub(super) chunk_size: Option<u64>,
     pub(super) limit: Option<u64>,
@@ -39,6 +46,8 @@ impl Query {
             ops: Ops::default(),
             index: None,
             filter_expression: None,
+            text: None,
+            hint: None,
             partitions: None,
             chunk_size: None,
             limit: None,
@@ -86,10 +95,45 @@ impl Query {
         Asked { query, operate, names: (self.namespace.to_string(), self.set.to_string()) }
     }
 
+    /// What an index may serve; `None`: nothing, or the index has been said.
+    pub(super) fn wanted(&self, context: &Context) -> Option<Wanted> {
+        let text = self.text.as_ref().filter(|_| self.index.is_none())?;
+        Some(Wanted {
+            text: Arc::clone(text),
+            names: (self.namespace.to_string(), self.set.to_string()),
+            hint: self.hint.clone(),
+            allow_scans: self.allow_scans(context),
+            server: context.oldest_server(),
+        })
+    }
+
+    /// Whether it may read all records when no index serves its text.
+    pub(super) fn allow_scans(&self, context: &Context) -> bool {
+        let of_hint = self.hint.as_ref().and_then(|hint| hint.allow_scans_with_where);
+        of_hint.unwrap_or_else(|| context.allow_scans_with_where(&self.namespace))
+    }
+
+    /// Why its hint cannot be followed, whatever indexes there are.
+    pub(super) fn contradiction(&self) -> Option<&'static str> {
+        if !self.hint.as_ref().is_some_and(|hint| hint.hard_hint) {
+            return None;
+        }
+        match (&self.index, &self.text) {
+            (Some(_), _) => {
+                Some("filter() chooses the index itself: a hard_hint goes with where(\"..\") and without it")
+            }
+            (None, None) => Some("a hard_hint needs a text that an index can serve: where(\"$.age > 30\")"),
+            (None, Some(_)) => None,
+        }
+    }
+
     /// A policy with what was said here.
     pub(super) fn policy(&self, mut policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
         let changed = Arc::make_mut(&mut policy);
-        changed.base_policy.filter_expression = self.filter_expression.clone().or(default_filter);
+        changed.base_policy.filter_expression = self.filter_expression.as_deref().cloned().or(default_filter);
+        if let Some(duration) = self.hint.as_ref().and_then(QueryHint::duration) {
+            changed.expected_duration = duration;
+        }
         if let Some(rate) = self.records_per_second {
             changed.records_per_second = rate;
         }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use aerolane::Error;
+use aerolane::ael::Version;
 use aerolane::client::RawShape;
 use aerolane::command::encode::{operate_header, read_header, write_header};
 use aerolane_wire::WireError;
@@ -15,15 +16,19 @@ use aerospike_core::{
     WritePolicy,
 };
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
+use super::context::Context;
 use super::dataset::Query;
+use super::live::LiveRows;
 use super::on_error::{Judge, OnError};
 use super::ops::Ops;
 use super::result::{Outcome, Row};
 use super::stream::{Chunks, Source};
 use super::surface::Surface;
 use super::verb::Verb;
+use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
 use crate::call::{self, Becomes, Call, PolicyRef};
@@ -40,6 +45,8 @@ use crate::{errors, request, udf};
 pub(super) enum Gives {
     /// All results.
     Stream,
+    /// All results, as they come.
+    Live,
     /// The first result, or `None`.
     First,
     /// The first result, which there must be.
@@ -50,6 +57,7 @@ impl Gives {
     const fn name(self) -> &'static str {
         match self {
             Self::Stream => "execute",
+            Self::Live => "stream",
             Self::First => "first",
             Self::FirstOrRaise => "first_or_raise",
         }
@@ -57,7 +65,7 @@ impl Gives {
 
     /// What the results become.
     fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
-        if self == Self::Stream {
+        if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
         match source.take() {
@@ -89,27 +97,43 @@ pub(super) fn execute(
     gives: Gives,
 ) -> PyResult<Py<PyAny>> {
     surface.guard(py, gives.name(), || {
-        let mut chain = Chain::take(&chain()?, py)?;
-        let core = Arc::clone(&chain.context.core);
+        let (shared, on_error) = (chain()?, OnError::of(on_error)?);
+        let mut chain = shared.lock_py_attached(py);
+        chain.check_whole(py)?;
+        let context = Arc::clone(&chain.context);
+        let core = &context.core;
         core.check_open(py)?;
+        if !chain.cut_keys() {
+            drop(chain);
+            return surface.ready(py, gives.make(py, surface, Source::One(None))?);
+        }
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
-        let on_error = OnError::of(on_error, one)?;
         let judge = Judge {
-            on_error,
+            on_error: on_error.unwrap_or(if one { OnError::Raise } else { OnError::InStream }),
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
             one,
+            each: gives == Gives::Live,
         };
-        if let Target::DataSet(query) = &chain.target {
-            return dataset(py, &chain, query, surface, gives);
+        if one && !chain.applies_function() {
+            let single = single(py, &mut chain, judge, surface, gives)?;
+            drop(chain);
+            return surface.carry_out(py, core, single);
         }
-        if one && let Some((function, key, policy)) = chain.only_function(py) {
-            return apply(py, &core, *function, key, policy, judge, surface, gives);
+        let mut taken = chain.take();
+        drop(chain);
+        if let Target::DataSet(query) = &taken.target {
+            return dataset(py, &taken, query, surface, gives);
         }
-        if one {
-            return surface.carry_out(py, &core, single(py, chain, judge, surface, gives)?);
+        if one && let Some((function, key, policy)) = taken.only_function(py) {
+            return apply(py, core, *function, key, policy, judge, surface, gives);
         }
-        surface.carry_out(py, &core, several(py, chain, judge, surface, gives)?)
+        let several = several(py, taken)?;
+        if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
+            let rows = LiveRows::begin(py, core, several, judge);
+            return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
+        }
+        surface.carry_out(py, core, several.command(judge, surface, gives))
     })
 }
 
@@ -166,13 +190,15 @@ impl Segment {
             _ => Becomes::Nothing,
         }
     }
+}
 
+impl Projection {
     /// The bits of the header, and the operations, of a read without steps.
-    fn projected(&mut self) -> (u8, Ops) {
-        match std::mem::take(&mut self.projection) {
-            Projection::All => (info1::GET_ALL, Ops::default()),
-            Projection::Named(names) => (0, *names),
-            Projection::Nothing => (info1::NO_BIN_DATA, Ops::default()),
+    fn asked(self) -> (u8, Ops) {
+        match self {
+            Self::All => (info1::GET_ALL, Ops::default()),
+            Self::Named(names) => (0, *names),
+            Self::Nothing => (info1::NO_BIN_DATA, Ops::default()),
         }
     }
 }
@@ -181,7 +207,7 @@ impl Chain {
     /// The policy of a read with what was said of it.
     fn read_policy(&self, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
         let mut policy = self.context.read(key);
-        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
             base.filter_expression = filter;
@@ -194,9 +220,9 @@ impl Chain {
     fn write_policy(&self, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
         let mut policy = self.context.write(key);
         let action = segment.verb.action();
-        let filter = segment.filter.take().or_else(|| self.defaults.filter.clone());
+        let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let expiration = self.expiration(segment);
-        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete);
+        let durable_delete = segment.durable_delete.or_else(|| self.default_durable_delete());
         let generation = segment.generation;
         let as_it_is = policy.record_exists_action == action
             && filter.is_none()
@@ -225,30 +251,30 @@ impl Chain {
     }
 
     fn expiration(&self, segment: &Segment) -> Option<aerospike_core::Expiration> {
-        if segment.verb.sets_expiration() { segment.expiration.or(self.defaults.expiration) } else { None }
+        if segment.verb.sets_expiration() { segment.expiration.or_else(|| self.default_expiration()) } else { None }
     }
 }
 
 /// The command of a chain about one record.
 fn single(
     py: Python<'_>,
-    mut chain: Chain,
+    chain: &mut Chain,
     judge: Judge,
     surface: Surface,
     gives: Gives,
-) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>>> {
-    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, placeholder) else {
+) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()> + use<>>> {
+    let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
+    let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
     let key = segment.keys.first().clone_ref(py);
-    let (verb, becomes) = (segment.verb, segment.becomes());
-    let outcome = One { verb, operate: segment.operate(), judge, surface, gives };
     let policy = if verb.writes() {
         PolicyRef::Write(chain.write_policy(&mut segment, key.get()))
     } else {
         PolicyRef::Read(chain.read_policy(&mut segment, key.get()))
     };
+    let Segment { ops, projection, .. } = segment;
+    let outcome = One { verb, operate, judge, surface, gives };
     let call = Call { key, policy, writes: verb.writes(), becomes, outcome: Some(Box::new(outcome)) };
     let (policy, key) = (call.policy.clone(), call.key.clone_ref(py));
     let timeout = policy.server_timeout_ms();
@@ -257,15 +283,15 @@ fn single(
             let base = &policy.base_policy;
             let (header, ops) = match verb {
                 Verb::Exists => (read_header(base, info1::READ | info1::NO_BIN_DATA, 0, timeout), Ops::default()),
-                _ if segment.ops.is_empty() => {
-                    let (what, ops) = segment.projected();
+                _ if ops.is_empty() => {
+                    let (what, ops) = projection.asked();
                     (read_header(base, info1::READ | what, 0, timeout), ops)
                 }
                 _ => {
-                    let asked = segment.ops.asked;
+                    let asked = ops.asked;
                     let each = asked.all_answers && asked.reads & info1::GET_ALL == 0;
                     let info2 = if each { info2::RESPOND_ALL_OPS } else { 0 };
-                    (read_header(base, asked.reads, info2, timeout), segment.ops)
+                    (read_header(base, asked.reads, info2, timeout), ops)
                 }
             };
             let written = request::encoded(base, &header, (key.get(), false), &ops.raw, out);
@@ -278,7 +304,6 @@ fn single(
                 Verb::Delete => request::delete(policy, key.get(), timeout, out),
                 Verb::Touch => request::touch(policy, key.get(), timeout, out),
                 _ => {
-                    let ops = segment.ops;
                     let header = if ops.results {
                         operate_header(policy, ops.asked, timeout)
                     } else {
@@ -295,11 +320,18 @@ fn single(
 }
 
 impl Chain {
+    /// Whether its last operation applies a function.
+    fn applies_function(&self) -> bool {
+        matches!(&self.target, Target::Keys { last, .. } if last.function.is_some())
+    }
+
     /// The function of a chain that applies one to one record.
     fn only_function(&mut self, py: Python<'_>) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
         let Target::Keys { last, .. } = &mut self.target else { return None };
         let function = last.function.take()?;
-        let mut segment = std::mem::replace(last, Segment::nothing());
+        let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut self.target, Target::Taken) else {
+            return None;
+        };
         let key = segment.keys.first().clone_ref(py);
         let policy = self.write_policy(&mut segment, key.get());
         Some((function, key, policy))
@@ -331,29 +363,31 @@ fn apply(
 }
 
 /// Rows of a chain that come from one operation of it.
-struct Part {
-    verb: Verb,
-    operate: Option<bool>,
-    rows: usize,
+pub(super) struct Part {
+    pub(super) verb: Verb,
+    pub(super) operate: Option<bool>,
+    pub(super) rows: usize,
 }
 
-/// The command of a chain about several records.
-fn several(
-    py: Python<'_>,
-    mut chain: Chain,
-    judge: Judge,
-    surface: Surface,
-    gives: Gives,
-) -> PyResult<impl Twin + use<>> {
-    let placeholder = Target::Keys { before: Vec::new(), last: Segment::nothing() };
-    let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, placeholder) else {
+/// A chain about several records, encoded.
+pub(super) struct Several {
+    pub(super) policy: Arc<BatchPolicy>,
+    /// Batches that are carried out one after the other.
+    pub(super) runs: Vec<Rows>,
+    pub(super) parts: Vec<Part>,
+    implicit: Option<Implicit>,
+}
+
+/// Encodes a chain about several records.
+fn several(py: Python<'_>, mut chain: Chain) -> PyResult<Several> {
+    let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
     segments.push(last);
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().clone_ref(py);
     let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
-    let in_txn = policy.base_policy.txn.is_some();
+    let implicit = implicit(&chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
     let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
@@ -380,54 +414,87 @@ fn several(
         }
     }
     runs.push(rows);
-    let convert = move |py: Python<'_>, ran: Vec<Ran>| {
-        let mut results = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
-        let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
-        let mut failed = None;
-        for Ran { mut rows, result, refused } in ran {
-            let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
-            let whole = result.err().filter(|_| !answered);
-            if let Some(error) = &whole
-                && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
-            {
-                // A transaction is carried out as a whole, or fails as a whole.
-                return Err(errors::to_py(py, error));
-            }
-            rows.drain(|key, outcome| {
-                let Some((verb, operate)) = of_rows.next() else { return };
-                let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
-                    (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
-                        Outcome::Failed(error.clone())
-                    }
-                    (outcome, _) => outcome,
-                };
-                results.push((verb, Row { key: Some(key.key), index: results.len() as i32, outcome }));
-            });
-        }
-        let mut admitted = Vec::with_capacity(results.len());
-        for (verb, row) in results {
-            match judge.admit(py, verb, row) {
-                Ok(row) => admitted.extend(row),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
+    Ok(Several { policy, runs, parts, implicit })
+}
+
+impl Several {
+    /// The command that carries it out as a whole.
+    fn command(self, judge: Judge, surface: Surface, gives: Gives) -> impl Twin + use<> {
+        let Self { policy, runs, parts, implicit } = self;
+        let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
+        let convert = move |py: Python<'_>, ran: Vec<Ran>| {
+            let mut admitted = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
+            let mut index = 0;
+            let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
+            let mut failed = None;
+            for Ran { mut rows, result, refused } in ran {
+                let answered = (0..rows.len()).any(|row| is_answered(&rows.outcome(row)));
+                let whole = result.err().filter(|_| !answered);
+                if let Some(error) = &whole
+                    && (refused || in_txn || matches!(judge.on_error, OnError::Raise))
+                {
+                    // A transaction is carried out as a whole, or fails as a whole.
+                    return Err(errors::to_py(py, error));
                 }
+                rows.drain(|key, outcome| {
+                    let Some((verb, operate)) = of_rows.next().filter(|_| failed.is_none()) else { return };
+                    let outcome = match (Outcome::of(&outcome, verb, operate), &whole) {
+                        (Outcome::Failed(own), Some(error)) if own.server_result_code().is_none() => {
+                            Outcome::Failed(error.clone())
+                        }
+                        (outcome, _) => outcome,
+                    };
+                    match judge.admit(py, verb, Row { key: Some(key.key), index, outcome }) {
+                        Ok(row) => admitted.extend(row),
+                        Err(error) => failed = Some(error),
+                    }
+                    index += 1;
+                });
             }
-        }
-        match failed {
-            Some(error) => Err(error),
-            None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
-        }
-    };
-    Ok(Batches { policy, runs, convert })
+            match failed {
+                Some(error) => Err(error),
+                None => gives.make(py, surface, Source::Rows(admitted.into_iter())),
+            }
+        };
+        Batches { policy, runs, implicit, convert }
+    }
+}
+
+/// How a chain that writes becomes a transaction of its own: when it is about several records of one strongly consistent
+/// namespace, and says nothing of transactions itself.
+fn implicit(chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
+    /// Servers have transactions since then.
+    const SINCE: Version = Version::new(8, 0, 0);
+    let Context { core, behavior, .. } = &*chain.context;
+    let outside = !chain.txn.is_own() && chain.transaction().is_none();
+    let writes = segments.iter().any(|segment| segment.verb.writes());
+    let first = segments[0].keys.first().get();
+    if !(outside && writes) || core.mode(first.namespace()) != Some(true) {
+        return None;
+    }
+    let rules = core.transaction_rules();
+    let mut keys = segments.iter().flat_map(|segment| segment.keys.iter().map(Py::get));
+    let several = keys.clone().any(|key| key.digest() != first.digest());
+    let one_namespace = keys.all(|key| key.namespace() == first.namespace());
+    if !(rules.implicit_batch_writes && several && one_namespace) || chain.context.oldest_server() < Some(SINCE) {
+        return None;
+    }
+    let settings = behavior.get().policies();
+    Some(Implicit {
+        attempts: rules.attempts,
+        pause: rules.sleep_between_attempts,
+        verify: settings.txn_verify_policy(),
+        roll: settings.txn_roll_policy(),
+    })
 }
 
 impl Chain {
     /// What the rows of an operation do, and their keys.
-    fn shape(&self, batch: &BatchPolicy, mut segment: Box<Segment>) -> aerolane::Result<(RawShape, Keys)> {
-        let filter_expression = segment.filter.take().or_else(|| self.defaults.filter.clone());
+    fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+        let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let single = self.context.write_of_batch(segment.keys.first().get());
-        let durable_delete = segment.durable_delete.or(self.defaults.durable_delete).unwrap_or(single.durable_delete);
+        let durable_delete =
+            segment.durable_delete.or_else(|| self.default_durable_delete()).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {
             None => (GenerationPolicy::None, 0),
             Some(generation) => (GenerationPolicy::ExpectGenEqual, generation),
@@ -451,7 +518,7 @@ impl Chain {
         };
         let shape = match verb {
             Verb::Query if segment.ops.is_empty() => {
-                let (what, ops) = segment.projected();
+                let (what, ops) = segment.projection.asked();
                 RawShape::read(batch, &reading, what, ops.raw)?
             }
             Verb::Query => {
@@ -502,28 +569,37 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
         return Err(errors::invalid_argument(py, text));
     }
-    let mut policy = query.policy(chain.context.query(query.namespace()), chain.defaults.filter.clone());
+    let mut policy = query.policy(chain.context.query(query.namespace()), chain.default_filter());
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
-        Gives::Stream => query.chunk_size.or(query.limit),
+        Gives::Stream | Gives::Live => query.chunk_size.or(query.limit),
     };
     Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
     let filter = match &query.partitions {
         Some(filter) => filter.clone_ref(py),
         None => Py::new(py, PartitionFilter::all())?,
     };
-    let (asked, again) = (query.asked(), Arc::clone(core));
-    let chunks =
-        Chunks::new(again, asked.clone(), Arc::clone(&policy), filter.clone_ref(py), query.chunk_size, query.limit);
-    let partitions = filter.bind(py);
-    if gives == Gives::Stream {
-        let twin = query::read(py, core, asked, Some(partitions), policy, move |py, records| {
+    if let Some(text) = query.contradiction() {
+        return Err(errors::invalid_argument(py, text));
+    }
+    let (asked, wanted, of_plan) = (query.asked(), query.wanted(&chain.context), Arc::clone(core));
+    let planned = async move {
+        match wanted {
+            Some(wanted) => wanted.plan(of_plan, asked, policy).await,
+            None => Ok((asked, policy)),
+        }
+    };
+    let (again, partitions) = (Arc::clone(core), filter.clone_ref(py));
+    if matches!(gives, Gives::Stream | Gives::Live) {
+        let (chunk_size, limit) = (query.chunk_size, query.limit);
+        let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
+            let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
             surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))
         })?;
         return surface.carry_out(py, core, twin);
     }
-    let first = query::first(py, core, asked, partitions, policy, move |py, record| {
+    let first = query::first(py, core, planned, filter.bind(py), move |py, record| {
         gives.make(py, surface, Source::One(record.map(|record| Row::of_query(py, record))))
     })?;
     surface.carry_out(py, core, first)

@@ -13,7 +13,7 @@ macro_rules! row_methods {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().shared(slf.py(), "default_where")?, expression, params)?;
-                slf.get().with(slf.py(), "default_where", |chain| chain.defaults.filter = Some(filter))?;
+                slf.get().with(slf.py(), "default_where", |chain| chain.defaults_mut().filter = Some(filter))?;
                 Ok(slf)
             }
 
@@ -37,7 +37,7 @@ macro_rules! row_methods {
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::seconds(seconds)?;
                 slf.get().with(slf.py(), "default_expire_record_after_seconds", |chain| {
-                    chain.defaults.expiration = Some(expiration)
+                    chain.defaults_mut().expiration = Some(expiration)
                 })?;
                 Ok(slf)
             }
@@ -49,7 +49,7 @@ macro_rules! row_methods {
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::after(duration)?;
                 slf.get().with(slf.py(), "default_expire_record_after", |chain| {
-                    chain.defaults.expiration = Some(expiration)
+                    chain.defaults_mut().expiration = Some(expiration)
                 })?;
                 Ok(slf)
             }
@@ -60,31 +60,34 @@ macro_rules! row_methods {
                 when: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::at(when)?;
-                slf.get()
-                    .with(slf.py(), "default_expire_record_at", |chain| chain.defaults.expiration = Some(expiration))?;
+                slf.get().with(slf.py(), "default_expire_record_at", |chain| {
+                    chain.defaults_mut().expiration = Some(expiration)
+                })?;
                 Ok(slf)
             }
 
             /// Records never expire, for all operations that say nothing themselves.
             fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = Some(aerospike_core::Expiration::Never);
-                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults.expiration = never)?;
+                slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults_mut().expiration = never)?;
                 Ok(slf)
             }
 
             /// Records expire as before, for all operations that say nothing themselves.
             fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = Some(aerospike_core::Expiration::DontUpdate);
-                slf.get()
-                    .with(slf.py(), "default_with_no_change_in_expiration", |chain| chain.defaults.expiration = same)?;
+                slf.get().with(slf.py(), "default_with_no_change_in_expiration", |chain| {
+                    chain.defaults_mut().expiration = same
+                })?;
                 Ok(slf)
             }
 
             /// Records expire as the server is configured, for all operations that say nothing themselves.
             fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = Some(aerospike_core::Expiration::NamespaceDefault);
-                slf.get()
-                    .with(slf.py(), "default_expiry_from_server_default", |chain| chain.defaults.expiration = server)?;
+                slf.get().with(slf.py(), "default_expiry_from_server_default", |chain| {
+                    chain.defaults_mut().expiration = server
+                })?;
                 Ok(slf)
             }
 
@@ -96,6 +99,23 @@ macro_rules! row_methods {
             #[pyo3(signature = (on_error=None))]
             fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
+            }
+
+            /// Carries the chain out, and gives its results as the nodes answer, in any order (`index` tells the key): a
+            /// `RecordStream`. For asyncio, it can be awaited, and entered: `async with builder.stream() as results`.
+            ///
+            /// There is a result for each key, also for one whose record is missing, or for which a filter is not true. What has
+            /// not been read when the stream is closed may have been carried out or not. A chain about several records is no
+            /// transaction of its own here. `on_error`: as for `execute`, but a callable hears of all that has no record.
+            #[pyo3(signature = (on_error=None))]
+            fn stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                Surface::$surface.start_stream(py, || self.shared(py, "stream"), on_error)
+            }
+
+            /// `stream()`, under its name in the first versions of the SDK of Aerospike. For asyncio, an awaitable.
+            #[pyo3(signature = (on_error=None))]
+            fn execute_stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                Surface::$surface.start_stream(py, || self.shared(py, "execute_stream"), on_error)
             }
 
             /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
@@ -130,7 +150,29 @@ macro_rules! row_methods {
 macro_rules! chain_methods {
     ($class:ident, $surface:ident) => {
         row_methods!($class, $surface);
+        conditional!($class);
 
+        #[pymethods]
+        impl $class {
+            /// Has reads give a result for records that do not exist, too.
+            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
+                Ok(slf)
+            }
+
+            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
+            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of(op.get());
+                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+/// Defines the condition of an operation, and what shows a builder to people.
+macro_rules! conditional {
+    ($class:ident) => {
         #[pymethods]
         impl $class {
             /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`, or a text in
@@ -145,20 +187,8 @@ macro_rules! chain_methods {
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
                 let filter = self::expression(&slf.get().chain, expression, params)?;
-                slf.get().chain.lock_py_attached(slf.py()).filter(slf.py(), filter)?;
-                Ok(slf)
-            }
-
-            /// Has reads give a result for records that do not exist, too.
-            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-                slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
-                Ok(slf)
-            }
-
-            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
-            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
-                let ops = Ops::of(op.get());
-                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
+                let text = chain::text(&slf.get().chain, expression, params)?;
+                slf.get().chain.lock_py_attached(slf.py()).filter(slf.py(), filter, text)?;
                 Ok(slf)
             }
 
@@ -253,7 +283,17 @@ macro_rules! expiring {
                 )?;
                 Ok(slf)
             }
+        }
 
+        durable!($class);
+    };
+}
+
+/// Defines the methods that say what deletes leave.
+macro_rules! durable {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
             /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
             fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().shared(slf.py(), "with_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
@@ -277,7 +317,7 @@ macro_rules! expiring {
             /// Has deletes leave a tombstone, for all operations that say nothing themselves.
             fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_with_durable_delete", |chain| {
-                    chain.defaults.durable_delete = Some(true)
+                    chain.defaults_mut().durable_delete = Some(true)
                 })?;
                 Ok(slf)
             }
@@ -285,7 +325,7 @@ macro_rules! expiring {
             /// Has deletes leave no tombstone, for all operations that say nothing themselves.
             fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_without_durable_delete", |chain| {
-                    chain.defaults.durable_delete = Some(false)
+                    chain.defaults_mut().durable_delete = Some(false)
                 })?;
                 Ok(slf)
             }
@@ -293,4 +333,4 @@ macro_rules! expiring {
     };
 }
 
-pub(super) use {chain_methods, expiring, row_methods};
+pub(super) use {chain_methods, conditional, durable, expiring, row_methods};

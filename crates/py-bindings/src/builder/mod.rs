@@ -6,10 +6,14 @@
 //! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
-//! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query
-//! * [`result`], [`stream`]: what comes of it; [`on_error`]: who hears of failures
+//! * [`background`]: what the servers do with all records of a set, in the background
+//! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
+//!   of a [`selection`] and a [`hint`]
+//! * [`result`], [`stream`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
+mod awaitable;
+pub(crate) mod background;
 mod bin;
 mod cdt;
 mod chain;
@@ -17,13 +21,16 @@ pub(crate) mod context;
 mod dataset;
 mod execute;
 mod expiration;
+mod hint;
 mod hll_config;
+mod live;
 mod methods;
 mod on_error;
 mod operation_result;
 mod ops;
 mod result;
 mod rows;
+mod selection;
 mod steps;
 mod stream;
 pub(crate) mod surface;
@@ -33,6 +40,7 @@ use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    background::register(module)?;
     module.add_class::<surface::QueryBuilder>()?;
     module.add_class::<surface::WriteSegmentBuilder>()?;
     module.add_class::<surface::UdfBuilder>()?;
@@ -47,9 +55,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cdt::CdtWriteInvertableBuilder>()?;
     module.add_class::<cdt::CdtPathBuilder>()?;
     module.add_class::<stream::RecordStream>()?;
+    module.add_class::<awaitable::AwaitableStream>()?;
     module.add_class::<result::RecordResult>()?;
     module.add_class::<operation_result::OperationResult>()?;
     module.add_class::<hll_config::HllConfig>()?;
+    module.add_class::<hint::QueryHint>()?;
+    module.add_class::<selection::QueryExplanation>()?;
     module.add("SyncQueryBuilder", py.get_type::<surface::SyncQueryBuilder>())?;
     module.add("SyncWriteSegmentBuilder", py.get_type::<surface::SyncWriteSegmentBuilder>())?;
     module.add("SyncDataSetWriteBuilder", py.get_type::<surface::SyncDataSetWriteBuilder>())?;

@@ -52,16 +52,14 @@ pub(super) fn handler(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 impl OnError {
-    /// The argument `on_error`; `one`: the call is about one record.
-    pub(super) fn of(value: Option<&Bound<'_, PyAny>>, one: bool) -> PyResult<Self> {
-        let Some(value) = value.filter(|value| !value.is_none()) else {
-            return Ok(if one { Self::Raise } else { Self::InStream });
-        };
+    /// The argument `on_error`; `None`: nothing was said.
+    pub(super) fn of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+        let Some(value) = value.filter(|value| !value.is_none()) else { return Ok(None) };
         if value.is_instance(strategy(value.py())?)? {
-            return Ok(Self::InStream);
+            return Ok(Some(Self::InStream));
         }
         if value.is_callable() {
-            return Ok(Self::Handler(value.clone().unbind()));
+            return Ok(Some(Self::Handler(value.clone().unbind())));
         }
         let kind = value.get_type();
         Err(PyTypeError::new_err(format!(
@@ -78,33 +76,62 @@ pub(super) struct Judge {
     pub(super) include_missing_keys: bool,
     /// The call is about one record.
     pub(super) one: bool,
+    /// The caller hears of each record, also of those that are missing, or for which a filter is not true: `stream()`.
+    pub(super) each: bool,
+}
+
+/// What is done with a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The caller sees it.
+    Give,
+    /// He does not.
+    LeaveOut,
+    /// It is raised.
+    Raise,
+    /// The handler hears of it, in his place.
+    Tell,
 }
 
 impl Judge {
+    /// What is done with a result.
+    pub(super) fn verdict(&self, verb: Verb, outcome: &Outcome) -> Verdict {
+        let Outcome::Failed(error) = outcome else { return Verdict::Give };
+        // That there is no such record is an answer, unless the verb needs one.
+        let missing = error.matches(&[ResultCode::KeyNotFoundError]) && !verb.needs_record();
+        let filtered = error.matches(&[ResultCode::FilteredOut]);
+        if self.each && (missing || filtered) {
+            let told = matches!(self.on_error, OnError::Handler(_)) && !(self.one && missing && verb.writes());
+            return if told { Verdict::Tell } else { Verdict::Give };
+        }
+        let shown = if missing {
+            self.include_missing_keys || self.one && verb == Verb::Exists || verb.writes()
+        } else if filtered && !self.fail_on_filtered_out {
+            verb != Verb::Query
+        } else {
+            return match self.on_error {
+                OnError::InStream => Verdict::Give,
+                OnError::Raise => Verdict::Raise,
+                OnError::Handler(_) => Verdict::Tell,
+            };
+        };
+        if shown { Verdict::Give } else { Verdict::LeaveOut }
+    }
+
     /// The result for the caller to see; `None`: he does not.
     ///
     /// # Errors
     /// The failure is to be raised, or the handler has raised something.
     pub(super) fn admit(&self, py: Python<'_>, verb: Verb, row: Row) -> PyResult<Option<Row>> {
-        let Outcome::Failed(error) = &row.outcome else { return Ok(Some(row)) };
-        let missing = error.matches(&[ResultCode::KeyNotFoundError]);
-        let filtered = error.matches(&[ResultCode::FilteredOut]);
-        // That there is no such record is an answer, unless the verb needs one.
-        if missing && !verb.needs_record() {
-            let asked = self.include_missing_keys || self.one && verb == Verb::Exists;
-            return Ok((asked || verb.writes()).then_some(row));
-        }
-        if filtered && !self.fail_on_filtered_out {
-            return Ok((verb != Verb::Query).then_some(row));
-        }
-        match &self.on_error {
-            OnError::InStream => Ok(Some(row)),
-            OnError::Raise => Err(errors::to_py(py, error)),
-            OnError::Handler(handler) => {
+        match (self.verdict(verb, &row.outcome), &row.outcome, &self.on_error) {
+            (Verdict::LeaveOut, ..) => Ok(None),
+            (Verdict::Raise, Outcome::Failed(error), _) => Err(errors::to_py(py, error)),
+            (Verdict::Tell, Outcome::Failed(error), OnError::Handler(handler)) => {
                 let exception = errors::to_py(py, error).into_value(py);
                 handler.call1(py, (row.key, row.index, exception))?;
                 Ok(None)
             }
+            _ => Ok(Some(row)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `RecordStream`: the results of a chain, to be read once.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use aerospike_core::QueryPolicy;
 use parking_lot::Mutex;
@@ -10,6 +11,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use super::execute::empty;
+use super::live::LiveRows;
 use super::result::{RecordResult, Row};
 use super::surface::Surface;
 use crate::core::ClientCore;
@@ -27,6 +29,8 @@ pub(super) enum Source {
     Rows(std::vec::IntoIter<Row>),
     /// A query, which may be one of several.
     Records(Box<Chunks>),
+    /// Rows that come as nodes answer.
+    Live(Arc<LiveRows>),
 }
 
 impl Source {
@@ -35,7 +39,7 @@ impl Source {
         match self {
             Self::One(row) => row.take(),
             Self::Rows(rows) => rows.next(),
-            Self::Records(_) => None,
+            Self::Records(_) | Self::Live(_) => None,
         }
     }
 }
@@ -95,6 +99,8 @@ enum Next {
     Row(Option<Row>),
     /// What this query gives.
     Of(Py<Recordset>),
+    /// What comes of these rows.
+    Live(Arc<LiveRows>),
 }
 
 impl Results {
@@ -127,6 +133,9 @@ impl Results {
                 None => Next::Row(None),
             };
         }
+        if let Source::Live(rows) = &state.source {
+            return Next::Live(Arc::clone(rows));
+        }
         let row = state.source.take();
         if row.is_none() {
             state.phase = Phase::Read;
@@ -157,6 +166,7 @@ impl Results {
                 self.came(py, record.is_some());
                 record.map(|record| Row::of_query(py, record))
             }
+            Next::Live(rows) => rows.next_blocking(py)?,
         };
         if row.is_none() {
             self.came(py, false);
@@ -173,15 +183,19 @@ impl Results {
         Ok(all)
     }
 
-    fn close(&self, py: Python<'_>) {
+    pub(super) fn close(&self, py: Python<'_>) {
         let mut state = self.0.lock_py_attached(py);
         state.phase = Phase::Closed;
         let source = std::mem::replace(&mut state.source, Source::One(None));
         drop(state);
-        if let Source::Records(chunks) = source
-            && let Some(records) = &chunks.records
-        {
-            records.get().stop(py);
+        match source {
+            Source::Records(chunks) => {
+                if let Some(records) = &chunks.records {
+                    records.get().stop(py);
+                }
+            }
+            Source::Live(rows) => rows.close(py),
+            Source::One(_) | Source::Rows(_) => {}
         }
     }
 
@@ -266,13 +280,15 @@ where
 
 /// The results of a chain, for asyncio: iterate over it with `async for`, or call one of the methods. It can be read once.
 ///
-/// A query gives its results as they come; leaving the stream as a context manager, and `close()`, end it.
+/// A query gives its results as they come, and so does `stream()`; leaving the stream as a context manager, and `close()`, end
+/// it: writes that were sent until then may be carried out.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct RecordStream(pub(super) Results);
 
 /// The results of a chain: iterate over it with `for`, or call one of the methods. It can be read once.
 ///
-/// A query gives its results as they come; leaving the stream as a context manager, and `close()`, end it.
+/// A query gives its results as they come, and so does `stream()`; leaving the stream as a context manager, and `close()`, end
+/// it: writes that were sent until then may be carried out.
 #[pyclass(frozen, name = "RecordStream", module = "aerolane.sync")]
 pub(crate) struct SyncRecordStream(pub(super) Results);
 
@@ -291,6 +307,19 @@ impl RecordStream {
                     made(py, record.map(|record| Row::of_query(py, record)))
                 });
             }
+            Next::Live(rows) => match rows.take(py)? {
+                Poll::Ready(row) => row,
+                Poll::Pending => {
+                    let stream = slf.clone().unbind();
+                    return rows.gather(py, false, move |py, mut rows| {
+                        let row = rows.pop();
+                        if row.is_none() {
+                            stream.get().0.came(py, false);
+                        }
+                        made(py, row)
+                    });
+                }
+            },
             Next::Row(row) => row,
         };
         if row.is_none() {
@@ -312,6 +341,14 @@ impl RecordStream {
                 Next::Row(None) => {
                     this.came(py, false);
                     return host::ready(py, made(py, all)?);
+                }
+                Next::Live(rows) => {
+                    let stream = slf.clone().unbind();
+                    return rows.gather(py, true, move |py, rows| {
+                        stream.get().0.came(py, false);
+                        let results = rows.into_iter().map(|row| row.into_python(py)).collect::<PyResult<Vec<_>>>()?;
+                        made(py, results)
+                    });
                 }
                 Next::Of(records) => {
                     let (stream, most) = (slf.clone().unbind(), this.left(py));

@@ -6,17 +6,19 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
+use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
-use super::chain::{Chain, Keys, Membership, Projection, Shared, Target, expression, named};
+use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
-use super::methods::{chain_methods, expiring, row_methods};
+use super::hint::QueryHint;
+use super::methods::{chain_methods, conditional, durable, expiring, row_methods};
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
-use super::{expiration, rows};
+use super::{expiration, rows, selection};
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::operation::BaseOperation;
@@ -29,7 +31,7 @@ use crate::{errors, host};
 
 /// Which of the two kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surface {
+pub(crate) enum Surface {
     Async,
     Sync,
 }
@@ -37,7 +39,7 @@ pub(super) enum Surface {
 impl Surface {
     /// Runs what a method does. In asyncio, an error is raised where the method's result is awaited.
     #[inline]
-    pub(super) fn guard(
+    pub(crate) fn guard(
         self,
         py: Python<'_>,
         name: &'static str,
@@ -51,7 +53,7 @@ impl Surface {
 
     /// Carries a command out, or starts it.
     #[inline]
-    pub(super) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
+    pub(crate) fn carry_out(self, py: Python<'_>, core: &Arc<ClientCore>, command: impl Twin) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => command.start(py, core),
             Self::Sync => command.block(py, core),
@@ -59,10 +61,23 @@ impl Surface {
     }
 
     /// A result that is there.
-    pub(super) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
         match self {
             Self::Async => host::ready(py, result),
             Self::Sync => Ok(result),
+        }
+    }
+
+    /// What `stream()` of a builder gives.
+    pub(super) fn start_stream(
+        self,
+        py: Python<'_>,
+        chain: impl FnOnce() -> PyResult<Shared>,
+        on_error: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain(), on_error))?.into_any()),
+            Self::Sync => execute(py, chain, on_error, self, Gives::Live),
         }
     }
 
@@ -337,6 +352,23 @@ macro_rules! builders {
                 Bound::new(slf.py(), $segment { chain: Shared::clone(chain) })
             }
 
+            /// Changes what queries of data sets have, and queries of records by their keys, too.
+            fn of_set_or_keys(
+                &self,
+                py: Python<'_>,
+                of_set: impl FnOnce(&mut Query),
+                of_keys: impl FnOnce(&mut Cut),
+            ) -> PyResult<()> {
+                let mut chain = self.chain.lock_py_attached(py);
+                match chain.query(py)? {
+                    Some(query) => {
+                        of_set(query);
+                        Ok(())
+                    }
+                    None => chain.cut(py, of_keys),
+                }
+            }
+
             /// Changes what only queries of data sets have.
             fn of_set(
                 &self,
@@ -460,16 +492,51 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads these partitions only. Only for queries of a data set.
+            /// What a query of a data set prefers, a `QueryHint`: once.
+            fn with_hint<'py>(slf: Bound<'py, Self>, hint: &Bound<'py, QueryHint>) -> PyResult<Bound<'py, Self>> {
+                let (py, hint) = (slf.py(), hint.get().clone());
+                slf.get().of_set(py, "with_hint", |query| {
+                    if query.hint.replace(hint).is_some() {
+                        let text = "with_hint() can be called once for a query: one QueryHint says all of it";
+                        return Err(errors::invalid_argument(py, text));
+                    }
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Whether the query may read all records of its set when no index serves the text of `where()`: what its hint
+            /// says, otherwise the behavior (`allow_scans_with_where`).
+            fn effective_allow_scans_with_where(&self, py: Python<'_>) -> PyResult<bool> {
+                let chain = self.chain.lock_py_attached(py);
+                match &chain.target {
+                    Target::DataSet(query) => Ok(query.allow_scans(&chain.context)),
+                    Target::Keys { last, .. } => {
+                        Ok(chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
+                    }
+                    // It is no query.
+                    Target::Background(_) => Ok(true),
+                    Target::Taken => Err(spent(py)),
+                }
+            }
+
+            /// Says how the query finds its records, a `QueryExplanation`: by which secondary index, and what is left to filter.
+            /// The builder stays as it is. For asyncio, an awaitable. Only for queries of a data set.
+            fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                selection::explain(py, &self.chain, Surface::$surface)
+            }
+
+            /// Reads these partitions only; of records that are given by their keys, those that are in them.
             fn partition<'py>(
                 slf: Bound<'py, Self>,
                 partition_filter: &Bound<'py, PartitionFilter>,
             ) -> PyResult<Bound<'py, Self>> {
-                let filter = partition_filter.clone().unbind();
-                slf.get().of_set(slf.py(), "partition", |query| {
-                    query.partitions = Some(filter);
-                    Ok(())
-                })?;
+                let (first, count) = partition_filter.get().extent();
+                slf.get().of_set_or_keys(
+                    slf.py(),
+                    |query| query.partitions = Some(partition_filter.clone().unbind()),
+                    |cut| cut.partitions = Some(first..first.saturating_add(count)),
+                )?;
                 Ok(slf)
             }
 
@@ -507,13 +574,15 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads at most so many records, in all.
+            /// Reads at most so many records, in all; of records that are given by their keys, the first so many of all keys of
+            /// the chain.
             fn limit<'py>(slf: Bound<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let limit = at_least_one(limit, "limit")?;
-                slf.get().of_set(slf.py(), "limit", |query| {
-                    query.limit = Some(limit);
-                    Ok(())
-                })?;
+                slf.get().of_set_or_keys(
+                    slf.py(),
+                    |query| query.limit = Some(limit),
+                    |cut| cut.limit = Some(limit),
+                )?;
                 Ok(slf)
             }
 

@@ -72,7 +72,14 @@ impl Verb {
 /// Its Python signature is that of all of them: `(keys, /, *more)`.
 macro_rules! verbs {
     ($class:ident => $gives:ty) => {
-        $crate::builder::verb::verbs! { @ $class => $gives;
+        $crate::builder::verb::verbs! { @table plain $class => $gives }
+    };
+    // What may be named, too: `(keys=None, /, *more, **named)`. `begin_named` finds out what that is.
+    (named $class:ident => $gives:ty) => {
+        $crate::builder::verb::verbs! { @table named $class => $gives }
+    };
+    (@table $how:ident $class:ident => $gives:ty) => {
+        $crate::builder::verb::verbs! { @ $how $class => $gives;
             /// Writes bins; creates the record if it is missing. Other bins stay as they are.
             upsert: Upsert;
             /// Writes bins of a new record. Fails with `RecordExistsError` if there is one.
@@ -93,7 +100,31 @@ macro_rules! verbs {
             exists: Exists;
         }
     };
-    (@ $class:ident => $gives:ty; $( $(#[$doc:meta])* $name:ident: $verb:ident; )*) => {
+    (@ named $class:ident => $gives:ty; $( $(#[$doc:meta])* $name:ident: $verb:ident; )*) => {
+        #[pyo3::pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                ///
+                /// Takes a `Key`, several of them, or a list of keys. Code for the first versions of the SDK of Aerospike may
+                /// name what it is about: `key`, or `dataset` (or `namespace` and `set_name`) and `key_value`.
+                #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+                fn $name<'py>(
+                    slf: &pyo3::Bound<'py, Self>,
+                    keys: Option<&pyo3::Bound<'py, pyo3::PyAny>>,
+                    more_keys: &pyo3::Bound<'py, pyo3::types::PyTuple>,
+                    named: Option<&pyo3::Bound<'py, pyo3::types::PyDict>>,
+                ) -> pyo3::PyResult<$gives> {
+                    let verb = $crate::builder::verb::Verb::$verb;
+                    match (keys, named) {
+                        (Some(keys), None) => Self::begin(slf, verb, keys, more_keys),
+                        _ => Self::begin_named(slf, verb, keys, more_keys, named),
+                    }
+                }
+            )*
+        }
+    };
+    (@ plain $class:ident => $gives:ty; $( $(#[$doc:meta])* $name:ident: $verb:ident; )*) => {
         #[pyo3::pymethods]
         impl $class {
             $(

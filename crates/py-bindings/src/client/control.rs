@@ -30,7 +30,7 @@ fn checked(command: &str) -> PyResult<String> {
     }
 }
 
-fn to_dict(py: Python<'_>, answers: IndexMap<String, String>) -> PyResult<Bound<'_, PyDict>> {
+fn to_dict(py: Python<'_>, answers: Answers) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in answers {
         dict.set_item(name, value)?;
@@ -42,10 +42,7 @@ fn to_dict(py: Python<'_>, answers: IndexMap<String, String>) -> PyResult<Bound<
 pub(crate) fn info(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
-        future: async move {
-            let node = raw.asynchronous().random_node()?;
-            raw.ask(&node, &CoreAdmin::default(), &[&command]).await
-        },
+        future: async move { ask_one(&raw, &command).await.map(|(_, answers)| answers) },
         convert: |py: Python<'_>, answers| Ok(to_dict(py, answers)?.into_any().unbind()),
     })
 }
@@ -64,21 +61,33 @@ pub(crate) fn info_of(
     })
 }
 
+/// The answers of a node, by command.
+pub(crate) type Answers = IndexMap<String, String>;
+
+/// What each node answers to an info command, by its name: they are asked one after the other.
+pub(crate) async fn ask_all(raw: &RawClient, command: &str) -> aerolane::Result<Vec<(String, Answers)>> {
+    // Says that the client is closed, or that it knows no node.
+    let client = raw.asynchronous();
+    client.random_node()?;
+    let mut all = Vec::new();
+    for node in client.nodes() {
+        let answers = raw.ask(&node, &CoreAdmin::default(), &[command]).await?;
+        all.push((node.name().to_owned(), answers));
+    }
+    Ok(all)
+}
+
+/// What one of the nodes answers to an info command, and its name.
+pub(crate) async fn ask_one(raw: &RawClient, command: &str) -> aerolane::Result<(String, Answers)> {
+    let node = raw.asynchronous().random_node()?;
+    Ok((node.name().to_owned(), raw.ask(&node, &CoreAdmin::default(), &[command]).await?))
+}
+
 /// Sends an info command to each node, one after the other.
 pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command: &str) -> PyResult<impl Twin + use<>> {
     let (raw, command) = (RawClient::clone(&core.raw), checked(command)?);
     Ok(Control {
-        future: async move {
-            // Says that the client is closed, or that it knows no node.
-            let client = raw.asynchronous();
-            client.random_node()?;
-            let mut all = Vec::new();
-            for node in client.nodes() {
-                let answer = raw.ask(&node, &CoreAdmin::default(), &[&command]).await?;
-                all.push((node.name().to_owned(), answer));
-            }
-            Ok(all)
-        },
+        future: async move { ask_all(&raw, &command).await },
         convert: |py: Python<'_>, all| {
             let dict = PyDict::new(py);
             for (node, answers) in all {

@@ -62,6 +62,20 @@ pub(crate) fn invalid_argument(py: Python<'_>, message: impl Into<String>) -> Py
     to_py(py, &Error::invalid_argument(message.into()))
 }
 
+/// Whether an exception is an `AerospikeError`.
+pub(crate) fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
+    is_of(py, error, Family::AerospikeError)
+}
+
+/// Whether an exception is a `CommitError`.
+pub(crate) fn is_commit_error(py: Python<'_>, error: &PyErr) -> bool {
+    is_of(py, error, Family::CommitError)
+}
+
+fn is_of(py: Python<'_>, error: &PyErr, family: Family) -> bool {
+    Classes::get(py).is_ok_and(|classes| error.is_instance(py, classes.class(family).python.bind(py)))
+}
+
 fn make(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     make_as(py, error, family(error))
 }

@@ -31,6 +31,7 @@ use pyo3::prelude::*;
 
 use crate::errors;
 pub(crate) use part::Exp;
+pub(crate) use paths::values_of_bin;
 
 /// Deepest nesting of expressions in expressions. (The reader of msgpack has a bound, too, for what comes from outside.)
 const MAX_DEPTH: u16 = 256;

@@ -173,6 +173,11 @@ impl Part for Path<'_> {
 pub(crate) struct Exp(Py<FilterExpression>);
 
 impl Exp {
+    /// Of one that has been made.
+    pub(super) fn made(py: Python<'_>, expression: FilterExpression) -> PyResult<Self> {
+        Py::new(py, expression).map(Self)
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         self.0.get().bytes()
     }

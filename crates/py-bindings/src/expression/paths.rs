@@ -1,6 +1,10 @@
 //! What a path selects inside a list or map.
 
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
 use super::part::{Exp, path};
+use super::records;
 use super::table::expressions;
 use crate::cdt::{Choice, Ctx, ExpType, Flags};
 
@@ -10,6 +14,14 @@ const VALUES: i64 = 1;
 const MAP_KEYS: i64 = 2;
 const MAP_ENTRIES: i64 = 3;
 const NO_FAIL: i64 = 16;
+
+/// A list of the values that a path selects in a bin, which is a list or a map.
+pub(crate) fn values_of_bin(name: &Bound<'_, PyString>, kind: ExpType, no_fail: bool, ctx: &Ctx) -> PyResult<Exp> {
+    let py = name.py();
+    let bin = Exp::made(py, records::bin(name, kind)?)?;
+    let flags = if no_fail { VALUES | NO_FAIL } else { VALUES };
+    Exp::made(py, path(ExpType::List, flags, None, ctx, &bin)?)
+}
 
 expressions! {
     /// What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result. Server

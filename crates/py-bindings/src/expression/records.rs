@@ -23,7 +23,7 @@ const BIN: u8 = 81;
 const BIN_TYPE: u8 = 82;
 const NOT_EQUAL: u8 = 2;
 
-fn bin(name: &Bound<'_, PyString>, kind: ExpType) -> PyResult<FilterExpression> {
+pub(super) fn bin(name: &Bound<'_, PyString>, kind: ExpType) -> PyResult<FilterExpression> {
     list(&[&BIN, &kind, &Bare(checked_name(name)?)])
 }
 

@@ -1,10 +1,11 @@
 //! The calls: queries, and work on what they find.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use aerolane::client::{RawClient, RawQuery};
 use aerolane::query_where;
-use aerospike_core::QueryPolicy as CoreQuery;
+use aerospike_core::{QueryPolicy as CoreQuery, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
 use super::partitions::PartitionFilter;
@@ -99,39 +100,58 @@ where
     F: FnOnce(Python<'_>, Py<Recordset>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
     txn::refuse(py, &policy.base_policy, "a query")?;
-    let (filter, cursor) = match partition_filter {
-        Some(filter) => filter.get().for_query(py)?,
-        None => PartitionFilter::all().for_query(py)?,
-    };
+    let all = Py::new(py, PartitionFilter::all())?;
+    let planned = std::future::ready(Ok((asked, policy)));
+    read_planned(py, core, planned, partition_filter.unwrap_or(all.bind(py)), |py, records, _, _| made(py, records))
+}
+
+/// Starts a query of which is found out first what it asks for. `made` gets its records, what was asked for, and its policy.
+pub(crate) fn read_planned<P, F>(
+    py: Python<'_>,
+    core: &Arc<ClientCore>,
+    planned: P,
+    partition_filter: &Bound<'_, PartitionFilter>,
+    made: F,
+) -> PyResult<impl Twin + use<P, F>>
+where
+    P: Future<Output = aerolane::Result<(Asked, Arc<CoreQuery>)>> + Send + 'static,
+    F: FnOnce(Python<'_>, Py<Recordset>, Asked, Arc<CoreQuery>) -> PyResult<Py<PyAny>> + Send + 'static,
+{
+    let (filter, cursor) = partition_filter.get().for_query(py)?;
     let filter = Py::new(py, filter)?;
-    let Asked { query, operate, names } = asked;
-    let of = (operate, query.has_function());
     let (raw, core) = (RawClient::clone(&core.raw), Arc::clone(core));
     Ok(Control {
-        future: async move { raw.query(Arc::unwrap_or_clone(policy), query, cursor) },
-        convert: move |py: Python<'_>, records| {
-            made(py, Py::new(py, Recordset::new(core, records, names, of, filter))?)
+        future: async move {
+            let (asked, policy) = planned.await?;
+            let records = raw.query(CoreQuery::clone(&policy), asked.query.clone(), cursor)?;
+            Ok((records, asked, policy))
+        },
+        convert: move |py: Python<'_>, (records, asked, policy): (_, Asked, _)| {
+            let of = (asked.operate, asked.query.has_function());
+            let records = Py::new(py, Recordset::new(core, records, asked.names.clone(), of, filter))?;
+            made(py, records, asked, policy)
         },
     })
 }
 
-/// Reads the first record that a query finds.
-pub(crate) fn first<F>(
+/// Reads the first record that a query finds, of which is found out first what it asks for.
+pub(crate) fn first<P, F>(
     py: Python<'_>,
     core: &Arc<ClientCore>,
-    asked: Asked,
+    planned: P,
     partition_filter: &Bound<'_, PartitionFilter>,
-    policy: Arc<CoreQuery>,
     made: F,
-) -> PyResult<impl Twin + use<F>>
+) -> PyResult<impl Twin + use<P, F>>
 where
+    P: Future<Output = aerolane::Result<(Asked, Arc<CoreQuery>)>> + Send + 'static,
     F: FnOnce(Python<'_>, Option<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
 {
-    let Asked { query, operate, names } = asked;
-    let (cursor, function) = (partition_filter.get().cursor(py)?, query.has_function());
+    let cursor = partition_filter.get().cursor(py)?;
     let raw = RawClient::clone(&core.raw);
     Ok(Control {
         future: async move {
+            let (Asked { query, operate, names }, policy) = planned.await?;
+            let function = query.has_function();
             let stream = Stream::new(raw.query(Arc::unwrap_or_clone(policy), query, cursor)?, names, function);
             let taken = loop {
                 match stream.take().1 {
@@ -142,9 +162,9 @@ where
                 }
             };
             stream.close();
-            Ok(taken)
+            Ok((taken, operate))
         },
-        convert: move |py: Python<'_>, taken: Option<Raw>| {
+        convert: move |py: Python<'_>, (taken, operate): (Option<Raw>, bool)| {
             let record = taken.map(|raw| {
                 let key = raw.key.map(|key| Py::new(py, key)).transpose()?;
                 Py::new(py, Record::of(key, raw.body, operate)?)
@@ -167,7 +187,7 @@ pub(crate) fn operate(
         let text = "the operations of query_operate only write; a query carries out those that read";
         return Err(errors::invalid_argument(py, text));
     }
-    background(py, core, statement.get().background().ops(ops), policy)
+    background(py, core, statement.get().background().ops(ops), WritePolicy::in_force(policy))
 }
 
 /// Starts a function on all records that a query finds, in the background.
@@ -181,16 +201,17 @@ pub(crate) fn execute_udf(
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin + use<>> {
     let function = statement::function(py, package_name, function_name, args)?;
-    background(py, core, function.add(statement.get().background(), Runs::Background), policy)
+    let query = function.add(statement.get().background(), Runs::Background);
+    background(py, core, query, WritePolicy::in_force(policy))
 }
 
-fn background(
+/// Starts work on all records that a query finds, in the background.
+pub(crate) fn background(
     py: Python<'_>,
     core: &Arc<ClientCore>,
     query: RawQuery,
-    policy: Option<&Bound<'_, WritePolicy>>,
+    policy: Arc<CoreWrite>,
 ) -> PyResult<impl Twin + use<>> {
-    let policy = WritePolicy::in_force(policy);
     txn::refuse(py, &policy.base_policy, "a background query")?;
     let future = core.raw.query_background(policy, query);
     let core = Arc::clone(core);

@@ -9,7 +9,7 @@ use aerospike_core::operations::CdtContext;
 use aerospike_core::operations::cdt_context::ctx_from_bytes;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors;
 use crate::operation::checked_name;
@@ -395,7 +395,8 @@ impl Filter {
 fn context_bytes(ctx: Object<'_, '_>) -> PyResult<Vec<u8>> {
     let list: Vec<Bound<'_, PyAny>> = match ctx.cast::<PyList>() {
         Ok(list) => list.iter().collect(),
-        Err(_) if ctx.hasattr("to_bytes")? => vec![ctx.clone()],
+        // An int has such a method, too.
+        Err(_) if ctx.hasattr("to_bytes")? && !ctx.is_instance_of::<PyInt>() => vec![ctx.clone()],
         Err(_) => ctx.try_iter()?.collect::<PyResult<_>>()?,
     };
     let Some(first) = list.first() else {

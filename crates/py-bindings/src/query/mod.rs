@@ -12,6 +12,7 @@ mod arrow;
 pub(crate) mod commands;
 pub(crate) mod enums;
 pub(crate) mod filter;
+pub(crate) mod indexes;
 pub(crate) mod partitions;
 pub(crate) mod plan;
 pub(crate) mod recordset;

@@ -82,7 +82,7 @@ impl PartitionFilter {
     }
 
     /// The first partition, and how many.
-    fn extent(&self) -> (usize, usize) {
+    pub(crate) fn extent(&self) -> (usize, usize) {
         let stream = match &self.0.lock().place {
             Place::Here(cursor) => return (cursor.begin().into(), cursor.places().len()),
             Place::Begin(begin, count) => return (*begin, *count),

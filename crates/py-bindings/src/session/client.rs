@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 
 use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
+use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::behavior::Behavior;
+use crate::builder::context::Context;
 use crate::client::thread::in_thread;
 use crate::client::{self, Client as NativeClient, connect_blocking};
 use crate::core::{ClientCore, Origin};
@@ -136,6 +138,13 @@ impl Door {
         Common::new(py, &core, behavior)
     }
 
+    /// The context of a transaction's session.
+    fn context(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Arc<Context>> {
+        let core = self.core()?;
+        core.check_open(py)?;
+        Context::new(py, &core, behavior, None)
+    }
+
     fn native(&self) -> PyResult<NativeClient> {
         Ok(NativeClient::new(self.core()?, self.seeds.to_string().into()))
     }
@@ -188,6 +197,17 @@ impl Client {
     #[pyo3(signature = (behavior=None))]
     fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Session> {
         self.0.session(py, behavior).map(Session)
+    }
+
+    /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
+    #[pyo3(signature = (behavior=None))]
+    fn transaction_session(
+        &self,
+        py: Python<'_>,
+        behavior: Option<Py<Behavior>>,
+    ) -> PyResult<Py<TransactionalSession>> {
+        let context = self.0.context(py, behavior)?;
+        TransactionalSession::of(py, &context)
     }
 
     /// The native client, on the same connections. Closing one closes both.
@@ -270,6 +290,17 @@ impl SyncClient {
     #[pyo3(signature = (behavior=None))]
     fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<SyncSession> {
         self.door.session(py, behavior).map(SyncSession)
+    }
+
+    /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
+    #[pyo3(signature = (behavior=None))]
+    fn create_transactional_session(
+        &self,
+        py: Python<'_>,
+        behavior: Option<Py<Behavior>>,
+    ) -> PyResult<Py<SyncTransactionalSession>> {
+        let context = self.door.context(py, behavior)?;
+        SyncTransactionalSession::of(py, &context)
     }
 
     /// The native client, on the same connections. Closing one closes both.

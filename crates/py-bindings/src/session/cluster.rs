@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use super::admin::modules;
 use super::session::{Common, Session, SyncSession};
-use crate::argument::argument;
+use super::transaction::{SyncTransactionalSession, TransactionalSession};
+use crate::argument::{argument, optional};
 use crate::behavior::Behavior;
+use crate::builder::context::Context;
+use crate::builder::surface::Surface;
 use crate::client::{self, NodeRef, Version, node_class};
 use crate::command::Twin;
 use crate::core::ClientCore;
-use crate::host;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
 use crate::system::Dataclass;
+use crate::{host, info, udf};
 
 node_class! {
     /// A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`.
@@ -46,7 +50,7 @@ fn oldest(py: Python<'_>, core: &ClientCore) -> PyResult<Option<Version>> {
 
 /// Defines a class of clusters with what both kinds have, and the methods given.
 macro_rules! cluster_class {
-    ($(#[$meta:meta])* $class:ident, $session:ident, $node:ident { $($rest:tt)* }) => {
+    ($(#[$meta:meta])* $class:ident, $session:ident, $transactional:ident, $node:ident { $($rest:tt)* }) => {
         $(#[$meta])*
         pub(crate) struct $class {
             core: Arc<ClientCore>,
@@ -55,6 +59,10 @@ macro_rules! cluster_class {
         impl $class {
             pub(super) fn new(core: Arc<ClientCore>) -> Self {
                 Self { core }
+            }
+
+            pub(super) fn core(&self) -> &Arc<ClientCore> {
+                &self.core
             }
         }
 
@@ -65,6 +73,15 @@ macro_rules! cluster_class {
             fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
                 self.core.check_open(py)?;
                 Common::new(py, &self.core, behavior).map($session)
+            }
+
+            /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
+            /// context manager, which commits at its end.
+            #[pyo3(signature = (behavior=None))]
+            fn transaction(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Py<$transactional>> {
+                self.core.check_open(py)?;
+                let context = Context::new(py, &self.core, behavior, None)?;
+                $transactional::of(py, &context)
             }
 
             /// The cluster's name as its nodes report it, or `None`.
@@ -172,7 +189,7 @@ macro_rules! cluster_class {
 cluster_class! {
     /// A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops.
     #[pyclass(frozen, weakref, module = "aerolane")]
-    Cluster, Session, ClusterNode {
+    Cluster, Session, TransactionalSession, ClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         /// Awaitable.
         fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -190,17 +207,11 @@ cluster_class! {
     }
 }
 
-impl Cluster {
-    pub(super) fn core(&self) -> &Arc<ClientCore> {
-        &self.core
-    }
-}
-
 cluster_class! {
     /// A connected cluster, for code without async. Made by `aerolane.sync.ClusterDefinition.connect()`. One serves any
     /// number of threads.
     #[pyclass(frozen, weakref, name = "Cluster", module = "aerolane.sync")]
-    SyncCluster, SyncSession, SyncClusterNode {
+    SyncCluster, SyncSession, SyncTransactionalSession, SyncClusterNode {
         /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
         fn close(&self, py: Python<'_>) {
             client::close_blocking(py, &self.core);
@@ -217,3 +228,6 @@ cluster_class! {
         }
     }
 }
+
+modules!(Cluster, Async);
+modules!(SyncCluster, Sync);

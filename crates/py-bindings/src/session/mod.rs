@@ -3,13 +3,15 @@
 //! What exists in two kinds, for asyncio and for code without async, is two classes of one Python name, in `aerolane`
 //! and in `aerolane.sync`.
 
+mod admin;
 mod awaitable;
 mod client;
 mod cluster;
 mod connector;
-mod dataset;
 mod definition;
 mod host;
+mod named;
+mod retrying;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines
 mod session;
@@ -18,7 +20,6 @@ mod transaction;
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<dataset::DataSet>()?;
     module.add_class::<host::Host>()?;
     module.add_class::<client::Client>()?;
     module.add_class::<client::SyncClient>()?;

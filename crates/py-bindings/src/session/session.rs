@@ -5,16 +5,19 @@ use std::sync::Arc;
 use aerolane::command::encode::WriteKind;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
-use super::dataset::DataSet;
+use super::admin::{indexes, modules};
+use super::named::Named;
+use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
 use crate::behavior::Behavior;
+use crate::builder::background::{BackgroundTaskSession, SyncBackgroundTaskSession};
 use crate::builder::context::Context;
 use crate::builder::surface::{
-    DataSetWriteBuilder, QueryBuilder, SyncDataSetWriteBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder,
+    DataSetWriteBuilder, QueryBuilder, Surface, SyncDataSetWriteBuilder, SyncQueryBuilder, SyncUdfFunctionBuilder,
     SyncWriteSegmentBuilder, UdfFunctionBuilder, WriteSegmentBuilder,
 };
 use crate::builder::verb::{Verb, verbs};
@@ -22,9 +25,12 @@ use crate::client::control;
 use crate::command::Twin;
 use crate::command::single;
 use crate::core::ClientCore;
+use crate::dataset::DataSet;
+use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
+use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
 use crate::txn::Txn;
-use crate::{errors, host};
+use crate::{errors, host, index, info, udf};
 
 /// What sessions of both kinds are made of.
 pub(super) struct Common(Arc<Context>);
@@ -188,8 +194,37 @@ impl Session {
         })
     }
 
-    /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict.
-    fn info(&self, py: Python<'_>, command: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    /// Calls `operation`, an async function, with a session in a new transaction, and commits: `await
+    /// session.do_in_transaction(transfer)`. When it meets another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or
+    /// the commit fails and nothing of it has gone through, all of it is done once more; anything else that it raises takes its
+    /// writes back. Awaitable of what `operation` gives.
+    ///
+    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
+    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
+    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    ///
+    /// Raises what the last attempt has raised.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        &self,
+        py: Python<'_>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "do_in_transaction", || {
+            let plan = Plan::of(self.0.core(), max_attempts, sleep_between_retries)?;
+            Ok(Py::new(py, TransactionRun::new(&self.0.0, operation, plan)?)?.into_any())
+        })
+    }
+
+    /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict. Without a command (or with
+    /// `None`) it gives `InfoCommands` at once: the commands that programs ask most, as methods.
+    #[pyo3(signature = (command=None))]
+    fn info(&self, py: Python<'_>, command: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let Some(command) = command else {
+            return Ok(Py::new(py, InfoCommands::of(self.0.core()))?.into_any());
+        };
         host::at_await(py, "info", || {
             control::info(py, self.0.core(), argument("command", command)?)?.start(py, self.0.core())
         })
@@ -261,8 +296,34 @@ impl SyncSession {
         self.0.put(key, bins).block(py, self.0.core())
     }
 
-    /// Sends an info command to one of the nodes; gives the answers by command, a dict.
-    fn info(&self, py: Python<'_>, command: &str) -> PyResult<Py<PyAny>> {
+    /// Calls `operation` with a session in a new transaction, and commits: `session.do_in_transaction(transfer)`. When it meets
+    /// another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or the commit fails and nothing of it has gone through,
+    /// all of it is done once more; anything else that it raises takes its writes back. Gives what `operation` gives.
+    ///
+    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
+    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
+    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    ///
+    /// Raises what the last attempt has raised.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        &self,
+        py: Python<'_>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let plan = Plan::of(self.0.core(), max_attempts, sleep_between_retries)?;
+        retrying::blocking(py, &self.0.0, operation, plan)
+    }
+
+    /// Sends an info command to one of the nodes; gives the answers by command, a dict. Without a command (or with `None`)
+    /// it gives `InfoCommands`: the commands that programs ask most, as methods.
+    #[pyo3(signature = (command=None))]
+    fn info(&self, py: Python<'_>, command: Option<&str>) -> PyResult<Py<PyAny>> {
+        let Some(command) = command else {
+            return Ok(Py::new(py, SyncInfoCommands::of(self.0.core()))?.into_any());
+        };
         control::info(py, self.0.core(), command)?.block(py, self.0.core())
     }
 
@@ -289,8 +350,10 @@ impl SyncSession {
 
 /// Defines how builders begin.
 macro_rules! begins {
-    ($session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident) => {
-        verbs!($session => Bound<'py, PyAny>);
+    (
+        $session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident, $background:ident
+    ) => {
+        verbs!(named $session => Bound<'py, PyAny>);
 
         #[pymethods]
         impl $session {
@@ -298,6 +361,14 @@ macro_rules! begins {
             fn transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
                 self.0.core().check_open(py)?;
                 $transactional::of(py, &self.0.0)
+            }
+
+            /// What the servers do with all records of a set, in the background:
+            /// `background_task().update(dataset).where("$.age > 65").bin("retired").set_to(True).execute()`.
+            ///
+            /// Raises `RuntimeError` in a session that belongs to a transaction.
+            fn background_task(&self) -> PyResult<$background> {
+                $background::of(&self.0.0)
             }
 
             /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
@@ -319,20 +390,87 @@ macro_rules! begins {
             }
 
             /// Reads records: those of a `Key`, of several or of a list of keys, or what is found in a `DataSet`.
-            #[pyo3(signature = (keys, /, *more_keys))]
-            fn query(&self, keys: &Bound<'_, PyAny>, more_keys: &Bound<'_, PyTuple>) -> PyResult<$query> {
+            ///
+            /// Code for the first versions of the SDK of Aerospike may say `query("test", "users")`, and name what it is about: `key`,
+            /// `keys_list`, `dataset`, `namespace` and `set_name`, `behavior`.
+            #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+            fn query<'py>(
+                &self,
+                py: Python<'py>,
+                keys: Option<&Bound<'py, PyAny>>,
+                more_keys: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<$query> {
+                match (keys, named) {
+                    (Some(keys), None) if !keys.is_instance_of::<PyString>() => Self::read(&self.0.0, keys, more_keys),
+                    (Some(keys), None) => {
+                        // A namespace, and perhaps a set.
+                        let dataset = py.get_type::<DataSet>();
+                        let dataset = match more_keys.len() {
+                            0 => dataset.call1((keys,))?,
+                            1 => dataset.call1((keys, more_keys.get_item(0)?))?,
+                            _ => return Err(errors::invalid_argument(py, "query(namespace, set_name) takes no more than that")),
+                        };
+                        Self::read(&self.0.0, &dataset, &PyTuple::empty(py))
+                    }
+                    _ => {
+                        let Named { keys, behavior } = Named::of(py, "query", keys, more_keys, named, true)?;
+                        match behavior {
+                            None => Self::read(&self.0.0, &keys, more_keys),
+                            Some(behavior) => {
+                                let context = Context::new(py, &self.0.0.core, Some(behavior), self.0.0.txn.clone())?;
+                                Self::read(&context, &keys, more_keys)
+                            }
+                        }
+                    }
+                }
+            }
+
+            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            fn begin_transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
+                self.transaction(py)
+            }
+
+            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            fn transaction_session(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
+                self.transaction(py)
+            }
+        }
+
+        impl $session {
+            /// The query of keys, or of a data set.
+            fn read(
+                context: &Arc<Context>,
+                keys: &Bound<'_, PyAny>,
+                more_keys: &Bound<'_, PyTuple>,
+            ) -> PyResult<$query> {
                 let Ok(dataset) = keys.cast::<DataSet>() else {
-                    return $query::of_keys(&self.0.0, keys, more_keys);
+                    return $query::of_keys(context, keys, more_keys);
                 };
                 if !more_keys.is_empty() {
                     let text = "query() takes a DataSet alone, or keys: dataset.id(..) makes a key";
                     return Err(errors::invalid_argument(keys.py(), text));
                 }
-                Ok($query::of_dataset(&self.0.0, dataset.get().names()))
+                Ok($query::of_dataset(context, dataset.get().names()))
             }
-        }
 
-        impl $session {
+            /// Begins with what may be given by name.
+            #[cold]
+            fn begin_named<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: Option<&Bound<'py, PyAny>>,
+                more: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let named = Named::of(slf.py(), verb.name(), keys, more, named, false)?;
+                Self::begin(slf, verb, &named.keys, more)
+            }
+
+            fn core(&self) -> &Arc<ClientCore> {
+                self.0.core()
+            }
+
             fn begin<'py>(
                 slf: &Bound<'py, Self>,
                 verb: Verb,
@@ -350,5 +488,15 @@ macro_rules! begins {
     };
 }
 
-begins!(Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession);
-begins!(SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder, SyncTransactionalSession);
+begins!(
+    Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession,
+    BackgroundTaskSession
+);
+begins!(
+    SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder,
+    SyncTransactionalSession, SyncBackgroundTaskSession
+);
+modules!(Session, Async);
+modules!(SyncSession, Sync);
+indexes!(Session, Async, IndexBuilder);
+indexes!(SyncSession, Sync, SyncIndexBuilder);

@@ -1,9 +1,11 @@
 //! Sessions whose calls belong to a transaction.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 
+use super::retrying::{self, Plan, TransactionRun};
 use super::session::{Common, Session, SyncSession};
 use crate::builder::context::Context;
 use crate::command::{Control, Twin};
@@ -64,9 +66,11 @@ enum End {
 }
 
 /// The transaction of a session.
-struct Ending {
+pub(super) struct Ending {
     txn: Py<Txn>,
     context: Arc<Context>,
+    /// It is left to the server, or to the caller.
+    alone: AtomicBool,
 }
 
 impl Ending {
@@ -101,8 +105,43 @@ impl Ending {
         Ok(open.then(|| self.command(py, end, |py, _| Ok(false.into_pyobject(py)?.to_owned().into_any().unbind()))))
     }
 
-    fn is_active(&self, py: Python<'_>) -> bool {
+    pub(super) fn is_active(&self, py: Python<'_>) -> bool {
         !self.txn.bind(py).get().is_over()
+    }
+
+    /// The commit, to be awaited.
+    pub(super) fn commit(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.command(py, End::Commit, |py, status| status.to_python(py)).start(py, self.core())
+    }
+
+    /// The abort, to be awaited.
+    pub(super) fn abort(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.command(py, End::Abort, |py, status| status.to_python(py)).start(py, self.core())
+    }
+
+    pub(super) fn commit_blocking(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.command(py, End::Commit, |py, status| status.to_python(py)).block(py, self.core())
+    }
+
+    pub(super) fn abort_blocking(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.command(py, End::Abort, |py, status| status.to_python(py)).block(py, self.core())
+    }
+
+    /// Its end is not ours any more.
+    pub(super) fn leave_alone(&self) {
+        self.alone.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes the writes back without anybody who waits for it, unless the transaction is over.
+    pub(super) fn abandon(&self, py: Python<'_>) {
+        let core = self.core();
+        if self.alone.load(Ordering::Relaxed) || !self.is_active(py) || core.is_foreign() {
+            return;
+        }
+        let roll = self.context.behavior.get().policies().txn_roll_policy();
+        let (client, txn) = (core.raw.asynchronous(), self.txn.get().shared());
+        // Without an answer to give; the server takes it back otherwise, once its time is over.
+        core.raw.spawn(async move { drop(commands::aborting(&client, &txn, &roll).await) });
     }
 }
 
@@ -122,7 +161,11 @@ macro_rules! transactional {
                 let shared = txn.get().shared();
                 let context = Context::new(py, &context.core, Some(context.behavior.clone_ref(py)), Some(shared))?;
                 let base = $session(Common::of(Arc::clone(&context)));
-                Py::new(py, (Self(Ending { txn, context }), base))
+                Py::new(py, (Self(Ending { txn, context, alone: AtomicBool::new(false) }), base))
+            }
+
+            pub(super) fn ending(&self) -> &Ending {
+                &self.0
             }
         }
 
@@ -203,6 +246,23 @@ transactional! {
 
 #[pymethods]
 impl TransactionalSession {
+    /// Calls `operation` with this session, and gives what it gives: it joins the transaction that there is, whose end is not
+    /// its matter. Awaitable.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        slf: &Bound<'_, Self>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, context) = (slf.py(), &slf.get().0.context);
+        host::at_await(py, "do_in_transaction", || {
+            let plan = Plan::of(&context.core, max_attempts, sleep_between_retries)?;
+            let run = TransactionRun::joining(context, operation, plan, slf.clone().unbind())?;
+            Ok(Py::new(py, run)?.into_any())
+        })
+    }
+
     fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
         host::ready(py, slf.into_any())
     }
@@ -218,6 +278,22 @@ impl TransactionalSession {
 
 #[pymethods]
 impl SyncTransactionalSession {
+    /// Calls `operation` with this session, and gives what it gives: it joins the transaction that there is, whose end is not
+    /// its matter.
+    #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
+    fn do_in_transaction(
+        slf: &Bound<'_, Self>,
+        operation: &Bound<'_, PyAny>,
+        max_attempts: Option<&Bound<'_, PyAny>>,
+        sleep_between_retries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        Plan::of(slf.get().0.core(), max_attempts, sleep_between_retries)?;
+        retrying::check_callable(operation)?;
+        let result = operation.call1((slf,))?;
+        retrying::check_plain(&result)?;
+        Ok(result.unbind())
+    }
+
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -3,10 +3,11 @@
 //! The object is aerospike-core's; calls whose policy names one, and its end, are ours ([`aerolane::client`]).
 //!
 //! * this module: the transaction itself, as an object and as a property of policies
-//! * [`enums`]: states and outcomes; [`commands`]: commit and abort
+//! * [`enums`]: states and outcomes; [`commands`]: commit and abort; [`retry`]: which failures are worth another attempt
 
 pub(crate) mod commands;
 pub(crate) mod enums;
+pub(crate) mod retry;
 
 use std::sync::Arc;
 use std::time::Duration;

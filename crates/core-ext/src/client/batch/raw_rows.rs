@@ -270,6 +270,17 @@ impl<K: RawKey> RawBatch<K> {
         self.rows[row].outcome.of(&self.answers)
     }
 
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.rows.iter().map(|row| &row.key)
+    }
+
+    /// Forgets all outcomes: to carry the batch out once more.
+    pub fn reset(&mut self) {
+        self.answers.clear();
+        self.rows.iter_mut().for_each(|row| row.outcome = Outcome::Pending);
+    }
+
     /// The keys and their outcomes, in order.
     pub fn drain(&mut self, mut each: impl FnMut(K, RawOutcome<'_>)) {
         for row in self.rows.drain(..) {

@@ -1,0 +1,362 @@
+//! Tasks in the background: what the servers do with all records of a set, said step by step.
+//!
+//! A builder of a task is a chain of one operation, whose records no keys name. `execute` starts the task, and gives the
+//! handle that asks for it: the `ExecuteTask` of the native client.
+
+use std::sync::Arc;
+
+use aerolane::client::RawQuery;
+use aerolane_wire::message::field;
+use aerospike_core::WritePolicy;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyString, PyTuple};
+
+use super::bin::WriteBinBuilder;
+use super::chain::{self, Chain, Keys, Segment, Shared, Target, expression, takes_no_bins};
+use super::context::Context;
+use super::expiration;
+use super::methods::{conditional, durable, expiring};
+use super::ops::Ops;
+use super::steps::scalar;
+use super::surface::Surface;
+use super::verb::Verb;
+use crate::dataset::DataSet;
+use crate::errors;
+use crate::operation::BaseOperation;
+use crate::policy::kinds::whole_number;
+use crate::query::commands;
+use crate::query::filter::Filter;
+use crate::query::statement::{Runs, function};
+
+/// What is done with the records of a set.
+pub(super) struct Task {
+    namespace: Box<str>,
+    set: Box<str>,
+    pub(super) segment: Segment,
+    /// A range of a secondary index.
+    index: Option<Filter>,
+    records_per_second: u32,
+}
+
+impl Task {
+    fn new((namespace, set): (&str, &str), verb: Verb) -> Self {
+        Self {
+            namespace: namespace.into(),
+            set: set.into(),
+            segment: Segment::new(verb, Keys::Many(Vec::new())),
+            index: None,
+            records_per_second: 0,
+        }
+    }
+
+    /// Has it do something with bins.
+    pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
+        let verb = self.segment.verb;
+        if !verb.takes_bins() {
+            return Err(takes_no_bins(py, verb, method));
+        }
+        if ops.asked.reads != 0 {
+            let text = format!(
+                "nobody gets what a task in the background reads: {method}() goes with query(dataset), and a task only writes"
+            );
+            return Err(errors::invalid_argument(py, text));
+        }
+        self.segment.ops.add(py, ops)
+    }
+
+    /// Whether it has been told what to do.
+    pub(super) fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
+        if self.segment.verb.takes_bins() && self.segment.ops.is_empty() {
+            let text = "the task has nothing to write: give it a step with bin(name), or add_operation(..)";
+            return Err(errors::invalid_argument(py, text));
+        }
+        Ok(())
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let Self { namespace, set, segment, .. } = self;
+        let of = if set.is_empty() { format!("{namespace:?}") } else { format!("{namespace:?}, {set:?}") };
+        format!("{} of {of}", segment.verb.name())
+    }
+
+    /// Which records it is about.
+    fn selects(&self) -> RawQuery {
+        let mut query = RawQuery::new(&*self.namespace);
+        if !self.set.is_empty() {
+            query = query.field(field::SET, self.set.as_bytes());
+        }
+        match &self.index {
+            Some(index) => index.add(query),
+            None => query,
+        }
+    }
+
+    /// The request.
+    fn query(&mut self) -> RawQuery {
+        let query = self.selects();
+        let ops = match (self.segment.verb, self.segment.function.take()) {
+            (_, Some(function)) => return function.add(query, Runs::Background),
+            (Verb::Delete, None) => Ops::of(&scalar::delete_record()),
+            (Verb::Touch, None) => Ops::of(&scalar::touch_record()),
+            (_, None) => std::mem::take(&mut self.segment.ops),
+        };
+        query.ops(ops.raw)
+    }
+}
+
+impl Chain {
+    /// The policy of a task.
+    fn task_policy(&self, task: &mut Task) -> Arc<WritePolicy> {
+        let mut policy = self.context.background(&task.namespace);
+        policy.base_policy.filter_expression = task.segment.filter.take().map(|filter| *filter);
+        policy.records_per_second = task.records_per_second;
+        if let Some(expiration) = task.segment.expiration {
+            policy.expiration = expiration;
+        }
+        if let Some(durable) = task.segment.durable_delete.or_else(|| self.default_durable_delete()) {
+            policy.durable_delete = durable;
+        }
+        Arc::new(policy)
+    }
+}
+
+/// Starts the task of a chain.
+fn execute(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
+    surface.guard(py, "execute", || {
+        let mut chain = {
+            let mut chain = chain.lock_py_attached(py);
+            chain.check_whole(py)?;
+            chain.take()
+        };
+        let Target::Background(mut task) = std::mem::replace(&mut chain.target, Target::Taken) else {
+            return Err(PyRuntimeError::new_err("this builder describes no task in the background"));
+        };
+        let policy = chain.task_policy(&mut task);
+        let core = &chain.context.core;
+        surface.carry_out(py, core, commands::background(py, core, task.query(), policy)?)
+    })
+}
+
+/// What of the builders of records makes no sense for tasks.
+#[cold]
+fn only_foreground(method: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "a task in the background has no results, of which {method}() says something: leave it out; the records that are \
+         changed are those for which where() is true"
+    ))
+}
+
+/// Defines the classes of a surface.
+macro_rules! tasks {
+    (
+        $surface:ident: $session:ident named $session_name:literal, $builder:ident named $builder_name:literal,
+        $udf:ident named $udf_name:literal from $function:ident named $function_name:literal in $module:literal
+    ) => {
+        /// What the servers do with all records of a set, in the background: `session.background_task()`.
+        ///
+        /// Each method begins a task; `execute()` starts it, and gives a handle to ask for it and to wait for it.
+        #[pyclass(frozen, name = $session_name, module = $module)]
+        pub(crate) struct $session(Arc<Context>);
+
+        /// A task in the background, told step by step: `session.background_task().update(dataset).bin("a").add(1)`.
+        ///
+        /// Each method gives the builder back; `execute` starts the task, once.
+        #[pyclass(frozen, name = $builder_name, module = $module)]
+        pub(crate) struct $builder {
+            chain: Shared,
+        }
+
+        /// The set to whose records a function is applied: `function(package_name, function_name)` says which.
+        #[pyclass(frozen, name = $function_name, module = $module)]
+        pub(crate) struct $function {
+            chain: Shared,
+        }
+
+        /// A function of a UDF module that the servers apply to all records of a set, told step by step. `execute` starts
+        /// the task, once.
+        #[pyclass(frozen, name = $udf_name, module = $module)]
+        pub(crate) struct $udf {
+            chain: Shared,
+            package: String,
+            function: String,
+        }
+
+        impl $session {
+            /// The tasks of a session.
+            ///
+            /// # Errors
+            /// The session belongs to a transaction, which tasks cannot be part of.
+            pub(crate) fn of(context: &Arc<Context>) -> PyResult<Self> {
+                if context.txn.is_some() {
+                    let text = "a task in the background is not part of transactions, which could not take back what it \
+                                changes: begin it with a session that has none";
+                    return Err(PyRuntimeError::new_err(text));
+                }
+                Ok(Self(Arc::clone(context)))
+            }
+
+            fn begin(&self, dataset: &Bound<'_, DataSet>, verb: Verb) -> Shared {
+                Chain::new(&self.0, Target::Background(Box::new(Task::new(dataset.get().names(), verb))))
+            }
+        }
+
+        #[pymethods]
+        impl $session {
+            /// Changes bins of records: `bin(name)` of the builder says how. Records are not created.
+            fn update(&self, dataset: &Bound<'_, DataSet>) -> $builder {
+                $builder { chain: self.begin(dataset, Verb::Update) }
+            }
+
+            /// Deletes records.
+            fn delete(&self, dataset: &Bound<'_, DataSet>) -> $builder {
+                $builder { chain: self.begin(dataset, Verb::Delete) }
+            }
+
+            /// Renews when records expire.
+            fn touch(&self, dataset: &Bound<'_, DataSet>) -> $builder {
+                $builder { chain: self.begin(dataset, Verb::Touch) }
+            }
+
+            /// Applies a function of a UDF module to records: `execute_udf(dataset).function("module", "name")`.
+            fn execute_udf(&self, dataset: &Bound<'_, DataSet>) -> $function {
+                $function { chain: self.begin(dataset, Verb::Udf) }
+            }
+        }
+
+        #[pymethods]
+        impl $builder {
+            /// Does something with one bin: the methods of what this gives say what.
+            fn bin<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<WriteBinBuilder> {
+                WriteBinBuilder::new(slf.as_any(), &slf.get().chain, name)
+            }
+
+            /// Adds an operation of `aerolane.native` that writes (`ListOperation`, `MapOperation`, ..).
+            fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
+                let ops = Ops::of(op.get());
+                slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
+                Ok(slf)
+            }
+        }
+
+        #[pymethods]
+        impl $function {
+            /// The function: the name of its module (without `.lua`), and its own.
+            fn function(&self, py: Python<'_>, package_name: String, function_name: String) -> PyResult<$udf> {
+                let call = function(py, &package_name, &function_name, None)?;
+                self.chain.lock_py_attached(py).apply(py, call)?;
+                Ok($udf { chain: Shared::clone(&self.chain), package: package_name, function: function_name })
+            }
+        }
+
+        #[pymethods]
+        impl $udf {
+            /// What the function gets behind the record.
+            #[pyo3(signature = (*args))]
+            fn passing<'py>(slf: Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
+                let (py, this) = (slf.py(), slf.get());
+                let call = function(py, &this.package, &this.function, Some(args.as_any()))?;
+                this.chain.lock_py_attached(py).apply(py, call)?;
+                Ok(slf)
+            }
+        }
+
+        expiring!($builder);
+        durable!($udf);
+        task_methods!($builder, $surface);
+        task_methods!($udf, $surface);
+    };
+}
+
+/// Defines what all tasks have.
+macro_rules! task_methods {
+    ($class:ident, $surface:ident) => {
+        conditional!($class);
+
+        #[pymethods]
+        impl $class {
+            /// Changes what a secondary index finds: a `Filter`. Once.
+            fn filter<'py>(slf: Bound<'py, Self>, filter_obj: &Bound<'py, Filter>) -> PyResult<Bound<'py, Self>> {
+                let (py, filter) = (slf.py(), filter_obj.get().clone());
+                let second = slf.get().task(py, |task| task.index.replace(filter).is_some())?;
+                if second {
+                    let text = "a task takes one filter over an index: where() takes other conditions";
+                    return Err(errors::invalid_argument(py, text));
+                }
+                Ok(slf)
+            }
+
+            /// Changes at most so many records per second and node; 0: no limit.
+            fn records_per_second<'py>(slf: Bound<'py, Self>, rps: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let rate = whole_number(rps, "rps", 0, i64::from(u32::MAX))? as u32;
+                slf.get().task(slf.py(), |task| task.records_per_second = rate)?;
+                Ok(slf)
+            }
+
+            /// Not for tasks: they have no results. Raises `TypeError`.
+            fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().task(slf.py(), |_| ())?;
+                Err(only_foreground("fail_on_filtered_out"))
+            }
+
+            /// Not for tasks: they have no results. Raises `TypeError`.
+            fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().task(slf.py(), |_| ())?;
+                Err(only_foreground("include_missing_keys"))
+            }
+
+            /// Starts the task; gives a handle, an `ExecuteTask`: `wait_till_complete()` of it (in code without async
+            /// `wait_till_complete_blocking()`) waits until all servers are through. For asyncio, an awaitable of it.
+            ///
+            /// An error tells whether servers may be at work nevertheless: `in_doubt`.
+            fn execute(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                execute(py, &self.chain, Surface::$surface)
+            }
+        }
+
+        impl $class {
+            /// Changes what holds for the whole chain.
+            fn with(&self, py: Python<'_>, _method: &str, change: impl FnOnce(&mut Chain)) -> PyResult<()> {
+                let mut chain = self.chain.lock_py_attached(py);
+                chain.check(py)?;
+                change(&mut chain);
+                Ok(())
+            }
+
+            /// Changes what only tasks have.
+            fn task<T>(&self, py: Python<'_>, change: impl FnOnce(&mut Task) -> T) -> PyResult<T> {
+                let mut chain = self.chain.lock_py_attached(py);
+                chain.check(py)?;
+                match &mut chain.target {
+                    Target::Background(task) => Ok(change(task)),
+                    _ => Err(PyRuntimeError::new_err("this builder describes no task in the background")),
+                }
+            }
+        }
+    };
+}
+
+tasks!(
+    Async: BackgroundTaskSession named "BackgroundTaskSession",
+    BackgroundOperationBuilder named "BackgroundOperationBuilder", BackgroundUdfBuilder named "BackgroundUdfBuilder"
+    from BackgroundUdfFunctionBuilder named "BackgroundUdfFunctionBuilder" in "aerolane"
+);
+tasks!(
+    Sync: SyncBackgroundTaskSession named "BackgroundTaskSession",
+    SyncBackgroundOperationBuilder named "BackgroundOperationBuilder",
+    SyncBackgroundUdfBuilder named "BackgroundUdfBuilder"
+    from SyncBackgroundUdfFunctionBuilder named "BackgroundUdfFunctionBuilder" in "aerolane.sync"
+);
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add_class::<BackgroundTaskSession>()?;
+    module.add_class::<BackgroundOperationBuilder>()?;
+    module.add_class::<BackgroundUdfFunctionBuilder>()?;
+    module.add_class::<BackgroundUdfBuilder>()?;
+    module.add("SyncBackgroundTaskSession", py.get_type::<SyncBackgroundTaskSession>())?;
+    module.add("SyncBackgroundOperationBuilder", py.get_type::<SyncBackgroundOperationBuilder>())?;
+    module.add("SyncBackgroundUdfFunctionBuilder", py.get_type::<SyncBackgroundUdfFunctionBuilder>())?;
+    module.add("SyncBackgroundUdfBuilder", py.get_type::<SyncBackgroundUdfBuilder>())
+}

@@ -1,0 +1,114 @@
+//! `QueryHint`.
+
+use aerospike_core::QueryDuration;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::errors;
+use crate::policy::enums::Named;
+use crate::policy::kinds::{Kind, Maybe, Member, Switch, Text};
+
+/// What a query of a data set prefers: `session.query(dataset).where("$.age > 30").with_hint(QueryHint(index_name="age_idx"))`.
+///
+/// `index_name`: the secondary index that serves the text of `where()`, if it can. `hard_hint`: the query fails if it cannot.
+/// `query_duration`: whether a `LONG` or a `SHORT` query is expected (`QueryDuration`). `allow_scans_with_where`: whether the
+/// query may read all records of the set when no index serves the text; `None`: as the behavior says. Immutable.
+///
+/// Raises `InvalidArgumentError` (a `ValueError`) for a `hard_hint` without `index_name`, `TypeError` for a value of a wrong type.
+#[pyclass(frozen, eq, hash, module = "aerolane")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct QueryHint {
+    #[pyo3(get)]
+    pub(super) index_name: Option<String>,
+    duration: Option<Duration>,
+    #[pyo3(get)]
+    pub(super) allow_scans_with_where: Option<bool>,
+    #[pyo3(get)]
+    pub(super) hard_hint: bool,
+}
+
+/// A duration that can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Duration {
+    Long,
+    Short,
+    LongRelaxAp,
+}
+
+/// The longest name of an index.
+const MAX_INDEX_NAME: usize = 255;
+
+impl QueryHint {
+    /// How long the query is expected to take.
+    pub(super) fn duration(&self) -> Option<QueryDuration> {
+        self.duration.map(|duration| match duration {
+            Duration::Long => QueryDuration::Long,
+            Duration::Short => QueryDuration::Short,
+            Duration::LongRelaxAp => QueryDuration::LongRelaxAp,
+        })
+    }
+}
+
+#[pymethods]
+impl QueryHint {
+    #[new]
+    #[pyo3(signature = (*, index_name=None, query_duration=None, allow_scans_with_where=None, hard_hint=false))]
+    fn new(
+        py: Python<'_>,
+        index_name: Option<&Bound<'_, PyAny>>,
+        query_duration: Option<&Bound<'_, PyAny>>,
+        allow_scans_with_where: Option<&Bound<'_, PyAny>>,
+        hard_hint: bool,
+    ) -> PyResult<Self> {
+        let none = py.None().into_bound(py);
+        let index_name = <Text as Kind<Option<String>>>::set(index_name.unwrap_or(&none), "index_name")?;
+        let duration: Option<QueryDuration> = Maybe::<Member>::set(query_duration.unwrap_or(&none), "query_duration")?;
+        let allow_scans_with_where =
+            Maybe::<Switch>::set(allow_scans_with_where.unwrap_or(&none), "allow_scans_with_where")?;
+        if let Some(name) = &index_name
+            && (name.is_empty() || name.len() > MAX_INDEX_NAME)
+        {
+            let text = format!("index_name has {} bytes, it must have 1 to {MAX_INDEX_NAME}", name.len());
+            return Err(errors::invalid_argument(py, text));
+        }
+        if hard_hint && index_name.is_none() {
+            let text = "hard_hint requires index_name: it says which index the query must use";
+            return Err(errors::invalid_argument(py, text));
+        }
+        let duration = duration.map(|duration| match duration {
+            QueryDuration::Long => Duration::Long,
+            QueryDuration::Short => Duration::Short,
+            QueryDuration::LongRelaxAp => Duration::LongRelaxAp,
+        });
+        Ok(Self { index_name, duration, allow_scans_with_where, hard_hint })
+    }
+
+    /// How long the query is expected to take, a `QueryDuration`; `None`: as the policy says.
+    #[getter]
+    fn query_duration(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.duration().map(|duration| duration.to_python(py)).transpose()
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let fields = PyDict::new(py);
+        fields.set_item("index_name", &self.index_name)?;
+        fields.set_item("query_duration", self.query_duration(py)?)?;
+        fields.set_item("allow_scans_with_where", self.allow_scans_with_where)?;
+        fields.set_item("hard_hint", self.hard_hint)?;
+        Ok((PyTuple::empty(py), fields))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let repr = |value: Bound<'_, PyAny>| value.repr().map(|text| text.to_string());
+        let name = repr(self.index_name.clone().into_pyobject(py)?)?;
+        let duration = match self.query_duration(py)? {
+            Some(duration) => format!("QueryDuration.{}", duration.bind(py).getattr("name")?),
+            None => "None".to_owned(),
+        };
+        let allow = repr(self.allow_scans_with_where.into_pyobject(py)?)?;
+        let hard = if self.hard_hint { "True" } else { "False" };
+        Ok(format!(
+            "QueryHint(index_name={name}, query_duration={duration}, allow_scans_with_where={allow}, hard_hint={hard})"
+        ))
+    }
+}
