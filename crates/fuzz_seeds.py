@@ -62,6 +62,9 @@ def seeds(target):
         texts = pathlib.Path(__file__).parent / "ael" / "tests" / "texts.txt"
         yield from (bytes([count]) + line.encode() for line in texts.read_text().splitlines() for count in range(4))
         return
+    if target == "config/file":
+        yield (pathlib.Path(__file__).parent / "config" / "tests" / "whole.yaml").read_bytes()
+        return
     for group, request, answer in exchanges():
         if target == "wire/frame":
             yield from (request + b"\x0f", answer + b"\x0f")

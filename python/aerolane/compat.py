@@ -59,6 +59,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "policy.behavior": ("aerolane.policy",),
         "policy.behavior_registry": ("aerolane.policy",),
         "policy.behavior_settings": ("aerolane.policy",),
+        "policy.sdk_config_loader": ("aerolane.config_file",),
         "policy.system_settings": ("aerolane.policy",),
         "record_result": _SDK,
         "record_stream": _SDK,

@@ -39,7 +39,7 @@ from aerolane._aerolane import (
     get_behavior,
     get_behavior_or_default,
 )
-from aerolane.system_settings import SystemSettings, TransactionSettings
+from aerolane.system_settings import MetricsSettings, SystemSettings, TransactionSettings
 
 __all__ = [
     "AdminPolicy",
@@ -58,6 +58,7 @@ __all__ = [
     "GenerationPolicy",
     "LatencyUnit",
     "MetricsPolicy",
+    "MetricsSettings",
     "Mode",
     "OpKind",
     "OpShape",

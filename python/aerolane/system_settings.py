@@ -1,9 +1,9 @@
-"""`SystemSettings`: what a `ClusterDefinition` says of connections, tends, the circuit breaker and transactions."""
+"""`SystemSettings`: what a `ClusterDefinition` says of a whole cluster."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
-from aerolane._aerolane import ClientPolicy, _check_transaction_settings
+from aerolane._aerolane import ClientPolicy, MetricsExporterType, _check_settings
 
 # The property of `ClientPolicy` that each one is.
 _NUMBERS = {
@@ -40,7 +40,44 @@ class TransactionSettings:
     number_of_attempts: int | None = None
 
     def __post_init__(self) -> None:
-        _check_transaction_settings(self)
+        _check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsSettings:
+    """What a cluster measures, for `SystemSettings`.
+
+    * `enabled`: whether it measures; `None` leaves that to `Cluster.enable_metrics` and `disable_metrics`
+    * `operational_enabled`: whether calls are measured. Default False: counters of connections, retries and bytes only.
+    * `usage_enabled`: whether it is counted which features are used, for which calls are measured, too
+    * `latency_unit`: `"milliseconds"` (the default) or `"microseconds"`; `latency_columns`, 1 to 64, and
+      `latency_shift`, 1 to 63: the shape of histograms
+    * `sampler_threshold` out of every `sampler_range` calls are measured. Default: all.
+    * `labels`: names and values to tell this client's metrics from others'
+    * `exporter`, `export_interval`, `report_dir`, `report_size_limit`: not supported yet; a `ClusterDefinition` refuses
+      them, except for `MetricsExporterType.NONE`
+
+    Raises `TypeError` for a value of a wrong type and `InvalidArgumentError` for one out of bounds.
+    """
+
+    enabled: bool | None = None
+    latency_unit: str | None = None
+    latency_columns: int | None = None
+    latency_shift: int | None = None
+    export_interval: timedelta | None = None
+    exporter: MetricsExporterType | str | None = None
+    report_dir: str | None = None
+    report_size_limit: int | None = None
+    sampler_range: int | None = None
+    sampler_threshold: int | None = None
+    labels: dict[str, str] | None = None
+    operational_enabled: bool | None = None
+    usage_enabled: bool | None = None
+
+    def __post_init__(self) -> None:
+        _check_settings(self)
+        if isinstance(self.exporter, str):
+            object.__setattr__(self, "exporter", MetricsExporterType[self.exporter.upper()])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +92,7 @@ class SystemSettings:
     * `max_socket_idle_time`: connections that were idle for so long are closed
     * `max_errors_in_error_window`, `num_tend_intervals_in_error_window`: so many errors within so many tend intervals,
       and the node is left alone for a while
-    * `transactions`: a `TransactionSettings`
+    * `transactions`: a `TransactionSettings`; `metrics`: a `MetricsSettings`
 
     Times are `timedelta`s, in whole milliseconds, rounded up; `ClientPolicy` tells bounds and defaults.
     """
@@ -71,9 +108,10 @@ class SystemSettings:
     num_tend_intervals_in_error_window: int | None = None
     max_errors_in_error_window: int | None = None
     transactions: TransactionSettings = TransactionSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     def apply_to(self, policy: ClientPolicy) -> ClientPolicy:
-        """Sets the properties of a policy, and gives the policy. `transactions` are no part of it.
+        """Sets the properties of a policy, and gives the policy. `transactions` and `metrics` are no part of it.
 
         Raises `TypeError` for a time that is no `timedelta`, and `InvalidArgumentError` for what is out of bounds.
         """

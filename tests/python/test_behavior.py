@@ -1,6 +1,7 @@
 """Behaviors: the predefined ones, what wins over what, the policies that stand for them, names, copies."""
 
 import copy
+import gc
 import pickle
 from datetime import timedelta
 
@@ -276,6 +277,23 @@ def test_names():
         child.derive_with_changes("names-x", wrong=Settings())
     with pytest.raises(TypeError):
         Behavior()
+
+
+def test_behaviors_that_nobody_uses_go_away(session):
+    before = len(get_all_behaviors())
+    for number in range(500):
+        Behavior.DEFAULT.derive_with_changes(f"names-once-{number}")
+    assert len(get_all_behaviors()) == before
+    assert get_behavior("names-once-7") is None
+    assert not [child for child in Behavior.DEFAULT.children if child.name.startswith("names-once")]
+    # A session uses its behavior, and a behavior the one that it was made from.
+    used = session.session_for(Behavior.DEFAULT.derive_with_changes("names-of-session"))
+    assert get_behavior("names-of-session") is used.behavior
+    child = Behavior.DEFAULT.derive_with_changes("names-parent").derive_with_changes("names-of-parent")
+    assert get_behavior("names-parent") is child.parent
+    del used, child
+    gc.collect()
+    assert get_behavior("names-of-session") is get_behavior("names-parent") is None
 
 
 def test_explain():

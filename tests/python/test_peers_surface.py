@@ -25,7 +25,6 @@ STUB = ast.parse((pathlib.Path(peer.__file__).parent / "_native.pyi").read_text(
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 EXPORTERS = "exporters of metrics: on their way"
-BUILDERS = "the builders of the session, and what they give"
 PRIVATE = "the peer's own, for its SDK"
 
 # Names that ours do not have, each with the reason.
@@ -300,7 +299,6 @@ def test_arguments_of_a_wrong_type():
 sdk = pytest.importorskip("aerospike_sdk", reason="aerospike-sdk is not installed")
 
 LATER = {
-    "ClusterDefinition.with_strict_config": "configuration files name behaviors and settings of builders: " + BUILDERS,
     **dict.fromkeys([f"Cluster.{name}" for name in ("exporters", "add_exporter", "remove_exporter")], EXPORTERS),
 }
 FRONT_DOOR = [

@@ -241,7 +241,7 @@ def test_system_settings(new_cluster):
                 definition.with_system_settings(wrong)
         with pytest.raises(InvalidArgumentError, match="tend_interval"):
             definition.with_system_settings(SystemSettings(tend_interval=timedelta(milliseconds=1)))
-        with pytest.raises(TypeError, match="tend_interval is a timedelta, not int"):
+        with pytest.raises(TypeError, match="tend_interval must be a timedelta, not int"):
             definition.with_system_settings(SystemSettings(tend_interval=5))
     # They hold for the clusters that it connects.
     definition = sync.ClusterDefinition(node.host, node.port).with_system_settings(settings)
@@ -290,7 +290,7 @@ def test_transaction_settings_are_checked(where, kind, name, values):
     for value in values:
         with pytest.raises(kind, match=name):
             TransactionSettings(**{name: value})
-    with pytest.raises(TypeError, match="transactions"):
+    with pytest.raises(TypeError, match="TransactionSettings"):
         sync.ClusterDefinition(*where).with_system_settings(SystemSettings(transactions={name: values[0]}))
 
 

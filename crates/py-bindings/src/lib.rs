@@ -12,7 +12,7 @@
 //! * [`info`]: what nodes say about themselves
 //! * [`txn`][]: transactions
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
-//! * [`system`]: settings of a whole cluster
+//! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
@@ -40,6 +40,7 @@ mod cdt;
 mod client;
 mod columns;
 mod command;
+mod configuration;
 mod core;
 mod dataset;
 mod embedded;
@@ -112,6 +113,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     client::register(module)?;
     builder::register(module)?;
     session::register(module)?;
+    configuration::register(module)?;
     batch::register(module)?;
     query::register(module)?;
     index::builder::register(module)?;

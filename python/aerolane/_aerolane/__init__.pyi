@@ -82,6 +82,17 @@ from ._cdt import StringNumericType as StringNumericType
 from ._cdt import StringRegexFlags as StringRegexFlags
 from ._cdt import StringWriteFlags as StringWriteFlags
 from ._client_policy import ClientPolicy as ClientPolicy
+from ._config_file import BehaviorSpec as BehaviorSpec
+from ._config_file import LoadedConfig as LoadedConfig
+from ._config_file import apply_behaviors as apply_behaviors
+from ._config_file import load_and_resolve as load_and_resolve
+from ._config_file import load_config as load_config
+from ._config_file import parse_behaviors as parse_behaviors
+from ._config_file import parse_duration as parse_duration
+from ._config_file import parse_sdk_config as parse_sdk_config
+from ._config_file import parse_size as parse_size
+from ._config_file import resolve_for_cluster as resolve_for_cluster
+from ._config_file import resolve_from_env as resolve_from_env
 from ._enums import AuthMode as AuthMode
 from ._enums import CollectionIndexType as CollectionIndexType
 from ._enums import CommandType as CommandType
@@ -91,6 +102,7 @@ from ._enums import GenerationPolicy as GenerationPolicy
 from ._enums import IndexType as IndexType
 from ._enums import LatencyType as LatencyType
 from ._enums import LatencyUnit as LatencyUnit
+from ._enums import MetricsExporterType as MetricsExporterType
 from ._enums import Mode as Mode
 from ._enums import OpKind as OpKind
 from ._enums import OpShape as OpShape
@@ -244,7 +256,7 @@ from ._session import SyncNode as SyncNode
 from ._session import SyncSession as SyncSession
 from ._session import SyncTransactionalSession as SyncTransactionalSession
 from ._session import TransactionalSession as TransactionalSession
-from ._session import _check_transaction_settings as _check_transaction_settings
+from ._session import _check_settings as _check_settings
 from ._step_policies import AdminPolicy as AdminPolicy
 from ._step_policies import BatchDeletePolicy as BatchDeletePolicy
 from ._step_policies import BatchReadPolicy as BatchReadPolicy

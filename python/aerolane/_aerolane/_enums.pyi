@@ -70,6 +70,11 @@ class LatencyUnit(Enum):
     MILLISECONDS = 1
     def __int__(self) -> int: ...
 
+class MetricsExporterType(Enum):
+    FILE = "file"
+    CUSTOM = "custom"
+    NONE = "none"
+
 class CommandType(Enum):
     NONE = 0
     GET = 1

@@ -1,15 +1,20 @@
 //! `Behavior`: a named set of settings for all kinds of calls.
 //!
-//! A behavior is immutable, and what it comes to is worked out when it is made, so a call of a session costs no more
-//! than one with a policy of its own.
+//! What a behavior comes to is worked out when it is made, so a call of a session costs no more than one with a policy
+//! of its own. Programs cannot change one; a configuration file can, and then whoever uses it goes by the new settings.
 
+mod changes;
 mod predefined;
 mod registry;
 mod resolved;
 mod scope;
 mod settings;
 
-use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aerolane_config::Scope;
+use arc_swap::{ArcSwap, Guard};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -17,59 +22,70 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::errors;
 use crate::policy::enums::Named;
 use crate::policy::{BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy};
+pub(crate) use changes::{apply, problems};
+use registry::Names;
 use resolved::Patch;
 pub(crate) use resolved::Resolved;
 pub(crate) use scope::OpKind;
-use scope::{Mode, OpShape, Scope};
-use settings::Settings;
+use scope::{Mode, OpShape};
+pub(crate) use settings::Settings;
 
 /// A named set of settings for all kinds of calls, made from another one by `derive_with_changes`.
 ///
 /// `DEFAULT`; `READ_FAST`: reads of 200 ms in all; `STRICTLY_CONSISTENT`: linearized reads in namespaces of the SC
-/// mode; `FAST_RACK_AWARE`: as `READ_FAST`, from the client's racks first. Immutable.
-#[pyclass(frozen, module = "aerolane.policy")]
+/// mode; `FAST_RACK_AWARE`: as `READ_FAST`, from the client's racks first. Only a configuration file changes one.
+#[pyclass(frozen, weakref, module = "aerolane.policy")]
 pub(crate) struct Behavior {
     name: String,
     parent: Option<Py<Behavior>>,
-    patches: Vec<Patch>,
-    children: Mutex<Vec<Py<Behavior>>>,
-    resolved: Resolved,
+    resolved: ArcSwap<Resolved>,
+    /// How often it has changed.
+    generation: AtomicU64,
+    children: Names,
 }
 
 impl Behavior {
+    fn of(py: Python<'_>, name: &str, parent: Option<&Py<Self>>, patches: Vec<Patch>) -> PyResult<Py<Self>> {
+        let above = parent.map(|parent| parent.get().resolved.load_full());
+        let behavior = Self {
+            name: name.into(),
+            parent: parent.map(|parent| parent.clone_ref(py)),
+            resolved: ArcSwap::from_pointee(Resolved::new(above.as_deref(), patches)),
+            generation: AtomicU64::new(0),
+            children: Names::default(),
+        };
+        let behavior = Py::new(py, behavior)?;
+        if let Some(parent) = parent {
+            parent.get().children.put(behavior.bind(py))?;
+            changes::catch_up(py, &behavior, above.as_ref());
+        }
+        registry::add(behavior.bind(py))?;
+        Ok(behavior)
+    }
+
     /// The behavior in force: the given one, or `Behavior.DEFAULT`.
     pub(crate) fn in_force(py: Python<'_>, behavior: Option<&Bound<'_, Self>>) -> PyResult<Py<Self>> {
         behavior.map_or_else(|| registry::default_behavior(py), |behavior| Ok(behavior.clone().unbind()))
     }
 
-    /// The policies of its calls.
-    pub(crate) fn policies(&self) -> &Resolved {
-        &self.resolved
+    /// The policies of its calls, as of now.
+    pub(crate) fn policies(&self) -> Guard<Arc<Resolved>> {
+        self.resolved.load()
+    }
+
+    /// Differs after each change: what was made of [`policies`](Self::policies) is to be made anew.
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     fn derive(slf: &Bound<'_, Self>, name: &str, patches: Vec<Patch>) -> PyResult<Py<Self>> {
         let py = slf.py();
-        if name.is_empty() || registry::predefined(py)?.iter().any(|(taken, _)| *taken == name) {
+        if name.is_empty() || registry::is_predefined(py, name)? {
             let text = format!("a behavior cannot be named {name:?}: the name is empty or that of a predefined one");
             return Err(errors::invalid_argument(py, text));
         }
-        let behavior = Py::new(
-            py,
-            Self {
-                name: name.into(),
-                parent: Some(slf.clone().unbind()),
-                resolved: Resolved::new(Some(&slf.get().resolved), &patches),
-                patches,
-                children: Mutex::default(),
-            },
-        )?;
-        registry::put(py, &slf.get().children, &behavior);
-        registry::add(py, &behavior);
-        Ok(behavior)
-    }
-
-    fn children_now(&self, py: Python<'_>) -> Vec<Py<Self>> {
-        self.children.lock().iter().map(|child| child.clone_ref(py)).collect()
+        Self::of(py, name, Some(slf.as_unbound()), patches)
     }
 }
 
@@ -89,14 +105,14 @@ macro_rules! derive_with_changes {
                 self.parent.as_ref().map(|parent| parent.clone_ref(py))
             }
 
-            /// The behaviors that were made from this one.
+            /// The behaviors that were made from this one and are still in use.
             #[getter]
             fn children(&self, py: Python<'_>) -> Vec<Py<Behavior>> {
-                self.children_now(py)
+                self.children.all(py)
             }
 
-            /// A new behavior: this one with changes. It can then be found by its name; one that had the name before is
-            /// replaced there.
+            /// A new behavior: this one with changes. It can be found by its name while it is in use: by the program, a
+            /// session, or a behavior made from it. One that had the name before is replaced there.
             ///
             /// Each argument is a `Settings` for a part of the calls. For reads apply `all`, `reads`, `reads_ap` or
             /// `reads_sc`, and `reads_point`, `reads_batch` or `reads_query`; for writes `all`, `writes`, `writes_ap`
@@ -130,23 +146,23 @@ macro_rules! derive_with_changes {
             ) -> PyResult<Settings> {
                 let kind = OpKind::from_python(kind, "kind")?;
                 let shape = OpShape::from_python(shape, "shape")?;
-                Ok(Settings(*self.resolved.settings(kind, shape, mode_or_ap(mode)?)))
+                Ok(Settings(*self.policies().settings(kind, shape, mode_or_ap(mode)?)))
             }
 
             /// The settings of the step of a commit that checks what was read.
             fn get_txn_verify_settings(&self) -> Settings {
-                Settings(self.resolved.txn_verify)
+                Settings(self.policies().txn_verify)
             }
 
             /// The settings of the step that ends a transaction at each record.
             fn get_txn_roll_settings(&self) -> Settings {
-                Settings(self.resolved.txn_roll)
+                Settings(self.policies().txn_roll)
             }
 
             /// The policy of reads of single records.
             #[pyo3(signature = (mode=None))]
             fn read_policy(&self, py: Python<'_>, mode: Option<&Bound<'_, PyAny>>) -> PyResult<Py<ReadPolicy>> {
-                ReadPolicy::from_snapshot(py, self.resolved.read_point(mode_or_ap(mode)? == Mode::Sc))
+                ReadPolicy::from_snapshot(py, self.policies().read_point(mode_or_ap(mode)? == Mode::Sc))
             }
 
             /// The policy of writes of single records. `kind`: default `OpKind.WRITE_NON_RETRYABLE`, as for all writes
@@ -162,8 +178,8 @@ macro_rules! derive_with_changes {
                 let kind = kind.map_or(Ok(OpKind::WriteNonRetryable), |kind| OpKind::from_python(kind, "kind"))?;
                 let policy = match kind {
                     OpKind::Read => return Err(PyTypeError::new_err("kind must be one of writes, not OpKind.READ")),
-                    OpKind::WriteRetryable => self.resolved.write_point_retryable(sc),
-                    OpKind::WriteNonRetryable => self.resolved.write_point(sc),
+                    OpKind::WriteRetryable => self.policies().write_point_retryable(sc),
+                    OpKind::WriteNonRetryable => self.policies().write_point(sc),
                 };
                 WritePolicy::from_snapshot(py, policy)
             }
@@ -177,13 +193,13 @@ macro_rules! derive_with_changes {
                 mode: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<BatchPolicy>> {
                 let kind = OpKind::from_python(kind, "kind")?;
-                BatchPolicy::from_snapshot(py, self.resolved.batch(kind, mode_or_ap(mode)? == Mode::Sc))
+                BatchPolicy::from_snapshot(py, self.policies().batch(kind, mode_or_ap(mode)? == Mode::Sc))
             }
 
             /// The policy of queries.
             #[pyo3(signature = (mode=None))]
             fn query_policy(&self, py: Python<'_>, mode: Option<&Bound<'_, PyAny>>) -> PyResult<Py<QueryPolicy>> {
-                QueryPolicy::from_snapshot(py, self.resolved.query(mode_or_ap(mode)? == Mode::Sc))
+                QueryPolicy::from_snapshot(py, self.policies().query(mode_or_ap(mode)? == Mode::Sc))
             }
 
             /// This behavior or one made from it (from one made from it, ...) that has the name, or None.
@@ -194,36 +210,39 @@ macro_rules! derive_with_changes {
                     if behavior.get().name == name {
                         return Some(behavior);
                     }
-                    left.extend(behavior.get().children_now(py));
+                    left.extend(behavior.get().children.all(py));
                 }
                 None
             }
 
             /// A text with the changes of this behavior and the settings that it comes to.
             fn explain(&self, py: Python<'_>) -> PyResult<String> {
+                let resolved = self.policies();
                 let mut lines = vec![format!("behavior {}", self.name)];
                 if let Some(parent) = &self.parent {
                     lines.push(format!("parent {}", parent.get().name));
                 }
                 lines.push("changes:".into());
-                for (scope, values) in &self.patches {
-                    lines.push(format!("  {}: {}", scope.keyword(), values.text(py)?));
+                for (scope, values) in &resolved.patches {
+                    lines.push(format!("  {}: {}", scope.keyword(), settings::text(py, values)?));
                 }
                 lines.push("settings:".into());
                 for kind in OpKind::ALL {
                     for shape in OpShape::ALL {
                         for mode in Mode::ALL {
-                            let values = self.resolved.settings(kind, shape, mode);
-                            lines.push(format!("  {kind:?} {shape:?} {mode:?}: {}", values.text(py)?));
+                            let values = settings::text(py, resolved.settings(kind, shape, mode))?;
+                            lines.push(format!("  {kind:?} {shape:?} {mode:?}: {values}"));
                         }
                     }
                 }
-                lines.push(format!("  {}: {}", Scope::SystemTxnVerify.keyword(), self.resolved.txn_verify.text(py)?));
-                lines.push(format!("  {}: {}", Scope::SystemTxnRoll.keyword(), self.resolved.txn_roll.text(py)?));
+                let (verify, roll) = (Scope::SystemTxnVerify.keyword(), Scope::SystemTxnRoll.keyword());
+                lines.push(format!("  {verify}: {}", settings::text(py, &resolved.txn_verify)?));
+                lines.push(format!("  {roll}: {}", settings::text(py, &resolved.txn_roll)?));
                 Ok(lines.join("\n"))
             }
 
-            /// Does nothing: a behavior is immutable and keeps no cache. Here for code written for the SDK of Aerospike.
+            /// Does nothing: what a behavior comes to is up to date at any time. Here for code written for the SDK of
+            /// Aerospike.
             #[allow(clippy::unused_self)]
             fn clear_cache(&self) {}
 
@@ -249,10 +268,10 @@ macro_rules! derive_with_changes {
                 let py = slf.py();
                 let this = slf.get();
                 let changes = PyDict::new(py);
-                for (scope, values) in &this.patches {
+                for (scope, values) in &this.policies().patches {
                     changes.set_item(scope.keyword(), Settings(*values))?;
                 }
-                if registry::predefined(py)?.iter().any(|(name, _)| *name == this.name) {
+                if registry::is_predefined(py, &this.name)? {
                     let get = py.import("builtins")?.getattr("getattr")?;
                     return Ok((get, (slf.get_type(), this.name.as_str()).into_pyobject(py)?));
                 }
@@ -272,8 +291,9 @@ macro_rules! derive_with_changes {
                 if let Some(known) = registry::get_behavior(py, name) {
                     let this = known.get();
                     let mut same = this.parent.as_ref().is_some_and(|of| of.is(parent));
-                    same &= this.patches.len() == changes.len();
-                    for (scope, values) in &this.patches {
+                    let patches = &this.policies().patches;
+                    same &= patches.len() == changes.len();
+                    for (scope, values) in patches {
                         let other = changes.get_item(scope.keyword())?;
                         same &= other.is_some_and(|other| {
                             other.cast::<Settings>().is_ok_and(|other| other.get().0 == *values)

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use aerolane_config::{Scope, Settings as Values};
 use aerospike_core::policy::{CommitLevel, ReadModeAp, ReadModeSc, ReadTouchTtl, Replica};
 
 use super::resolved::Patch;
-use super::scope::Scope;
-use super::settings::Values;
 
 /// A behavior of the table.
 pub(super) struct Predefined {

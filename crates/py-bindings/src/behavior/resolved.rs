@@ -1,12 +1,12 @@
-//! What a behavior comes to, worked out once: the settings of each kind of call, and the policies that stand for them.
+//! What a behavior comes to, worked out once for each change of it: the settings of each kind of call, and the policies that stand for them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use aerolane_config::{Scope, Settings as Values};
 use aerospike_core as core;
 
-use super::scope::{Mode, OpKind, OpShape, Scope, order};
-use super::settings::Values;
+use super::scope::{Mode, OpKind, OpShape, order};
 
 /// Settings that apply within a scope.
 pub(super) type Patch = (Scope, Values);
@@ -16,19 +16,23 @@ type ByMode<T> = [Arc<T>; 2];
 
 /// The settings and policies of a behavior.
 pub(crate) struct Resolved {
+    /// What of it is the behavior's own.
+    pub(super) patches: Vec<Patch>,
     /// By kind, shape and mode.
     settings: [[[Values; 2]; 3]; 3],
     pub(super) txn_verify: Values,
     pub(super) txn_roll: Values,
     read_point: ByMode<core::ReadPolicy>,
     write_point: [ByMode<core::WritePolicy>; 2],
+    /// For each record that a batch writes.
+    write_of_batch: ByMode<core::WritePolicy>,
     batch: [ByMode<core::BatchPolicy>; 3],
     query: ByMode<core::QueryPolicy>,
 }
 
 impl Resolved {
     /// What the parent comes to, and over it the patches.
-    pub(super) fn new(parent: Option<&Self>, patches: &[Patch]) -> Self {
+    pub(super) fn new(parent: Option<&Self>, patches: Vec<Patch>) -> Self {
         let apply = |start: Values, scopes: &[Scope]| {
             scopes.iter().fold(start, |values, scope| {
                 let of_scope = patches.iter().filter(|(of, _)| of == scope);
@@ -52,11 +56,13 @@ impl Resolved {
             read_point: of(OpKind::Read, OpShape::Point).map(|values| Arc::new(read(&values))),
             write_point: [OpKind::WriteRetryable, OpKind::WriteNonRetryable]
                 .map(|kind| of(kind, OpShape::Point).map(|values| Arc::new(write(&values)))),
+            write_of_batch: of(OpKind::WriteNonRetryable, OpShape::Batch).map(|values| Arc::new(write(&values))),
             batch: OpKind::ALL.map(|kind| of(kind, OpShape::Batch).map(|values| Arc::new(batch(&values)))),
             query: of(OpKind::Read, OpShape::Query).map(|values| Arc::new(query(&values))),
             settings,
             txn_verify,
             txn_roll,
+            patches,
         }
     }
 
@@ -79,6 +85,10 @@ impl Resolved {
     /// For writes that may be repeated without harm.
     pub(crate) fn write_point_retryable(&self, sc: bool) -> Arc<core::WritePolicy> {
         Arc::clone(&self.write_point[0][usize::from(sc)])
+    }
+
+    pub(crate) fn write_of_batch(&self, sc: bool) -> Arc<core::WritePolicy> {
+        Arc::clone(&self.write_of_batch[usize::from(sc)])
     }
 
     /// For writes to all records of a set, in the background. Not kept: such a task is rare.

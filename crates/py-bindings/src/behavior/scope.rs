@@ -1,5 +1,6 @@
 //! Which calls settings are for, and in which order scopes apply.
 
+use aerolane_config::Scope;
 use pyo3::prelude::*;
 
 use crate::policy::enums::{add, python_enum};
@@ -55,44 +56,19 @@ python_enum! {
     "Mode": Mode { AP = "ap" => Self::Ap, SC = "sc" => Self::Sc }
 }
 
-macro_rules! scopes {
-    ($($scope:ident $name:ident $field:ident;)*) => {
-        /// Which calls settings are for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Scope { $($scope),* }
-
-        python_enum! {
-            /// Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`.
-            "Scope": Scope { $($name = stringify!($field) => Self::$scope),* }
-        }
-
-        impl Scope {
-            /// The keyword argument.
-            pub(super) const fn keyword(self) -> &'static str {
-                match self { $(Self::$scope => stringify!($field)),* }
-            }
-        }
-    };
-}
-
-scopes! {
-    All ALL all;
-    Reads READS reads;
-    ReadsPoint READS_POINT reads_point;
-    ReadsBatch READS_BATCH reads_batch;
-    ReadsQuery READS_QUERY reads_query;
-    ReadsAp READS_AP reads_ap;
-    ReadsSc READS_SC reads_sc;
-    Writes WRITES writes;
-    WritesRetryable WRITES_RETRYABLE writes_retryable;
-    WritesNonRetryable WRITES_NON_RETRYABLE writes_non_retryable;
-    WritesPoint WRITES_POINT writes_point;
-    WritesBatch WRITES_BATCH writes_batch;
-    WritesQuery WRITES_QUERY writes_query;
-    WritesAp WRITES_AP writes_ap;
-    WritesSc WRITES_SC writes_sc;
-    SystemTxnVerify SYSTEM_TXN_VERIFY system_txn_verify;
-    SystemTxnRoll SYSTEM_TXN_ROLL system_txn_roll;
+python_enum! {
+    /// Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`.
+    "Scope": Scope {
+        ALL = "all" => Self::All, READS = "reads" => Self::Reads, READS_POINT = "reads_point" => Self::ReadsPoint,
+        READS_BATCH = "reads_batch" => Self::ReadsBatch, READS_QUERY = "reads_query" => Self::ReadsQuery,
+        READS_AP = "reads_ap" => Self::ReadsAp, READS_SC = "reads_sc" => Self::ReadsSc,
+        WRITES = "writes" => Self::Writes, WRITES_RETRYABLE = "writes_retryable" => Self::WritesRetryable,
+        WRITES_NON_RETRYABLE = "writes_non_retryable" => Self::WritesNonRetryable,
+        WRITES_POINT = "writes_point" => Self::WritesPoint, WRITES_BATCH = "writes_batch" => Self::WritesBatch,
+        WRITES_QUERY = "writes_query" => Self::WritesQuery, WRITES_AP = "writes_ap" => Self::WritesAp,
+        WRITES_SC = "writes_sc" => Self::WritesSc, SYSTEM_TXN_VERIFY = "system_txn_verify" => Self::SystemTxnVerify,
+        SYSTEM_TXN_ROLL = "system_txn_roll" => Self::SystemTxnRoll,
+    }
 }
 
 /// The scopes that apply to a call; later ones win.

@@ -1,38 +1,23 @@
 //! `Settings`: what a behavior says about a kind of call. What is not set is left to others.
 
-use std::time::Duration;
-
-use aerospike_core::policy::{CommitLevel, ReadModeAp, ReadModeSc, ReadTouchTtl, Replica};
+use aerolane_config::Settings as Values;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::policy::kinds::{Kind, Maybe, Member, Number, Span, Switch, TouchTtl, UpTo};
 
 macro_rules! settings {
-    ($($(#[doc = $doc:literal])* $field:ident: $type:ty, $kind:ty;)*) => {
-        /// The values of settings.
-        #[derive(Debug, Clone, Copy, Default, PartialEq)]
-        pub(crate) struct Values {
-            $(pub(super) $field: Option<$type>,)*
-        }
-
-        impl Values {
-            /// These, and over them the others.
-            pub(super) fn merge(&self, over: &Self) -> Self {
-                Self { $($field: over.$field.or(self.$field),)* }
-            }
-
-            /// Name and value of what is set.
-            pub(super) fn set<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
-                let mut set = Vec::new();
-                $(
-                    if self.$field.is_some() {
-                        let value = <Maybe<$kind> as Kind<_>>::get(py, &self.$field)?;
-                        set.push((stringify!($field), value.into_bound(py)));
-                    }
-                )*
-                Ok(set)
-            }
+    ($($(#[doc = $doc:literal])* $field:ident: $kind:ty;)*) => {
+        /// Name and value of what is set.
+        pub(super) fn set<'py>(py: Python<'py>, values: &Values) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
+            let mut set = Vec::new();
+            $(
+                if values.$field.is_some() {
+                    let value = <Maybe<$kind> as Kind<_>>::get(py, &values.$field)?;
+                    set.push((stringify!($field), value.into_bound(py)));
+                }
+            )*
+            Ok(set)
         }
 
         /// Settings of a behavior; None leaves one to the scopes before, to the parent, or to the default.
@@ -75,7 +60,7 @@ macro_rules! settings {
             }
 
             fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-                Ok(format!("Settings({})", self.0.text(py)?))
+                Ok(format!("Settings({})", text(py, &self.0)?))
             }
 
             /// For `copy` and `pickle`.
@@ -84,7 +69,7 @@ macro_rules! settings {
                 py: Python<'py>,
             ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
                 let fields = PyDict::new(py);
-                for (name, value) in self.0.set(py)? {
+                for (name, value) in set(py, &self.0)? {
                     fields.set_item(name, value)?;
                 }
                 Ok((PyTuple::empty(py), fields))
@@ -95,56 +80,54 @@ macro_rules! settings {
 
 settings! {
     /// Most time for the whole call with its retries. Zero: no limit.
-    total_timeout: Duration, Span;
+    total_timeout: Span;
     /// Most time for one attempt; never more than the total one. Zero: as the total one.
-    socket_timeout: Duration, Span;
+    socket_timeout: Span;
     /// How long a connection whose answer is late is kept for it. Of no effect on lanes, which always read late answers.
-    timeout_delay: Duration, Span;
+    timeout_delay: Span;
     /// Most attempts after the first one.
-    max_retries: u32, Number;
+    max_retries: Number;
     /// Pause between two attempts.
-    retry_delay: Duration, Span;
+    retry_delay: Span;
     /// Whether the user key is stored with the record.
-    send_key: bool, Switch;
+    send_key: Switch;
     /// Whether a delete leaves a tombstone (Enterprise Edition).
-    durable_delete: bool, Switch;
+    durable_delete: Switch;
     /// Which copies must be written before a write succeeds.
-    commit_level: CommitLevel, Member;
+    commit_level: Member;
     /// Which node is asked.
-    replica: Replica, Member;
+    replica: Member;
     /// Copies that a read consults in a namespace of the AP mode.
-    read_mode_ap: ReadModeAp, Member;
+    read_mode_ap: Member;
     /// Consistency of a read in a namespace of the SC mode.
-    read_mode_sc: ReadModeSc, Member;
+    read_mode_sc: Member;
     /// Whether requests are compressed, and answers may be (Enterprise Edition).
-    use_compression: bool, Switch;
+    use_compression: Switch;
     /// Bytes that a request must exceed to be compressed.
-    compression_threshold: u32, Number;
+    compression_threshold: Number;
     /// Most nodes that a batch or a query asks at the same time. 0: all.
-    max_concurrent_nodes: u32, Number;
+    max_concurrent_nodes: Number;
     /// Most records of a query that wait for the reader.
-    record_queue_size: u32, Number;
+    record_queue_size: Number;
     /// Whether a query with a condition that no index serves may scan.
-    allow_scans_with_where: bool, Switch;
+    allow_scans_with_where: Switch;
     /// Whether the server may handle rows of a batch in memory on the thread that received them.
-    allow_inline: bool, Switch;
+    allow_inline: Switch;
     /// The same for namespaces on SSD.
-    allow_inline_ssd: bool, Switch;
+    allow_inline_ssd: Switch;
     /// A read renews the record's time to live when this much of it, in percent (1 to 100), is left or less. 0: as the
     /// server is configured. -1: reads renew nothing.
-    read_touch_ttl_percent: ReadTouchTtl, TouchTtl;
+    read_touch_ttl_percent: TouchTtl;
     /// How much the server tells about a failure: 0 the result code, 1 a sub-code, 2 a message, 3 also where in an
     /// expression.
-    error_detail_verbosity: u8, UpTo<3>;
+    error_detail_verbosity: UpTo<3>;
 }
 
-impl Values {
-    /// What is set, as in the arguments of a call.
-    pub(super) fn text(&self, py: Python<'_>) -> PyResult<String> {
-        let mut parts = Vec::new();
-        for (name, value) in self.set(py)? {
-            parts.push(format!("{name}={}", value.repr()?));
-        }
-        Ok(parts.join(", "))
+/// What is set, as in the arguments of a call.
+pub(super) fn text(py: Python<'_>, values: &Values) -> PyResult<String> {
+    let mut parts = Vec::new();
+    for (name, value) in set(py, values)? {
+        parts.push(format!("{name}={}", value.repr()?));
     }
+    Ok(parts.join(", "))
 }

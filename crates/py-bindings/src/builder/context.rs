@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aerolane::ael::{self, Version};
 use aerospike_core::{BasePolicy, BatchPolicy, QueryPolicy, ReadPolicy, Txn, WritePolicy};
+use arc_swap::ArcSwapOption;
 use pyo3::prelude::*;
 
 use crate::behavior::{Behavior, OpKind};
@@ -14,10 +15,40 @@ use crate::key::Key;
 pub(crate) struct Context {
     pub(crate) core: Arc<ClientCore>,
     pub(crate) behavior: Py<Behavior>,
-    read: ByMode<ReadPolicy>,
-    write: ByMode<WritePolicy>,
+    points: Points,
+    /// In the place of these once a configuration file has changed the behavior.
+    changed: ArcSwapOption<Points>,
     /// What its calls belong to.
     pub(crate) txn: Option<Arc<Txn>>,
+}
+
+/// The policies of calls about one record.
+struct Points {
+    /// Of the behavior that they were made from.
+    generation: u64,
+    read: ByMode<ReadPolicy>,
+    write: ByMode<WritePolicy>,
+}
+
+impl Points {
+    fn of(behavior: &Behavior, txn: Option<&Arc<Txn>>) -> Self {
+        // Before the settings: what changes in between is seen as a change.
+        let generation = behavior.generation();
+        let settings = behavior.policies();
+        let of_txn = |base: &mut BasePolicy| base.txn = txn.cloned();
+        let read = [false, true].map(|consistent| {
+            let mut policy = ReadPolicy::clone(&settings.read_point(consistent));
+            of_txn(&mut policy.base_policy);
+            policy
+        });
+        let write = [false, true].map(|consistent| {
+            let mut policy = WritePolicy::clone(&settings.write_point(consistent));
+            of_txn(&mut policy.base_policy);
+            policy
+        });
+        let ([read_ap, read_sc], [write_ap, write_sc]) = (read, write);
+        Self { generation, read: ByMode::new(read_ap, read_sc), write: ByMode::new(write_ap, write_sc) }
+    }
 }
 
 /// A policy for namespaces that are available in partitions, and one for those that are strongly consistent.
@@ -56,33 +87,47 @@ impl Context {
         txn: Option<Arc<Txn>>,
     ) -> PyResult<Arc<Self>> {
         let behavior = Behavior::in_force(py, behavior.as_ref().map(|behavior| behavior.bind(py)))?;
-        let settings = behavior.get().policies();
-        let of_txn = |base: &mut BasePolicy| base.txn.clone_from(&txn);
-        let read = [false, true].map(|consistent| {
-            let mut policy = ReadPolicy::clone(&settings.read_point(consistent));
-            of_txn(&mut policy.base_policy);
-            policy
-        });
-        let write = [false, true].map(|consistent| {
-            let mut policy = WritePolicy::clone(&settings.write_point(consistent));
-            of_txn(&mut policy.base_policy);
-            policy
-        });
-        let ([read_ap, read_sc], [write_ap, write_sc]) = (read, write);
-        let (read, write) = (ByMode::new(read_ap, read_sc), ByMode::new(write_ap, write_sc));
-        Ok(Arc::new(Self { core: Arc::clone(core), behavior, read, write, txn }))
+        let points = Points::of(behavior.get(), txn.as_ref());
+        Ok(Arc::new(Self { core: Arc::clone(core), behavior, points, changed: ArcSwapOption::empty(), txn }))
+    }
+
+    /// What `take` takes of the policies of calls about one record, which are those of the behavior as of now.
+    #[inline]
+    fn of_points<P>(&self, take: impl FnOnce(&Points) -> P) -> P {
+        if self.behavior.get().generation() == self.points.generation {
+            return take(&self.points);
+        }
+        self.of_changed_points(take)
+    }
+
+    #[cold]
+    fn of_changed_points<P>(&self, take: impl FnOnce(&Points) -> P) -> P {
+        let behavior = self.behavior.get();
+        let present = self.changed.load();
+        if let Some(points) = present.as_ref().filter(|points| points.generation == behavior.generation()) {
+            return take(points);
+        }
+        let points = Arc::new(Points::of(behavior, self.txn.as_ref()));
+        self.changed.store(Some(Arc::clone(&points)));
+        take(&points)
     }
 
     /// The policy of reads of a record.
     #[inline]
     pub(crate) fn read(&self, key: &Key) -> Arc<ReadPolicy> {
-        self.read.of(&self.core, key)
+        self.of_points(|points| points.read.of(&self.core, key))
     }
 
     /// The policy of writes of a record.
     #[inline]
     pub(crate) fn write(&self, key: &Key) -> Arc<WritePolicy> {
-        self.write.of(&self.core, key)
+        self.of_points(|points| points.write.of(&self.core, key))
+    }
+
+    /// What batches do with each record that they write.
+    pub(super) fn write_of_batch(&self, key: &Key) -> Arc<WritePolicy> {
+        let consistent = self.core.mode(key.namespace()) == Some(true);
+        self.behavior.get().policies().write_of_batch(consistent)
     }
 
     /// The policy of batches in a namespace. `txn`: what they belong to.

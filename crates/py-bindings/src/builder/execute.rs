@@ -492,7 +492,7 @@ impl Chain {
     /// What the rows of an operation do, and their keys.
     fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
         let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
-        let single = self.context.write(segment.keys.first().get());
+        let single = self.context.write_of_batch(segment.keys.first().get());
         let durable_delete =
             segment.durable_delete.or_else(|| self.default_durable_delete()).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {

@@ -12,7 +12,7 @@ use super::thread::in_thread;
 use crate::argument::argument;
 use crate::core::{ClientCore, Origin};
 use crate::policy::ClientPolicy;
-use crate::{errors, host, logging};
+use crate::{configuration, errors, host, logging};
 
 /// Connects, on this thread. Gives up the GIL meanwhile.
 pub(crate) fn connect_blocking(
@@ -22,6 +22,7 @@ pub(crate) fn connect_blocking(
     origin: Origin,
 ) -> PyResult<Arc<ClientCore>> {
     logging::refresh_log_levels(py)?;
+    configuration::warn_of_native_file();
     let raw = py.detach(|| RawClient::connect_blocking(config, seeds)).map_err(|e| errors::to_py(py, &e))?;
     Ok(ClientCore::new(raw, Some(origin)))
 }

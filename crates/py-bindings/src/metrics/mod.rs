@@ -11,6 +11,8 @@ mod policy;
 mod snapshot;
 
 use aerolane::client::RawClient;
+use aerolane::metrics as core;
+use aerolane_config::{LatencyUnit, Metrics};
 use pyo3::prelude::*;
 
 pub(crate) use policy::MetricsPolicy;
@@ -19,6 +21,38 @@ pub(crate) use snapshot::ClusterMetrics;
 /// Switches metrics on.
 pub(crate) fn enable(client: &RawClient, policy: Option<&Bound<'_, MetricsPolicy>>) {
     client.sync().enable_metrics(MetricsPolicy::in_force(policy).as_ref().clone());
+}
+
+/// Switches metrics on or off as settings say; they may leave it as it is.
+pub(crate) fn apply(client: &RawClient, settings: &Metrics) {
+    match settings.enabled {
+        None => {}
+        Some(false) => disable(client),
+        Some(true) => {
+            // Which features are used is told by the calls that were measured.
+            let operational = settings.operational_enabled == Some(true) || settings.usage_enabled == Some(true);
+            let mut policy = core::MetricsPolicy { operational, ..core::MetricsPolicy::default() };
+            if let Some(unit) = settings.latency_unit {
+                policy.latency_unit = match unit {
+                    LatencyUnit::Milliseconds => core::LatencyUnit::Milliseconds,
+                    LatencyUnit::Microseconds => core::LatencyUnit::Microseconds,
+                };
+            }
+            if let Some(columns) = settings.latency_columns {
+                policy.latency_columns = columns as usize;
+            }
+            if let Some(shift) = settings.latency_shift {
+                policy.latency_shift = shift;
+            }
+            if let Some(labels) = &settings.labels {
+                policy.labels = core::Labels::with_pairs(vec![labels.iter().cloned().collect()]);
+            }
+            if let (Some(range), Some(threshold)) = (settings.sampler_range, settings.sampler_threshold) {
+                policy.sampler = core::Sampler::new(u64::from(range), u64::from(threshold));
+            }
+            client.sync().enable_metrics(policy);
+        }
+    }
 }
 
 /// Switches metrics off.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aerolane::config::{MAX_BYTES, MAX_CONNECTIONS, MAX_DEPTH};
 use aerolane::{AuthMode, ClientConfig, PoolSizing, WhenFull};
+use aerolane_config::System;
 use aerospike_core::ClientPolicy as Core;
 use aerospike_core::policy::TEND_INTERVAL_MIN_MS;
 use pyo3::IntoPyObjectExt;
@@ -68,6 +69,20 @@ impl Hook for Settings {
 }
 
 impl Settings {
+    /// The name that the cluster must have.
+    pub(crate) fn cluster_name(&self) -> Option<&str> {
+        self.core.cluster_name.as_deref()
+    }
+
+    /// What a client is made from, with other settings in the place of these.
+    ///
+    /// Raises `InvalidArgumentError` for properties that do not go together.
+    pub(crate) fn config_with(&self, py: Python<'_>, system: &System) -> PyResult<ClientConfig> {
+        let mut settings = self.clone();
+        system.apply_to(&mut settings.core);
+        settings.config().map_err(|error| errors::to_py(py, &error))
+    }
+
     fn config(&self) -> aerolane::Result<ClientConfig> {
         let login = || (self.user.clone().unwrap_or_default(), self.password.clone().unwrap_or_default());
         let mut policy = self.core.clone();
@@ -235,6 +250,6 @@ impl ClientPolicy {
     ///
     /// Raises `InvalidArgumentError` for properties that do not go together.
     pub(crate) fn config(&self, py: Python<'_>) -> PyResult<ClientConfig> {
-        self.snapshot().config().map_err(|error| errors::to_py(py, &error))
+        self.snapshot().config_with(py, &System::default())
     }
 }

@@ -17,7 +17,7 @@ mod tls;
 use pyo3::prelude::*;
 
 pub(crate) use batch::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUDFPolicy, BatchWritePolicy};
-pub(crate) use client::ClientPolicy;
+pub(crate) use client::{ClientPolicy, Settings as ClientSettings};
 pub(crate) use control::{AdminPolicy, QueryPolicy, TxnRollPolicy, TxnVerifyPolicy};
 pub(crate) use expiration::Expiration;
 pub(crate) use point::{ReadPolicy, WritePolicy};

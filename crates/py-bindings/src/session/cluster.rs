@@ -15,6 +15,7 @@ use crate::client::{self, NodeRef, Version, node_class};
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::metrics::{self, ClusterMetrics, MetricsPolicy};
+use crate::system::Dataclass;
 use crate::{host, info, udf};
 
 node_class! {
@@ -163,7 +164,7 @@ macro_rules! cluster_class {
             /// The `TransactionSettings` in force: what was given, and the defaults for the rest.
             #[getter]
             fn transaction_settings(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                self.core.transaction_rules().to_python(py)
+                Ok(self.core.transaction_rules().settings().to_python(py)?.unbind())
             }
 
             /// Whether the cluster is open and an active node is known.

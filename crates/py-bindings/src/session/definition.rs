@@ -1,7 +1,9 @@
 //! `ClusterDefinition`: where a cluster is and how to talk to it, step by step.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aerolane_config::System;
 use parking_lot::Mutex;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -13,7 +15,7 @@ use super::seeds::Seeds;
 use crate::errors;
 use crate::policy::enums::{AuthKind, Named};
 use crate::policy::{ClientPolicy, TlsConfig};
-use crate::system::TransactionSettings;
+use crate::system::Dataclass;
 
 /// The environment variable that turns on the alternate addresses of nodes.
 const ALTERNATE: &str = "AEROSPIKE_USE_SERVICES_ALTERNATE";
@@ -25,7 +27,8 @@ const ALTERNATE: &str = "AEROSPIKE_USE_SERVICES_ALTERNATE";
 pub(crate) struct ClusterDefinitionBase {
     hosts: Mutex<Vec<Host>>,
     policy: Py<ClientPolicy>,
-    transactions: Mutex<TransactionSettings>,
+    program: Mutex<System>,
+    strict: AtomicBool,
 }
 
 impl ClusterDefinitionBase {
@@ -42,7 +45,12 @@ impl ClusterDefinitionBase {
             let on = matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on");
             policy.setattr("use_services_alternate", on)?;
         }
-        Ok(Self { hosts: Mutex::new(hosts), policy: policy.unbind(), transactions: Mutex::default() })
+        Ok(Self {
+            hosts: Mutex::new(hosts),
+            policy: policy.unbind(),
+            program: Mutex::default(),
+            strict: AtomicBool::new(false),
+        })
     }
 
     fn set<'py>(slf: Bound<'py, Self>, name: &str, value: impl IntoPyObject<'py>) -> PyResult<Bound<'py, Self>> {
@@ -63,10 +71,12 @@ impl ClusterDefinitionBase {
 
     /// What has been said, checked as a whole.
     fn connector(&self, py: Python<'_>) -> PyResult<Connector> {
+        self.policy.get().config(py)?;
         Ok(Connector {
-            config: self.policy.get().config(py)?,
+            policy: self.policy.get().snapshot(),
             seeds: Seeds::Hosts(self.hosts.lock().clone()),
-            transactions: *self.transactions.lock(),
+            program: self.program.lock().clone(),
+            strict: self.strict.load(Ordering::Relaxed),
         })
     }
 }
@@ -150,20 +160,30 @@ impl ClusterDefinitionBase {
         Self::set(slf, "ip_map", ip_map)
     }
 
-    /// Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker and transactions.
+    /// Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker, transactions and
+    /// metrics.
     ///
     /// Raises `TypeError` for something else, `InvalidArgumentError` for what is out of bounds.
     fn with_system_settings<'py>(slf: Bound<'py, Self>, settings: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
-        let class = py.import("aerolane.system_settings")?.getattr("SystemSettings")?;
-        if !settings.is_instance(&class)? {
-            let kind = settings.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("settings: a SystemSettings was expected, not {kind}")));
+        let system = System::from_python(settings)?;
+        if let Some(name) = system.metrics.of_exporters() {
+            let text =
+                format!("metrics.{name}: exporters of metrics are not supported yet; read Cluster.metrics_snapshot()");
+            return Err(errors::invalid_argument(py, text));
         }
-        let transactions = TransactionSettings::from_python(&settings.getattr("transactions")?)?;
         settings.call_method1("apply_to", (slf.get().policy.bind(py),))?;
-        *slf.get().transactions.lock() = transactions;
+        *slf.get().program.lock() = system;
         Ok(slf)
+    }
+
+    /// Whether connecting fails when the configuration file (`AEROSPIKE_SDK_CONFIG_URL`) cannot be read, or has something
+    /// that cannot be used. Without it, that is logged, and the rest is used. What is wrong with a file that changes
+    /// later is logged in any case.
+    #[pyo3(signature = (strict=true))]
+    fn with_strict_config(slf: Bound<'_, Self>, strict: bool) -> Bound<'_, Self> {
+        slf.get().strict.store(strict, Ordering::Relaxed);
+        slf
     }
 
     /// Encrypts the connections.
