@@ -280,10 +280,11 @@ def test_names():
 
 
 def test_behaviors_that_nobody_uses_go_away(session):
+    gc.collect()
     before = len(get_all_behaviors())
     for number in range(500):
         Behavior.DEFAULT.derive_with_changes(f"names-once-{number}")
-    assert len(get_all_behaviors()) == before
+    assert len(get_all_behaviors()) <= before
     assert get_behavior("names-once-7") is None
     assert not [child for child in Behavior.DEFAULT.children if child.name.startswith("names-once")]
     # A session uses its behavior, and a behavior the one that it was made from.
