@@ -317,6 +317,25 @@ def test_the_file_of_the_native_client_is_not_used(seeds, monkeypatch, heard):
     eventually(lambda: any("AEROSPIKE_CLIENT_CONFIG_URL is set, and not supported" in line for line in heard))
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
+def test_what_comes_later_leaves_no_threads_behind(where, write):
+    """Each cluster follows the file, and none has a thread of its own for that."""
+    write("")
+
+    def threads():
+        return len(os.listdir("/proc/self/task"))
+
+    with sync.ClusterDefinition(*where).connect():
+        before = threads()
+        clusters = [sync.ClusterDefinition(*where).connect() for _ in range(8)]
+        write("system: {DEFAULT: {transactions: {number_of_attempts: 7}}}")
+        for cluster in clusters:
+            eventually(lambda of=cluster: of.transaction_settings.number_of_attempts == 7)
+        assert threads() < before + 8
+        for cluster in clusters:
+            cluster.close()
+
+
 def test_other_doors_do_not_look_at_files(seeds, write):
     write("system: [")
     either = Either("sync", seeds)

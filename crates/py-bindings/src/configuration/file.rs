@@ -20,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(800);
 /// A file of one path.
 pub(super) struct File {
     pub(super) path: PathBuf,
+    /// Of the cluster that looks: they take turns, so that one helper thread does for all.
+    pub(super) turn: tokio::sync::Mutex<()>,
     state: Mutex<State>,
     /// The version whose behaviors have been applied.
     applied: AtomicU64,
@@ -81,7 +83,12 @@ impl File {
         if let Some(file) = files.iter().find(|file| file.path == path) {
             return Arc::clone(file);
         }
-        let file = Arc::new(Self { path, state: Mutex::default(), applied: AtomicU64::new(0) });
+        let file = Arc::new(Self {
+            path,
+            turn: tokio::sync::Mutex::default(),
+            state: Mutex::default(),
+            applied: AtomicU64::new(0),
+        });
         files.push(Arc::clone(&file));
         file
     }

@@ -46,6 +46,7 @@ impl Follow {
         core.raw.spawn(async move {
             loop {
                 tokio::time::sleep(until_next()).await;
+                let _turn = follow.file.turn.lock().await;
                 let follow = Arc::clone(&follow);
                 // The file may be on a disk that is slow, and the interpreter may be busy.
                 if tokio::task::spawn_blocking(move || follow.look()).await.is_err() {
