@@ -292,13 +292,16 @@ def test_the_list_is_not_asked_for_by_each_query(either, people, indexed):
     def query():
         return either.session.query(people).where("$.n == 7")
 
-    assert found(either, query()) == [7]
-    # It is fresh now: whoever asked for it would wait.
-    with indexed.inject("answer-delay", 1.0, on="info"):
-        begun = time.monotonic()
-        for _ in range(5):
-            assert found(either, query()) == [7]
-        assert time.monotonic() - begun < 0.9
+    def five():
+        """Whether five queries in a row wait for no list. A machine may stand still for longer than it is fresh."""
+        assert found(either, query()) == [7]
+        with indexed.inject("answer-delay", 1.0, on="info"):
+            begun = time.monotonic()
+            for _ in range(5):
+                assert found(either, query()) == [7]
+            return time.monotonic() - begun < 0.9
+
+    assert any(five() for _ in range(4))
 
 
 def test_indexes_that_come_and_go(either, indexed):
