@@ -112,12 +112,12 @@ def test_retries(user, place, set_name):
     )
     expected = {"reads_point": 4, "writes_point": 3, "reads_batch": 2, "writes_batch": 5}
     for name, attempts in expected.items():
-        with cluster.inject("delay", 0.3, on=["read", "write", "batch"]) as fault:
+        with cluster.inject("delay", 0.6, on=["read", "write", "batch"]) as fault:
             with pytest.raises(TimeoutError):
                 calls(user, session, set_name)[name]()
             # On one connection, the node gets to the later ones after the first one.
             eventually(lambda fault=fault, attempts=attempts: fault.struck >= attempts)
-            time.sleep(0.4)
+            time.sleep(0.7)
             assert fault.struck == attempts, name
 
 

@@ -69,7 +69,8 @@ impl Indexes {
 
 /// Asks one node, or another one if that does not answer.
 async fn ask(raw: &RawClient) -> Result<Vec<Listed>> {
-    const LIST: &str = "sindex-list";
+    // Contexts as bytes: otherwise servers write them for people.
+    const LIST: &str = "sindex-list:b64=true";
     let policy = AdminPolicy::default();
     let mut failed = None;
     for node in raw.asynchronous().nodes() {
