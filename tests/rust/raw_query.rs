@@ -362,6 +362,17 @@ fn adding() -> RawOps {
     ops
 }
 
+/// Servers say of a set that they have never had a record of that there is none, each for itself: that is no failure.
+#[test]
+fn a_background_query_of_an_unknown_set_has_nothing_to_do() {
+    let target = Target::embedded(2);
+    let client = client(&target);
+    let query = RawQuery::new(target.namespace()).field(field::SET, b"never").ops(adding());
+    let policy = Arc::new(WritePolicy::patient());
+    let started = client.cluster().block_on(client.query_background(policy, query)).and_then(std::convert::identity);
+    assert!(started.unwrap() > 0);
+}
+
 #[test]
 fn a_background_query_without_a_definite_answer_is_in_doubt() {
     let target = Target::embedded(3);

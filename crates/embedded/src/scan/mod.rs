@@ -66,7 +66,10 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
             }
         }
         Kind::Background | Kind::BackgroundUdf => {
-            let code = background::start(Arc::clone(node), query, entry, request.body);
+            // As the server does. Queries that answer just find nothing in such a set.
+            let unknown = query.set.as_ref().is_some_and(|set| query.namespace.sets.find(set).is_none());
+            let code =
+                if unknown { code::NOT_FOUND } else { background::start(Arc::clone(node), query, entry, request.body) };
             finish(out, code);
             Answered::Done
         }

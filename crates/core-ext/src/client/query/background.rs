@@ -37,6 +37,10 @@ impl RawClient {
     }
 }
 
+/// The answer of a node that never had a record of the set (`AS_ERR_NOT_FOUND`, told before it looks at anything else): it has
+/// nothing to do.
+const NO_SUCH_SET: u8 = 2;
+
 async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -> Result<u64> {
     shared.check_open()?;
     let topology = shared.cluster.topology();
@@ -99,7 +103,7 @@ async fn ask(shared: &Shared, node: &Arc<NodeInfo>, (request, stamp): (&[u8], St
     let result_code = Some(message.header.result_code);
     let (sent, received) = (request.len() as u64, (PROTO_HEADER_SIZE + header.body_size) as u64);
     shared.cluster.metrics().answered(node.id().index() as u16, stamp, Answered { sent, received, result_code });
-    if message.header.result_code != 0 {
+    if !matches!(message.header.result_code, 0 | NO_SUCH_SET) {
         return Err(failure(&message, node.label()));
     }
     shared.queries.keep(node.id(), stream);
