@@ -287,6 +287,11 @@ impl Chain {
         self.defaults.get_or_insert_default()
     }
 
+    /// Whether each operation is as it says itself, in the transaction of the session.
+    pub(super) fn says_nothing(&self) -> bool {
+        self.defaults.is_none() && !self.txn.is_own()
+    }
+
     /// The filter of operations that have none of their own.
     pub(super) fn default_filter(&self) -> Option<Expression> {
         self.defaults.as_ref()?.filter.clone()

@@ -220,19 +220,18 @@ impl Chain {
     fn write_policy(&self, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
         let mut policy = self.context.write(key);
         let action = segment.verb.action();
+        let nothing_said = segment.filter.is_none()
+            && segment.expiration.is_none()
+            && segment.durable_delete.is_none()
+            && segment.generation.is_none()
+            && self.says_nothing();
+        if nothing_said && policy.record_exists_action == action {
+            return policy;
+        }
         let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let expiration = self.expiration(segment);
         let durable_delete = segment.durable_delete.or_else(|| self.default_durable_delete());
         let generation = segment.generation;
-        let as_it_is = policy.record_exists_action == action
-            && filter.is_none()
-            && expiration.is_none()
-            && durable_delete.is_none()
-            && generation.is_none()
-            && !self.txn.is_own();
-        if as_it_is {
-            return policy;
-        }
         let changed = Arc::make_mut(&mut policy);
         changed.record_exists_action = action;
         changed.base_policy.filter_expression = filter;
