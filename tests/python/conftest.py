@@ -350,3 +350,10 @@ def either(request, seeds):
 @pytest.fixture
 def session(either):
     return either.session
+
+
+@pytest.fixture(scope="module")
+def consistent():
+    """A cluster of one node whose namespace is strongly consistent."""
+    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
+        yield cluster

@@ -12,7 +12,6 @@ import aerolane.policy
 import aerolane.sync
 from aerolane import compat
 from aerolane.exceptions import InvalidArgumentError
-from aerolane.testing import EmbeddedCluster
 
 
 @pytest.fixture(autouse=True)
@@ -82,12 +81,6 @@ def test_a_sync_name_is_never_its_async_namesake():
     for module in ("aerospike_sdk", "aerospike_sdk.aio.session", "aerospike_sdk.aio.operations.batch"):
         with pytest.raises(AttributeError, match="no counterpart"):
             _ = importlib.import_module(module).SyncSession
-
-
-@pytest.fixture(scope="module")
-def consistent():
-    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
-        yield cluster
 
 
 @pytest.fixture(params=["sync", "async"])

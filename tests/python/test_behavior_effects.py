@@ -18,12 +18,6 @@ LONG = Settings(total_timeout=timedelta(seconds=60), socket_timeout=timedelta(0)
 
 
 @pytest.fixture(scope="module")
-def consistent():
-    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
 def available():
     with EmbeddedCluster(nodes=1) as cluster:
         yield cluster

@@ -15,13 +15,6 @@ from aerolane.exceptions import (
     InvalidArgumentError,
     TransactionError,
 )
-from aerolane.testing import EmbeddedCluster
-
-
-@pytest.fixture(scope="module")
-def consistent():
-    with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
-        yield cluster
 
 
 @pytest.fixture(params=["sync", "async"])

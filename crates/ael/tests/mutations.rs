@@ -6,6 +6,9 @@
 #[path = "../fuzz/checks.rs"]
 mod checks;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 const TEXTS: &str = include_str!("texts.txt");
 /// What damage is made of: parts of the language, and what is none.
 const PARTS: [&str; 40] = [
@@ -51,45 +54,37 @@ const PARTS: [&str; 40] = [
     "when (",
 ];
 
-/// Xorshift: enough to choose places.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
+fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
+    (random.next_u64() % bound.max(1) as u64) as usize
 }
 
 #[test]
 fn damaged_texts_are_refused_or_compile() {
     let texts: Vec<&str> = TEXTS.lines().collect();
-    let mut random = Random(0x5eed_cafe);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5eed_cafe);
     let (mut compiled, mut refused) = (0, 0);
     for round in 0..20_000 {
         let mut bytes = texts[round % texts.len()].as_bytes().to_vec();
-        for _ in 0..random.below(4) {
-            let at = random.below(bytes.len() + 1);
-            match random.below(4) {
+        for _ in 0..below(&mut random, 4) {
+            let at = below(&mut random, bytes.len() + 1);
+            match below(&mut random, 4) {
                 0 => {
-                    let part = PARTS[random.below(PARTS.len())];
+                    let part = PARTS[below(&mut random, PARTS.len())];
                     bytes.splice(at..at, part.bytes());
                 }
                 1 => bytes.truncate(at),
                 2 => {
-                    let end = (at + random.below(8)).min(bytes.len());
+                    let end = (at + below(&mut random, 8)).min(bytes.len());
                     bytes.drain(at..end);
                 }
                 _ => {
-                    let other = texts[random.below(texts.len())].as_bytes();
-                    let from = random.below(other.len());
+                    let other = texts[below(&mut random, texts.len())].as_bytes();
+                    let from = below(&mut random, other.len());
                     bytes.splice(at..at, other[from..].iter().copied());
                 }
             }
         }
-        bytes.insert(0, random.below(4) as u8);
+        bytes.insert(0, below(&mut random, 4) as u8);
         if checks::text(&bytes) > 0 { compiled += 1 } else { refused += 1 }
     }
     assert!(compiled > 1_000 && refused > 1_000, "{compiled} compiled, {refused} refused");

@@ -6,6 +6,9 @@
 #[path = "../fuzz/checks.rs"]
 mod checks;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 const WHOLE: &str = include_str!("whole.yaml");
 /// What damage is made of: parts of YAML, and what is none.
 const PARTS: [&str; 30] = [
@@ -41,37 +44,29 @@ const PARTS: [&str; 30] = [
     "~",
 ];
 
-/// Xorshift: enough to choose places.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
+fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
+    (random.next_u64() % bound.max(1) as u64) as usize
 }
 
 #[test]
 fn damaged_files_are_refused_or_read() {
     let blocks: Vec<&str> = WHOLE.lines().collect();
-    let mut random = Random(0x5eed_cafe);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5eed_cafe);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..5_000 {
-        let from = random.below(blocks.len());
-        let to = from + random.below(blocks.len() - from) + 1;
+        let from = below(&mut random, blocks.len());
+        let to = from + below(&mut random, blocks.len() - from) + 1;
         let mut bytes = blocks[from..to].join("\n").into_bytes();
-        for _ in 0..random.below(4) {
-            let at = random.below(bytes.len() + 1);
-            match random.below(4) {
+        for _ in 0..below(&mut random, 4) {
+            let at = below(&mut random, bytes.len() + 1);
+            match below(&mut random, 4) {
                 0 | 1 => {
-                    let part = PARTS[random.below(PARTS.len())];
+                    let part = PARTS[below(&mut random, PARTS.len())];
                     bytes.splice(at..at, part.bytes());
                 }
                 2 => bytes.truncate(at),
                 _ => {
-                    let end = at + random.below(bytes.len() - at + 1);
+                    let end = at + below(&mut random, bytes.len() - at + 1);
                     bytes.drain(at..end);
                 }
             }

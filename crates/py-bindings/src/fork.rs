@@ -1,7 +1,9 @@
 //! Whether this process was forked since a client was made: its threads and its share of the sockets are the parent's.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Once};
+
+use arc_swap::ArcSwap;
 
 /// How many forks lie between this process and the one that loaded the module.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -22,4 +24,37 @@ pub(crate) fn watch() {
     ONCE.call_once(|| unsafe {
         libc::pthread_atfork(None, None, Some(in_child));
     });
+}
+
+/// A value that each process has for itself: a forked child begins with a new one, as nobody there would ever release the
+/// locks of the parent's.
+pub(crate) struct PerProcess<T>(LazyLock<ArcSwap<Of<T>>>);
+
+/// The value of the process with so many forks before it.
+struct Of<T> {
+    forks: u32,
+    value: Arc<T>,
+}
+
+impl<T: Default> PerProcess<T> {
+    pub(crate) const fn new() -> Self {
+        Self(LazyLock::new(|| ArcSwap::from(Of::new())))
+    }
+
+    /// That of this process.
+    pub(crate) fn current(&self) -> Arc<T> {
+        let present = self.0.load();
+        if present.forks == forks() {
+            return Arc::clone(&present.value);
+        }
+        let fresh = Of::new();
+        self.0.store(Arc::clone(&fresh));
+        Arc::clone(&fresh.value)
+    }
+}
+
+impl<T: Default> Of<T> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { forks: forks(), value: Arc::default() })
+    }
 }

@@ -20,7 +20,7 @@ use crate::operation::checked_name;
 use crate::policy::AdminPolicy;
 use crate::policy::enums::Named;
 use crate::query::enums::Indexed;
-use crate::query::filter::{core_context, core_expression};
+use crate::query::filter::{MAX_INDEX_NAME, core_context, core_expression};
 use crate::query::statement::{check_namespace, check_set};
 use crate::query::tasks::{DropIndexTask, IndexTask};
 
@@ -48,9 +48,12 @@ impl Names {
                 ));
             }
         }
-        if index_name.is_empty() || index_name.len() > 255 {
+        if index_name.is_empty() || index_name.len() > MAX_INDEX_NAME {
             let size = index_name.len();
-            return Err(errors::invalid_argument(py, format!("an index name has 1 to 255 bytes, not {size}")));
+            return Err(errors::invalid_argument(
+                py,
+                format!("an index name has 1 to {MAX_INDEX_NAME} bytes, not {size}"),
+            ));
         }
         Ok(Self { namespace: namespace.to_owned(), set_name: set_name.to_owned(), index_name: index_name.to_owned() })
     }

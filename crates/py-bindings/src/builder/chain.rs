@@ -530,7 +530,7 @@ impl Chain {
         }
     }
 
-    /// Whether it can be carried out. A terminal that asks takes the target, or all.
+    /// Whether it can be carried out: a terminal asks before it takes anything.
     pub(super) fn check_whole(&self, py: Python<'_>) -> PyResult<()> {
         match &self.target {
             Target::Keys { last, .. } => last.check_whole(py),

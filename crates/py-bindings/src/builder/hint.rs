@@ -1,5 +1,8 @@
 //! `QueryHint`.
 
+use std::hash::{Hash, Hasher};
+use std::mem::{Discriminant, discriminant};
+
 use aerospike_core::QueryDuration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -7,6 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::errors;
 use crate::policy::enums::Named;
 use crate::policy::kinds::{Kind, Maybe, Member, Switch, Text};
+use crate::query::filter::MAX_INDEX_NAME;
 
 /// What a query of a data set prefers: `session.query(dataset).where("$.age > 30").with_hint(QueryHint(index_name="age_idx"))`.
 ///
@@ -16,36 +20,40 @@ use crate::policy::kinds::{Kind, Maybe, Member, Switch, Text};
 ///
 /// Raises `InvalidArgumentError` (a `ValueError`) for a `hard_hint` without `index_name`, `TypeError` for a value of a wrong type.
 #[pyclass(frozen, eq, hash, module = "aerolane")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub(crate) struct QueryHint {
     #[pyo3(get)]
     pub(super) index_name: Option<String>,
-    duration: Option<Duration>,
+    duration: Option<QueryDuration>,
     #[pyo3(get)]
     pub(super) allow_scans_with_where: Option<bool>,
     #[pyo3(get)]
     pub(super) hard_hint: bool,
 }
 
-/// A duration that can be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Duration {
-    Long,
-    Short,
-    LongRelaxAp,
-}
-
-/// The longest name of an index.
-const MAX_INDEX_NAME: usize = 255;
-
 impl QueryHint {
     /// How long the query is expected to take.
     pub(super) fn duration(&self) -> Option<QueryDuration> {
-        self.duration.map(|duration| match duration {
-            Duration::Long => QueryDuration::Long,
-            Duration::Short => QueryDuration::Short,
-            Duration::LongRelaxAp => QueryDuration::LongRelaxAp,
-        })
+        self.duration
+    }
+
+    /// What hints are compared by: durations are no `Eq`.
+    fn identity(&self) -> (&Option<String>, Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
+        (&self.index_name, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
+    }
+}
+
+impl PartialEq for QueryHint {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for QueryHint {}
+
+impl Hash for QueryHint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
     }
 }
 
@@ -75,11 +83,6 @@ impl QueryHint {
             let text = "hard_hint requires index_name: it says which index the query must use";
             return Err(errors::invalid_argument(py, text));
         }
-        let duration = duration.map(|duration| match duration {
-            QueryDuration::Long => Duration::Long,
-            QueryDuration::Short => Duration::Short,
-            QueryDuration::LongRelaxAp => Duration::LongRelaxAp,
-        });
         Ok(Self { index_name, duration, allow_scans_with_where, hard_hint })
     }
 

@@ -60,6 +60,17 @@ impl Surface {
         }
     }
 
+    /// Makes a command and carries it out, or starts it: what a method does that comes down to one.
+    pub(crate) fn run<T: Twin>(
+        self,
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        name: &'static str,
+        command: impl FnOnce() -> PyResult<T>,
+    ) -> PyResult<Py<PyAny>> {
+        self.guard(py, name, || self.carry_out(py, core, command()?))
+    }
+
     /// A result that is there.
     pub(crate) fn ready(self, py: Python<'_>, result: Py<PyAny>) -> PyResult<Py<PyAny>> {
         match self {

@@ -2,17 +2,17 @@
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use aerolane_config::{Config, MAX_BYTES, Problem, parse};
-use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use super::LOG;
-use crate::{behavior, fork};
+use crate::behavior;
+use crate::fork::PerProcess;
 
 /// Between two looks at a file. Less than the second after which clusters ask, so that each second has its look.
 const PAUSE: Duration = Duration::from_millis(800);
@@ -49,35 +49,14 @@ pub(super) struct Loaded {
     text: String,
 }
 
-/// The files of one process: a forked child begins with none, as nobody there would ever release the locks.
-struct Registry {
-    forks: u32,
-    files: Mutex<Vec<Arc<File>>>,
-}
-
-static REGISTRY: LazyLock<ArcSwap<Registry>> = LazyLock::new(|| ArcSwap::from(Registry::new()));
-
-impl Registry {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { forks: fork::forks(), files: Mutex::default() })
-    }
-
-    fn current() -> Arc<Self> {
-        let registry = REGISTRY.load_full();
-        if registry.forks == fork::forks() {
-            return registry;
-        }
-        let fresh = Self::new();
-        REGISTRY.store(Arc::clone(&fresh));
-        fresh
-    }
-}
+/// The files of this process.
+static FILES: PerProcess<Mutex<Vec<Arc<File>>>> = PerProcess::new();
 
 impl File {
     /// The file of this path.
     pub(super) fn at(path: PathBuf) -> Arc<Self> {
-        let registry = Registry::current();
-        let mut files = registry.files.lock();
+        let files = FILES.current();
+        let mut files = files.lock();
         // Those that no cluster follows any more.
         files.retain(|file| Arc::strong_count(file) > 1 || file.path == path);
         if let Some(file) = files.iter().find(|file| file.path == path) {

@@ -16,6 +16,7 @@ use crate::ael;
 use crate::builder::context::Context;
 use crate::builder::surface::Surface;
 use crate::command::Twin;
+use crate::core::ClientCore;
 use crate::dataset::DataSet;
 use crate::errors;
 use crate::policy::enums::Named;
@@ -32,7 +33,6 @@ const EXPRESSION_HAS_NO_CONTEXT: &str =
 
 /// What an index has been told to be.
 struct Plan {
-    context: Arc<Context>,
     namespace: Box<str>,
     set: Box<str>,
     /// A bin has no context here.
@@ -49,10 +49,9 @@ fn wrong<T>(py: Python<'_>, text: &str) -> PyResult<T> {
 }
 
 impl Plan {
-    fn new(context: &Arc<Context>, dataset: &Bound<'_, DataSet>) -> Self {
+    fn new(dataset: &Bound<'_, DataSet>) -> Self {
         let (namespace, set) = dataset.get().names();
         Self {
-            context: Arc::clone(context),
             namespace: namespace.into(),
             set: set.into(),
             on: None,
@@ -144,7 +143,7 @@ impl Plan {
         }
     }
 
-    fn create(&self, py: Python<'_>) -> PyResult<impl Twin + use<>> {
+    fn create(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Twin + use<>> {
         let names = Names::checked(py, &self.namespace, Some(&self.set), self.name(py)?)?;
         let on = match self.on.clone() {
             Some(On::Bin(name, _)) => On::Bin(name, self.within.clone()),
@@ -160,11 +159,11 @@ impl Plan {
             None => return wrong(py, "the index has no type: say integer(), string(), geo2dsphere() or blob()"),
         };
         let of = (kind, self.collection.unwrap_or(CollectionIndexType::Default));
-        Ok(creating(&self.context.core, names, on, of, None))
+        Ok(creating(core, names, on, of, None))
     }
 
-    fn dropping(&self, py: Python<'_>) -> PyResult<impl Twin + use<>> {
-        drop_index(py, &self.context.core, &self.namespace, Some(&self.set), self.name(py)?, None)
+    fn dropping(&self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<impl Twin + use<>> {
+        drop_index(py, core, &self.namespace, Some(&self.set), self.name(py)?, None)
     }
 }
 
@@ -202,7 +201,7 @@ impl Arguments<'_, '_> {
         context: &Arc<Context>,
         dataset: &Bound<'_, DataSet>,
     ) -> PyResult<impl Twin + use<>> {
-        let mut plan = Plan::new(context, dataset);
+        let mut plan = Plan::new(dataset);
         plan.named(py, self.index_name)?;
         if let Some(name) = self.bin_name {
             plan.cover(py, On::Bin(bin(name)?, None))?;
@@ -222,7 +221,7 @@ impl Arguments<'_, '_> {
         if let Some(ctx) = self.ctx {
             plan.within(py, core_context(ctx)?)?;
         }
-        plan.create(py)
+        plan.create(py, &context.core)
     }
 }
 
@@ -241,7 +240,7 @@ macro_rules! builder {
 
         impl $class {
             pub(crate) fn of(context: &Arc<Context>, dataset: &Bound<'_, DataSet>) -> Self {
-                Self { context: Arc::clone(context), plan: Mutex::new(Plan::new(context, dataset)) }
+                Self { context: Arc::clone(context), plan: Mutex::new(Plan::new(dataset)) }
             }
 
             fn told<'py>(
@@ -318,18 +317,14 @@ macro_rules! builder {
 
             /// Creates the index; gives an `IndexTask`, which waits until it is built. For asyncio, an awaitable of it.
             fn create(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "create", || {
-                    let command = self.plan.lock_py_attached(py).create(py)?;
-                    Surface::$surface.carry_out(py, &self.context.core, command)
-                })
+                let core = &self.context.core;
+                Surface::$surface.run(py, core, "create", || self.plan.lock_py_attached(py).create(py, core))
             }
 
             /// Drops the index of this name; gives a `DropIndexTask`. For asyncio, an awaitable of it.
             fn drop(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "drop", || {
-                    let command = self.plan.lock_py_attached(py).dropping(py)?;
-                    Surface::$surface.carry_out(py, &self.context.core, command)
-                })
+                let core = &self.context.core;
+                Surface::$surface.run(py, core, "drop", || self.plan.lock_py_attached(py).dropping(py, core))
             }
         }
     };

@@ -108,7 +108,7 @@ macro_rules! commands {
                 name: &'static str,
                 command: impl FnOnce() -> PyResult<T>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, name, || Surface::$surface.carry_out(py, &self.0, command()?))
+                Surface::$surface.run(py, &self.0, name, command)
             }
         }
 

@@ -8,6 +8,7 @@ use aerolane::query_where;
 use aerospike_core::{QueryPolicy as CoreQuery, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 
+use super::filter::MAX_INDEX_NAME;
 use super::partitions::PartitionFilter;
 use super::plan::QueryPlan;
 use super::recordset::Recordset;
@@ -21,9 +22,6 @@ use crate::core::ClientCore;
 use crate::policy::{QueryPolicy, WritePolicy};
 use crate::record::Record;
 use crate::{errors, txn};
-
-/// The longest name of an index.
-const MAX_INDEX_NAME: usize = 255;
 
 /// Asks which index the servers would choose for a condition.
 #[allow(clippy::too_many_arguments)] // the arguments of the Python method

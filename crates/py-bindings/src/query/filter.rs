@@ -16,8 +16,8 @@ use crate::operation::checked_name;
 use crate::policy::enums::Named;
 use crate::value;
 
-/// The longest name of an index.
-const MAX_INDEX_NAME: usize = 255;
+/// The longest name of an index, in bytes.
+pub(crate) const MAX_INDEX_NAME: usize = 255;
 
 /// A range of a secondary index, for `Statement.filters`: `Filter.range("age", 18, 30)`, `Filter.equal("name", "ann")`.
 ///

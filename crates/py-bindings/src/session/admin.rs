@@ -19,10 +19,9 @@ macro_rules! modules {
                 language: Option<&Bound<'_, PyAny>>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "register_udf", || {
+                Surface::$surface.run(py, self.core(), "register_udf", || {
                     let (path, policy) = (argument("server_path", server_path)?, optional("policy", policy)?);
-                    let command = udf::register(py, self.core(), body, path, language, policy)?;
-                    Surface::$surface.carry_out(py, self.core(), command)
+                    udf::register(py, self.core(), body, path, language, policy)
                 })
             }
 
@@ -39,11 +38,10 @@ macro_rules! modules {
                 language: Option<&Bound<'_, PyAny>>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "register_udf_from_file", || {
+                Surface::$surface.run(py, self.core(), "register_udf_from_file", || {
                     let (file, path) = (argument("client_path", client_path)?, argument("server_path", server_path)?);
                     let policy = optional("policy", policy)?;
-                    let command = udf::register_from_file(py, self.core(), file, path, language, policy)?;
-                    Surface::$surface.carry_out(py, self.core(), command)
+                    udf::register_from_file(py, self.core(), file, path, language, policy)
                 })
             }
 
@@ -61,11 +59,10 @@ macro_rules! modules {
                 language: Option<&Bound<'_, PyAny>>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "register_udf_from_resource", || {
+                Surface::$surface.run(py, self.core(), "register_udf_from_resource", || {
                     let body = udf::resource(package, argument("resource", resource)?)?;
                     let (path, policy) = (argument("server_path", server_path)?, optional("policy", policy)?);
-                    let command = udf::register(py, self.core(), &body, path, language, policy)?;
-                    Surface::$surface.carry_out(py, self.core(), command)
+                    udf::register(py, self.core(), &body, path, language, policy)
                 })
             }
 
@@ -78,27 +75,23 @@ macro_rules! modules {
                 server_path: &Bound<'_, PyAny>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "remove_udf", || {
+                Surface::$surface.run(py, self.core(), "remove_udf", || {
                     let (path, policy) = (argument("server_path", server_path)?, optional("policy", policy)?);
-                    Surface::$surface.carry_out(py, self.core(), udf::remove(py, self.core(), path, policy)?)
+                    udf::remove(py, self.core(), path, policy)
                 })
             }
 
             /// The UDF modules that the servers have: a list of dicts with `name`, `hash` and `type`. For asyncio, an
             /// awaitable of it.
             fn list_udf(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "list_udf", || {
-                    Surface::$surface.carry_out(py, self.core(), udf::list_named(self.core()))
-                })
+                Surface::$surface.run(py, self.core(), "list_udf", || Ok(udf::list_named(self.core())))
             }
 
             /// The secondary indexes that the servers have: a list of dicts, with `namespace`, `set`, `bin`, `name`, `type`,
             /// `index_type`, `context` and `state` where the servers say them, and `exp` for one on an expression. For
             /// asyncio, an awaitable of it.
             fn list_indexes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "list_indexes", || {
-                    Surface::$surface.carry_out(py, self.core(), info::list_indexes(self.core()))
-                })
+                Surface::$surface.run(py, self.core(), "list_indexes", || Ok(info::list_indexes(self.core())))
             }
         }
     };
@@ -136,11 +129,10 @@ macro_rules! indexes {
                 ctx: Option<&Bound<'_, PyAny>>,
                 expression: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "create_index", || {
+                Surface::$surface.run(py, self.core(), "create_index", || {
                     let (index_name, bin_name) = (argument("index_name", index_name)?, optional("bin_name", bin_name)?);
                     let arguments = Arguments { index_name, bin_name, index_type, collection_type, ctx, expression };
-                    let command = arguments.create(py, &self.0.0, argument("dataset", dataset)?)?;
-                    Surface::$surface.carry_out(py, self.core(), command)
+                    arguments.create(py, &self.0.0, argument("dataset", dataset)?)
                 })
             }
 
@@ -152,12 +144,11 @@ macro_rules! indexes {
                 dataset: &Bound<'_, PyAny>,
                 index_name: &Bound<'_, PyAny>,
             ) -> PyResult<Py<PyAny>> {
-                Surface::$surface.guard(py, "drop_index", || {
+                Surface::$surface.run(py, self.core(), "drop_index", || {
                     let dataset: &Bound<'_, DataSet> = argument("dataset", dataset)?;
                     let (namespace, set) = dataset.get().names();
                     let name = argument("index_name", index_name)?;
-                    let command = index::drop_index(py, self.core(), namespace, Some(set), name, None)?;
-                    Surface::$surface.carry_out(py, self.core(), command)
+                    index::drop_index(py, self.core(), namespace, Some(set), name, None)
                 })
             }
         }

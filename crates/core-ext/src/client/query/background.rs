@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aerolane_wire::message::{Message, MessageWriter, info2};
 use aerolane_wire::proto::{Frame, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader};
-use aerospike_core::WritePolicy;
+use aerospike_core::{ResultCode, WritePolicy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::super::asynchronous::Shared;
@@ -36,10 +36,6 @@ impl RawClient {
         start(Arc::clone(&self.shared), policy, query)
     }
 }
-
-/// The answer of a node that never had a record of the set (`AS_ERR_NOT_FOUND`, told before it looks at anything else): it has
-/// nothing to do.
-const NO_SUCH_SET: u8 = 2;
 
 async fn start(shared: Arc<Shared>, policy: Arc<WritePolicy>, query: RawQuery) -> Result<u64> {
     shared.check_open()?;
@@ -103,7 +99,8 @@ async fn ask(shared: &Shared, node: &Arc<NodeInfo>, (request, stamp): (&[u8], St
     let result_code = Some(message.header.result_code);
     let (sent, received) = (request.len() as u64, (PROTO_HEADER_SIZE + header.body_size) as u64);
     shared.cluster.metrics().answered(node.id().index() as u16, stamp, Answered { sent, received, result_code });
-    if !matches!(message.header.result_code, 0 | NO_SUCH_SET) {
+    // A node that never had a record of the set says so before it looks at anything else: it has nothing to do.
+    if !matches!(ResultCode::from(message.header.result_code), ResultCode::Ok | ResultCode::KeyNotFoundError) {
         return Err(failure(&message, node.label()));
     }
     shared.queries.keep(node.id(), stream);
