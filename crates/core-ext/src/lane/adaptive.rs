@@ -247,21 +247,21 @@ impl Adaptive {
     fn be_steady(&mut self, now: u64, width: usize, first: Direction) {
         self.starting = false;
         self.doubtful = false;
+        self.base = None;
+        self.pairs = Pairs::default();
+        self.direction = first;
         let Schedule { due, back_off, .. } = self.again;
-        if 2 * width > 3 * self.began_at || 3 * width < 2 * self.began_at {
+        if 2 * width > 3 * self.began_at || 3 * width < 2 * self.began_at || !self.anew {
             self.again = Schedule { due: now, back_off: BACK_OFF, streak: 0 };
             let (wait, back_off) = if self.wary { (HOME_SOON, 2 * HOME_SOON) } else { (HOME, 4 * HOME) };
             self.home = Schedule { due: later(now, wait), back_off, streak: 0 };
+            self.up = Schedule { due: later(now, 2 * BACK_OFF), back_off: 2 * BACK_OFF, streak: 0 };
+            self.down = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
         } else {
             // What began the search was noise.
             let back_off = if now > due + 4 * back_off { BACK_OFF } else { (2 * back_off).min(MOST_BACK_OFF) };
             self.again = Schedule { due: now + back_off, back_off, streak: 0 };
         }
-        self.base = None;
-        self.pairs = Pairs::default();
-        self.direction = first;
-        self.up = Schedule { due: later(now, 2 * BACK_OFF), back_off: 2 * BACK_OFF, streak: 0 };
-        self.down = Schedule { due: later(now, BACK_OFF), back_off: BACK_OFF, streak: 0 };
         self.measure(now, Phase::Reference);
     }
 
@@ -312,8 +312,9 @@ impl Adaptive {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
         let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
+        let least = least.max((4 * self.epoch.silence()).min(50 * MS));
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
-        whole || (answers >= 512 && elapsed > 20 * MS) || (answers >= 32 && elapsed > 250 * MS)
+        whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
     }
 
     /// Whether processors limit the throughput, so far as the present epoch shows.
@@ -415,7 +416,8 @@ impl Adaptive {
             self.round_trip = Some(self.epoch.alone / u64::from(self.epoch.alones));
         }
         let gap = self.epoch.gap();
-        if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service) {
+        let uneven = self.epoch.silence() as f64 > 4000.0 * gap;
+        if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service || uneven) {
             self.service = gap;
         }
     }
@@ -434,7 +436,8 @@ impl Adaptive {
                 && early.gap > SLOW_GAP
                 && early.rate < 0.6 * base.rate;
             let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
-            if (slower || more) && now >= self.again.due {
+            let overrun = early.requests > 3.0 * base.most as f64 + 64.0;
+            if overrun || ((slower || more) && now >= self.again.due) {
                 return self.start(now);
             }
         }
@@ -489,6 +492,7 @@ impl Adaptive {
             self.base = Some(latest);
         }
         self.reference = latest;
+        self.reference_answers = self.epoch.answers;
         if self.pairs.count > 0 {
             let to = self.to;
             self.set_width(to, reading, After::Trial);
@@ -513,12 +517,12 @@ impl Adaptive {
         match direction {
             Direction::Up => {
                 let Schedule { due, streak, .. } = self.up;
-                if now < due || latest.shared() < 0.06 || latest.requests < self.width as f64 + 0.7 {
+                if now < due || latest.shared() < 0.06 || latest.most <= self.width {
                     return None;
                 }
                 let factor = if streak > 0 { 2.0 } else { 1.5 };
                 let width = ((self.width as f64 * factor).ceil() as usize).min(self.bounds.max);
-                let width = width.min((latest.requests.ceil() as usize).max(self.width + 1));
+                let width = width.min(latest.most);
                 (width > self.width).then_some(width)
             }
             Direction::Down => {
@@ -544,10 +548,15 @@ impl Adaptive {
         }
     }
 
+    /// Whether requests pile up while fewer connections are tried.
+    fn is_piling_up(&self, requests: usize) -> bool {
+        let Sums { requests: usual, most, .. } = self.reference;
+        self.width < self.from && requests as f64 > 8.0 + (1.4 * most as f64).min(2.5 * usual)
+    }
+
     fn steady_trial(&mut self, reading: &Reading) {
         let Reading { now, requests, .. } = *reading;
-        let piling_up = self.direction == Direction::Down && requests as f64 > 1.4 * self.reference.requests + 8.0;
-        if piling_up {
+        if self.is_piling_up(requests) {
             return self.reject(reading);
         }
         let whole = self.is_long_enough(now);
@@ -555,7 +564,7 @@ impl Adaptive {
         let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
-            && now.saturating_sub(self.epoch.began) > shortest;
+            && now.saturating_sub(self.epoch.began) > shortest.max((4 * self.epoch.silence()).min(50 * MS));
         if !whole && !quarter {
             return;
         }
@@ -571,17 +580,20 @@ impl Adaptive {
         self.note_service();
         let reference = self.reference;
         let widest = self.width.max(self.from) as f64;
-        let log = if trial.requests.min(reference.requests) > 1.5 * widest {
+        let rates = (reference.rate / trial.rate).ln();
+        let busy = trial.requests.min(reference.requests) > 1.5 * widest;
+        let log = if busy && rates.abs() > 0.1 {
             // Every connection has work: the rate says it all, also where a queue grows with time.
-            (reference.rate / trial.rate).ln()
+            rates
         } else {
             let log = (trial.wait / reference.wait).ln();
-            let load_changed = trial.rate < 0.95 * reference.rate || trial.requests > 1.3 * reference.requests;
+            let noise = 3.0 * (1.0 / self.epoch.answers as f64 + 1.0 / self.reference_answers as f64).sqrt();
+            let load_changed = !busy && (rates > noise.max(0.05) || trial.requests > 1.3 * reference.requests);
             if load_changed { log.max(0.05) } else { log }
         };
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
         let enough: f64 = match self.direction {
-            Direction::Up if reference.rate >= FAST => 0.85,
+            Direction::Up if reference.rate >= FAST && self.service < SLOW_GAP => 0.85,
             Direction::Up => 0.95,
             // Fewer connections are cheaper: they need not be better.
             Direction::Down => 1.0,
@@ -664,6 +676,9 @@ impl Sizing for Adaptive {
             let opened = reading.usable >= self.width.min(reading.requests);
             let settled = self.answers >= answers && now >= since + self.round_trip() && opened;
             let late = now > since + LONGEST_SETTLING;
+            if next == After::Trial && !self.starting && self.is_piling_up(reading.requests) {
+                return self.reject(reading);
+            }
             if late && next == After::Trial && self.width < self.from {
                 // What is still in flight on the other connections would pass for what these few do.
                 return self.reject(reading);

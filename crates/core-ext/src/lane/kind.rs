@@ -56,6 +56,8 @@ pub(super) type Counts = [u16; KINDS];
 struct Estimate {
     /// Nanoseconds for which it occupies a connection.
     service: f64,
+    /// Nanoseconds that one took which found its connection idle: a bound of `service`.
+    alone: f64,
     /// Answers that the estimate stands on.
     samples: u32,
     /// Answers since kinds were last compared.
@@ -117,19 +119,35 @@ impl Kinds {
         let counted = || counts.iter().enumerate().filter(|&(_, &count)| count > 0);
         let predicted: f64 = counted().map(|(kind, &count)| f64::from(count) * self.estimates[kind].service).sum();
         let norm: f64 = counted().map(|(_, &count)| f64::from(count).powi(2)).sum();
+        if !gap {
+            return self.learn_bound(counts, nanos as f64);
+        }
         let error = (nanos as f64).min(OUTLIER * (predicted + SLACK)) - predicted;
         for (kind, &count) in counted() {
             let estimate = &mut self.estimates[kind];
             estimate.recent += u32::from(count);
             self.recent += u32::from(count);
-            if gap {
-                estimate.samples = estimate.samples.saturating_add(u32::from(count));
-            }
-            if gap || error < 0.0 {
-                // The least change that explains a part of the error.
-                estimate.service = (estimate.service + WEIGHT * error * f64::from(count) / norm).max(0.0);
+            estimate.samples = estimate.samples.saturating_add(u32::from(count));
+            // The least change that explains a part of the error.
+            estimate.service = (estimate.service + WEIGHT * error * f64::from(count) / norm).max(0.0);
+        }
+        if self.recent >= COMPARE_EVERY {
+            self.compare();
+        }
+    }
+
+    /// Takes in how long the first of these answers took. Single times vary; their mean is what bounds the estimate.
+    fn learn_bound(&mut self, counts: &Counts, nanos: f64) {
+        let answers = counts.iter().map(|&count| u32::from(count)).sum::<u32>();
+        for (estimate, &count) in self.estimates.iter_mut().zip(counts).filter(|(_, count)| **count > 0) {
+            estimate.recent += u32::from(count);
+            if answers == 1 {
+                let time = if estimate.alone > 0.0 { nanos.min(OUTLIER * (estimate.alone + SLACK)) } else { nanos };
+                estimate.alone += if estimate.alone > 0.0 { WEIGHT * (time - estimate.alone) } else { time };
+                estimate.service = estimate.service.min(estimate.alone);
             }
         }
+        self.recent += answers;
         if self.recent >= COMPARE_EVERY {
             self.compare();
         }

@@ -20,8 +20,12 @@ pub(super) struct Epoch {
     pub(super) reads: u32,
     /// Requests in flight and in line, times nanoseconds.
     pub(super) load: u64,
+    /// The most requests in flight and in line.
+    pub(super) most: usize,
     pub(super) gap: u64,
     pub(super) gap_answers: u64,
+    /// The squares of the gaps, in microseconds.
+    pub(super) gap_squares: f64,
     pub(super) alone: u64,
     pub(super) alones: u32,
 }
@@ -36,8 +40,10 @@ impl Epoch {
         self.answers += u64::from(reading.answers);
         self.reads += 1;
         self.load += reading.requests as u64 * since;
+        self.most = self.most.max(reading.requests);
         if let Some(gap) = reading.gap {
             self.gap += gap;
+            self.gap_squares += (gap as f64 / 1e3).powi(2);
             self.gap_answers += u64::from(reading.answers);
         }
         if let Some(alone) = reading.alone {
@@ -49,6 +55,12 @@ impl Epoch {
     /// Microseconds between two answers of a busy connection.
     pub(super) fn gap(&self) -> f64 {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
+    }
+
+    /// Nanoseconds for which a busy connection is going to stay silent, seen from any moment: long where few requests are
+    /// much slower than the others.
+    pub(super) fn silence(&self) -> u64 {
+        if self.gap == 0 { 0 } else { (self.gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
     }
 
     pub(super) fn sums(&self, now: u64) -> Sums {
@@ -63,6 +75,7 @@ impl Epoch {
             gap: self.gap(),
             alone,
             requests: load / elapsed,
+            most: self.most,
             cost: 1.0 + READ_COST * f64::from(self.reads) / answers,
         }
     }
@@ -79,6 +92,8 @@ pub(super) struct Sums {
     pub(super) alone: f64,
     /// In flight and in line.
     pub(super) requests: f64,
+    /// The most of them at a time.
+    pub(super) most: usize,
     /// What an answer cost the client.
     pub(super) cost: f64,
 }
@@ -113,6 +128,7 @@ impl Sums {
         for (mean, value) in pairs {
             *mean += weight * (value - *mean);
         }
+        self.most = latest.most;
     }
 }
 
