@@ -30,6 +30,8 @@ const COMMITTED: f64 = 1e6;
 const MS: u64 = 1 << 20;
 /// First wait after a rejected probe.
 const BACK_OFF: u64 = 8 * MS;
+/// Probes take large steps while they are repeated after no more than this time, then small ones.
+const COARSE: u64 = 2 * BACK_OFF;
 /// Longest wait between probes.
 const MOST_BACK_OFF: u64 = 512 * MS;
 /// Longest wait between narrowing probes while each request has its connection for itself: there nothing else shows that
@@ -520,7 +522,11 @@ impl Adaptive {
                 if now < due || latest.shared() < 0.06 || latest.most <= self.width {
                     return None;
                 }
-                let factor = if streak > 0 { 2.0 } else { 1.5 };
+                let factor = match () {
+                    () if streak > 0 => 2.0,
+                    () if self.must_earn_more(latest) || self.up.back_off <= COARSE => 1.5,
+                    () => 1.25,
+                };
                 let width = ((self.width as f64 * factor).ceil() as usize).min(self.bounds.max);
                 let width = width.min(latest.most);
                 (width > self.width).then_some(width)
@@ -539,13 +545,19 @@ impl Adaptive {
                     return None;
                 }
                 let knee = Self::model(latest.rate, self.service);
-                if self.service > 0.0 && (0.3..0.85).contains(&(knee / used as f64)) {
+                if self.service > 0.0 && (0.75..0.85).contains(&(knee / used as f64)) {
                     return Some(knee as usize);
                 }
-                let factor = if streak > 0 { 0.5 } else { 0.7 };
+                let factor = if streak > 0 { 0.5 } else { 0.8 };
                 Some(((used as f64 * factor) as usize).max(1))
             }
         }
+    }
+
+    /// Whether connections cost more than they may bring: processors limit the throughput, and a request takes less than
+    /// its connection costs.
+    fn must_earn_more(&self, latest: &Sums) -> bool {
+        latest.rate >= FAST && self.service < SLOW_GAP
     }
 
     /// Whether requests pile up while fewer connections are tried.
@@ -593,8 +605,9 @@ impl Adaptive {
         };
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
         let enough: f64 = match self.direction {
-            Direction::Up if reference.rate >= FAST && self.service < SLOW_GAP => 0.85,
-            Direction::Up => 0.95,
+            Direction::Up if self.must_earn_more(&reference) => 0.85,
+            Direction::Up if self.to * 2 > self.from * 3 => 0.95,
+            Direction::Up => 0.97,
             // Fewer connections are cheaper: they need not be better.
             Direction::Down => 1.0,
         };
