@@ -314,7 +314,7 @@ impl Adaptive {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
         let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
-        let least = least.max((4 * self.epoch.silence()).min(50 * MS));
+        let least = least.max(self.epoch.least_time());
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
         whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
     }
@@ -379,7 +379,10 @@ impl Adaptive {
         let trial = self.epoch.sums(now);
         self.note_service();
         let factor = self.width as f64 / self.from as f64;
-        let gain = trial.rate / self.reference.rate / trial.cost_factor(&self.reference);
+        let stuck = requests > 2 * self.width && (self.width as u64 * elapsed) as f64 > 1.3 * self.epoch.gap as f64;
+        let uneven = !fast && (stuck || self.epoch.is_uneven());
+        let most = if uneven { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
+        let gain = trial.rate / self.reference.rate.min(most) / trial.cost_factor(&self.reference);
         // Half of what more connections could give at most.
         if gain >= 1.0 + (factor - 1.0) / 2.0 {
             self.reference = trial;
@@ -392,7 +395,7 @@ impl Adaptive {
             }
             return;
         }
-        if answers < 3 * need && elapsed < 20 * MS {
+        if (answers < 3 * need && elapsed < 20 * MS) || (uneven && elapsed < self.epoch.least_time().max(20 * MS)) {
             // A burst or a pause spoils a short measurement.
             return;
         }
@@ -418,7 +421,7 @@ impl Adaptive {
             self.round_trip = Some(self.epoch.alone / u64::from(self.epoch.alones));
         }
         let gap = self.epoch.gap();
-        let uneven = self.epoch.silence() as f64 > 4000.0 * gap;
+        let uneven = self.epoch.is_uneven();
         if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service || uneven) {
             self.service = gap;
         }
@@ -448,6 +451,7 @@ impl Adaptive {
             && crowded
             && gap_answers >= 16
             && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap)
+            && now.saturating_sub(self.epoch.began) > self.epoch.least_time()
             && self.usual_gap > 0.0
         {
             return self.start(now);
@@ -576,7 +580,7 @@ impl Adaptive {
         let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
-            && now.saturating_sub(self.epoch.began) > shortest.max((4 * self.epoch.silence()).min(50 * MS));
+            && now.saturating_sub(self.epoch.began) > shortest.max(self.epoch.least_time());
         if !whole && !quarter {
             return;
         }

@@ -63,11 +63,25 @@ impl Epoch {
         if self.gap == 0 { 0 } else { (self.gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
     }
 
+    /// Whether a few requests are much slower than the others.
+    pub(super) fn is_uneven(&self) -> bool {
+        self.silence() as f64 > 4e3 * self.gap()
+    }
+
+    /// So many nanoseconds are no chance.
+    pub(super) fn least_time(&self) -> u64 {
+        (4 * self.silence()).min(50_000_000)
+    }
+
     pub(super) fn sums(&self, now: u64) -> Sums {
         let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
         let answers = self.answers.max(1) as f64;
         let load = self.load as f64 / 1e3;
-        let alone = if self.alones == 0 { 0.0 } else { self.alone as f64 / 1e3 / f64::from(self.alones) };
+        let alone = if self.alones == 0 || (self.alones < 8 && self.answers >= 128) {
+            0.0
+        } else {
+            self.alone as f64 / 1e3 / f64::from(self.alones)
+        };
         Sums {
             rate: answers / elapsed,
             // Little's law. The times of the answered ones would lag behind by the length of a queue.
