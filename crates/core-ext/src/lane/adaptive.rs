@@ -314,7 +314,7 @@ impl Adaptive {
         let elapsed = now.saturating_sub(self.epoch.began);
         let answers = self.epoch.answers;
         let least = if self.epoch.sums(now).is_client_bound() { LONG } else { 2 * MS };
-        let least = least.max(self.epoch.least_time());
+        let least = least.max(self.epoch.representative());
         let whole = answers >= 128.max(4 * self.width as u64) && elapsed > least && self.epoch.reads >= 8;
         whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
     }
@@ -379,6 +379,8 @@ impl Adaptive {
         let trial = self.epoch.sums(now);
         self.note_service();
         let factor = self.width as f64 / self.from as f64;
+        // Connections that were busy and brought nothing wait for a slow request. Those of the reference did not, or it was too
+        // short to show it: it could not have been faster than what each request takes now allows.
         let stuck = requests > 2 * self.width && (self.width as u64 * elapsed) as f64 > 1.3 * self.epoch.gap as f64;
         let uneven = !fast && (stuck || self.epoch.is_uneven());
         let most = if uneven { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
@@ -395,7 +397,7 @@ impl Adaptive {
             }
             return;
         }
-        if (answers < 3 * need && elapsed < 20 * MS) || (uneven && elapsed < self.epoch.least_time().max(20 * MS)) {
+        if (answers < 3 * need && elapsed < 20 * MS) || (uneven && elapsed < self.epoch.representative().max(20 * MS)) {
             // A burst or a pause spoils a short measurement.
             return;
         }
@@ -421,8 +423,8 @@ impl Adaptive {
             self.round_trip = Some(self.epoch.alone / u64::from(self.epoch.alones));
         }
         let gap = self.epoch.gap();
-        let uneven = self.epoch.is_uneven();
-        if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service || uneven) {
+        // Of an uneven service time the shortest mean is that of a time without slow requests.
+        if self.epoch.gap_answers >= 8 && (self.service == 0.0 || gap < self.service || self.epoch.is_uneven()) {
             self.service = gap;
         }
     }
@@ -441,6 +443,7 @@ impl Adaptive {
                 && early.gap > SLOW_GAP
                 && early.rate < 0.6 * base.rate;
             let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
+            // Requests pile up: whatever else was noise, this is not.
             let overrun = early.requests > 3.0 * base.most as f64 + 64.0;
             if overrun || ((slower || more) && now >= self.again.due) {
                 return self.start(now);
@@ -451,7 +454,6 @@ impl Adaptive {
             && crowded
             && gap_answers >= 16
             && self.epoch.gap() > SLOW_GAP.max(2.5 * self.usual_gap)
-            && now.saturating_sub(self.epoch.began) > self.epoch.least_time()
             && self.usual_gap > 0.0
         {
             return self.start(now);
@@ -526,10 +528,12 @@ impl Adaptive {
                 if now < due || latest.shared() < 0.06 || latest.most <= self.width {
                     return None;
                 }
-                let factor = match () {
-                    () if streak > 0 => 2.0,
-                    () if self.must_earn_more(latest) || self.up.back_off <= COARSE => 1.5,
-                    () => 1.25,
+                let factor = if streak > 0 {
+                    2.0
+                } else if self.up.back_off <= COARSE {
+                    1.5
+                } else {
+                    1.25
                 };
                 let width = ((self.width as f64 * factor).ceil() as usize).min(self.bounds.max);
                 let width = width.min(latest.most);
@@ -580,7 +584,7 @@ impl Adaptive {
         let shortest = if home && 3.0 * self.reference.rate >= FAST { LONG } else { MS };
         let quarter = self.epoch.reads >= 8
             && self.epoch.answers >= 64.max(self.width as u64)
-            && now.saturating_sub(self.epoch.began) > shortest.max(self.epoch.least_time());
+            && now.saturating_sub(self.epoch.began) > shortest.max(self.epoch.representative());
         if !whole && !quarter {
             return;
         }
@@ -596,13 +600,15 @@ impl Adaptive {
         self.note_service();
         let reference = self.reference;
         let widest = self.width.max(self.from) as f64;
+        // In a closed loop the rate and the wait say the same. In an open one equal rates say nothing, and the wait all; but
+        // where a queue grows with time, only the rates can be compared.
         let rates = (reference.rate / trial.rate).ln();
         let busy = trial.requests.min(reference.requests) > 1.5 * widest;
         let log = if busy && rates.abs() > 0.1 {
-            // Every connection has work: the rate says it all, also where a queue grows with time.
             rates
         } else {
             let log = (trial.wait / reference.wait).ln();
+            // Three standard deviations of what chance does to a rate.
             let noise = 3.0 * (1.0 / self.epoch.answers as f64 + 1.0 / self.reference_answers as f64).sqrt();
             let load_changed = !busy && (rates > noise.max(0.05) || trial.requests > 1.3 * reference.requests);
             if load_changed { log.max(0.05) } else { log }
@@ -610,7 +616,8 @@ impl Adaptive {
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
         let enough: f64 = match self.direction {
             Direction::Up if self.must_earn_more(&reference) => 0.85,
-            Direction::Up if self.to * 2 > self.from * 3 => 0.95,
+            Direction::Up if 2 * self.to > 3 * self.from => 0.95,
+            // A small step gains little.
             Direction::Up => 0.97,
             // Fewer connections are cheaper: they need not be better.
             Direction::Down => 1.0,

@@ -116,12 +116,12 @@ impl Kinds {
     /// Takes in how many answers of each kind came in so many nanoseconds, in which the connection was busy (`gap`), or at
     /// most in which it was (otherwise).
     pub(super) fn learn(&mut self, counts: &Counts, nanos: u64, gap: bool) {
-        let counted = || counts.iter().enumerate().filter(|&(_, &count)| count > 0);
-        let predicted: f64 = counted().map(|(kind, &count)| f64::from(count) * self.estimates[kind].service).sum();
-        let norm: f64 = counted().map(|(_, &count)| f64::from(count).powi(2)).sum();
         if !gap {
             return self.learn_bound(counts, nanos as f64);
         }
+        let counted = || counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        let predicted: f64 = counted().map(|(kind, &count)| f64::from(count) * self.estimates[kind].service).sum();
+        let norm: f64 = counted().map(|(_, &count)| f64::from(count).powi(2)).sum();
         let error = (nanos as f64).min(OUTLIER * (predicted + SLACK)) - predicted;
         for (kind, &count) in counted() {
             let estimate = &mut self.estimates[kind];
@@ -136,14 +136,18 @@ impl Kinds {
         }
     }
 
-    /// Takes in how long the first of these answers took. Single times vary; their mean is what bounds the estimate.
+    /// Takes in how long the first of these answers took, which found its connection idle. Single times vary: only their mean
+    /// bounds the estimate.
     fn learn_bound(&mut self, counts: &Counts, nanos: f64) {
         let answers = counts.iter().map(|&count| u32::from(count)).sum::<u32>();
         for (estimate, &count) in self.estimates.iter_mut().zip(counts).filter(|(_, count)| **count > 0) {
             estimate.recent += u32::from(count);
             if answers == 1 {
-                let time = if estimate.alone > 0.0 { nanos.min(OUTLIER * (estimate.alone + SLACK)) } else { nanos };
-                estimate.alone += if estimate.alone > 0.0 { WEIGHT * (time - estimate.alone) } else { time };
+                if estimate.alone == 0.0 {
+                    estimate.alone = nanos;
+                }
+                let time = nanos.min(OUTLIER * (estimate.alone + SLACK));
+                estimate.alone += WEIGHT * (time - estimate.alone);
                 estimate.service = estimate.service.min(estimate.alone);
             }
         }
@@ -244,6 +248,28 @@ mod tests {
             }
             kinds.learn(&counts, nanos, true);
         }
+    }
+
+    /// With few requests, none waits for another: only times of requests alone come in, the short ones of which would pass for
+    /// the service time.
+    #[test]
+    fn kinds_stay_apart_while_each_request_is_alone() {
+        let (mut kinds, mut rng) = (Kinds::default(), Xoshiro256PlusPlus::seed_from_u64(3));
+        mixed(&mut kinds, &mut rng, [5_000, 300_000], 4000);
+        let mut alone = |kinds: &mut Kinds, write: u64| {
+            for _ in 0..4000 {
+                let kind = (rng.next_u64() % 2) as usize;
+                let mut counts = Counts::default();
+                counts[kind] = 1;
+                let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
+                kinds.learn(&counts, (-([5_000, write][kind] as f64) * unit.ln()) as u64, false);
+            }
+        };
+        alone(&mut kinds, 300_000);
+        assert!(!kinds.is_slow(0) && kinds.is_slow(1), "{kinds:?}");
+        // Writes that have become fast show so, alone or not.
+        alone(&mut kinds, 8_000);
+        assert!(kinds.slow == 0, "{kinds:?}");
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub(super) const READ_COST: f64 = 3.0;
 /// those of a scheduler.
 pub(super) const CLIENT_BOUND: f64 = 2.0;
 
+/// Nothing is measured for longer to see enough of the few slow requests, in nanoseconds.
+const LONGEST: u64 = 50_000_000;
+
 /// Sums over the answers of a stretch of time at one width.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Epoch {
@@ -57,9 +60,9 @@ impl Epoch {
         if self.gap_answers == 0 { 0.0 } else { self.gap as f64 / 1e3 / self.gap_answers as f64 }
     }
 
-    /// Nanoseconds for which a busy connection is going to stay silent, seen from any moment: long where few requests are
-    /// much slower than the others.
-    pub(super) fn silence(&self) -> u64 {
+    /// Nanoseconds until a busy connection brings its next answers, seen from any moment: long where few requests are much
+    /// slower than the others.
+    fn silence(&self) -> u64 {
         if self.gap == 0 { 0 } else { (self.gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
     }
 
@@ -68,20 +71,18 @@ impl Epoch {
         self.silence() as f64 > 4e3 * self.gap()
     }
 
-    /// So many nanoseconds are no chance.
-    pub(super) fn least_time(&self) -> u64 {
-        (4 * self.silence()).min(50_000_000)
+    /// From so many nanoseconds on, the few slow requests in it are no chance.
+    pub(super) fn representative(&self) -> u64 {
+        (4 * self.silence()).min(LONGEST)
     }
 
     pub(super) fn sums(&self, now: u64) -> Sums {
         let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
         let answers = self.answers.max(1) as f64;
         let load = self.load as f64 / 1e3;
-        let alone = if self.alones == 0 || (self.alones < 8 && self.answers >= 128) {
-            0.0
-        } else {
-            self.alone as f64 / 1e3 / f64::from(self.alones)
-        };
+        // Single ones among many answers say little.
+        let alones = if self.answers < 128 || self.alones >= 8 { self.alones } else { 0 };
+        let alone = if alones == 0 { 0.0 } else { self.alone as f64 / 1e3 / f64::from(alones) };
         Sums {
             rate: answers / elapsed,
             // Little's law. The times of the answered ones would lag behind by the length of a queue.
@@ -171,5 +172,42 @@ impl Pairs {
             ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt().max(0.02)
         };
         (mean, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An epoch of one connection that stays busy, with these gaps in microseconds.
+    fn epoch(gaps: impl IntoIterator<Item = u64>) -> Epoch {
+        let mut epoch = Epoch::default();
+        for gap in gaps {
+            let reading = Reading { gap: Some(1000 * gap), answers: 1, ..Reading::new(0, 7, 7) };
+            epoch.add(&reading, 1000 * gap);
+        }
+        epoch
+    }
+
+    #[test]
+    fn few_slow_requests_take_a_longer_look() {
+        let even = epoch([80; 100]);
+        assert!(!even.is_uneven());
+        assert_eq!(even.representative(), 160_000);
+        let uneven = epoch([80; 99].into_iter().chain([20_000]));
+        assert!(uneven.is_uneven());
+        assert!((20_000_000..=LONGEST).contains(&uneven.representative()), "{}", uneven.representative());
+        assert_eq!(epoch([80, 400_000]).representative(), LONGEST);
+        assert!(!Epoch::default().is_uneven());
+    }
+
+    #[test]
+    fn the_most_requests_are_those_of_one_moment() {
+        let mut epoch = epoch([80; 10]);
+        epoch.add(&Reading { answers: 1, ..Reading::new(0, 30, 30) }, 80_000);
+        epoch.add(&Reading { answers: 1, ..Reading::new(0, 9, 9) }, 80_000);
+        let sums = epoch.sums(960_000);
+        assert_eq!(sums.most, 30);
+        assert!((sums.requests - 109.0 / 12.0).abs() < 0.01, "{}", sums.requests);
     }
 }
