@@ -4,6 +4,7 @@
 //! error points at the place where they meet. Every descent is counted: nothing recurses deeper than [`MAX_DEPTH`].
 
 mod call;
+mod change;
 mod path;
 mod selector;
 
@@ -48,7 +49,7 @@ const fn infix(symbol: &'static str, binds: u8, code: u8, what: Operands) -> Inf
 }
 
 /// How tightly `not` binds.
-const UNARY: u8 = 9;
+const UNARY: u8 = 11;
 
 static INFIX: [Infix; 22] = [
     infix("or", 1, op::OR, Operands::Logic),
@@ -61,18 +62,18 @@ static INFIX: [Infix; 22] = [
     infix("<=", 3, op::LE, Operands::Compare),
     infix("in", 3, 0, Operands::In),
     infix("=~", 3, 0, Operands::Regex),
-    infix("&", 4, op::INT_AND, Operands::Ints),
+    infix("&", 6, op::INT_AND, Operands::Ints),
     infix("|", 4, op::INT_OR, Operands::Ints),
-    infix("^", 4, op::INT_XOR, Operands::Ints),
-    infix("<<", 5, op::LSHIFT, Operands::Ints),
-    infix(">>", 5, op::ARSHIFT, Operands::Ints),
-    infix(">>>", 5, op::RSHIFT, Operands::Ints),
-    infix("+", 6, op::ADD, Operands::Add),
-    infix("-", 6, op::SUB, Operands::Numbers),
-    infix("*", 7, op::MUL, Operands::Numbers),
-    infix("/", 7, op::DIV, Operands::Numbers),
-    infix("%", 7, op::MOD, Operands::Ints),
-    Infix { symbol: "**", binds: 8, right: true, code: op::POW, what: Operands::Floats },
+    infix("^", 5, op::INT_XOR, Operands::Ints),
+    infix("<<", 7, op::LSHIFT, Operands::Ints),
+    infix(">>", 7, op::ARSHIFT, Operands::Ints),
+    infix(">>>", 7, op::RSHIFT, Operands::Ints),
+    infix("+", 8, op::ADD, Operands::Add),
+    infix("-", 8, op::SUB, Operands::Numbers),
+    infix("*", 9, op::MUL, Operands::Numbers),
+    infix("/", 9, op::DIV, Operands::Numbers),
+    infix("%", 9, op::MOD, Operands::Ints),
+    Infix { symbol: "**", binds: 10, right: true, code: op::POW, what: Operands::Floats },
 ];
 
 const COMPARE_BINDS: u8 = 3;
@@ -452,6 +453,10 @@ impl<'a, 'p> Parser<'a, 'p> {
             Token::Ident(name) if !matches!(name, "true" | "false" | "NIL" | "INF") => {
                 if self.is("(")? {
                     return self.function(name, span);
+                }
+                if let Some(kind) = Type::of_name(name) {
+                    // What type() of a bin gives.
+                    return self.constant(Param::from(kind.particle()), span);
                 }
                 let text = format!("\"{name}\" is no value: a bin is $.{name}, a string is '{name}'");
                 Err(self.syntax(span, text))
