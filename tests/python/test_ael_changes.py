@@ -12,7 +12,7 @@ from aerolane.native import (
     BitPolicy,
     BitwiseOverflowActions,
     BitwiseResizeFlags,
-    BitwiseWriteFlags,
+    BitWriteFlags,
     ExpOperation,
     ExpReadFlags,
     ExpType,
@@ -85,7 +85,7 @@ SAME = {
     "$.m.k.setTo(1)": Exp.map_put(put, k, one, mp, []),
     "$.m.k.insert(1)": Exp.map_put(of_map(MapWriteFlags.CREATE_ONLY), k, one, mp, []),
     "$.m.k.update(1):NO_FAIL": Exp.map_put(of_map(MapWriteFlags.UPDATE_ONLY, MapWriteFlags.NO_FAIL), k, one, mp, []),
-    "$.m.($.s).setTo($.i:INT)": Exp.map_put(put, s, i, mp, []),
+    "$.m.($.s:STRING).setTo($.i:INT)": Exp.map_put(put, s, i, mp, []),
     "$.m:KEY_ORDERED.k.setTo(1)": Exp.map_put(of_map(order=MapOrder.KEY_ORDERED), k, one, mp, []),
     "$.m.k.add(2)": Exp.map_increment(put, k, two, mp, []),
     "$.m.putItems({a: 1})": Exp.map_put_items(put, Exp.map_val({"a": 1}), mp, []),
@@ -146,19 +146,17 @@ SAME = {
     "$.y.bitGetInt(0, 8, true)": Exp.bit_get_int(zero, eight, True, blob),
     "$.y.b64Encode()": Exp.bit_b64_encode(blob),
     "$.y.bitResize(byteSize: 8):CREATE_ONLY": Exp.bit_resize(
-        BitPolicy(BitwiseWriteFlags.CREATE_ONLY), eight, BitwiseResizeFlags.DEFAULT, blob
+        BitPolicy(BitWriteFlags.CREATE_ONLY), eight, BitwiseResizeFlags.DEFAULT, blob
     ),
     "$.y.bitInsert(byteOffset: 0, value: x'ff')": Exp.bit_insert(bits, zero, ff, blob),
     "$.y.bitRemove(byteOffset: 0, byteSize: 1):PARTIAL:NO_FAIL": Exp.bit_remove(
-        BitPolicy(BitwiseWriteFlags.PARTIAL | BitwiseWriteFlags.NO_FAIL), zero, one, blob
+        BitPolicy(BitWriteFlags.PARTIAL | BitWriteFlags.NO_FAIL), zero, one, blob
     ),
     "$.y.bitSet(0, 8, x'ff')": Exp.bit_set(bits, zero, eight, ff, blob),
     "$.y.bitOr(0, 8, x'ff')": Exp.bit_or(bits, zero, eight, ff, blob),
     "$.y.bitXor(0, 8, x'ff')": Exp.bit_xor(bits, zero, eight, ff, blob),
     "$.y.bitAnd(0, 8, x'ff')": Exp.bit_and(bits, zero, eight, ff, blob),
-    "$.y.bitNot(size: 8, offset: 0):UPDATE_ONLY": Exp.bit_not(
-        BitPolicy(BitwiseWriteFlags.UPDATE_ONLY), zero, eight, blob
-    ),
+    "$.y.bitNot(size: 8, offset: 0):UPDATE_ONLY": Exp.bit_not(BitPolicy(BitWriteFlags.UPDATE_ONLY), zero, eight, blob),
     "$.y.bitLshift(0, 8, 1)": Exp.bit_lshift(bits, zero, eight, one, blob),
     "$.y.bitRshift(0, 8, 1)": Exp.bit_rshift(bits, zero, eight, one, blob),
     "$.y.bitAdd(offset: 0, size: 8, value: 1)": Exp.bit_add(bits, zero, eight, one, False, FAIL, blob),
@@ -240,6 +238,7 @@ ANSWERS = {
     "$.l:LIST.[0:3].getRanks()": [0, 1, 2],
     "$.m:MAP.{@alpha,beta}.getMaps()": {"alpha": 10, "beta": 20},
     "$.m:MAP.{@alpha,beta}.getKeyValues()": ["alpha", 10, "beta", 20],
+    "$.m:MAP.{#0:2}.getKeyValues()": ["alpha", 10, "beta", 20],
     "$.m:MAP.{alpha,beta,gamma}&[?(@ > 15)].count()": 2,
     '$.m:MAP.{@"alpha", "beta", "gamma"}&[?(@ > 15)].count()': 2,
     "$.m:MAP.{alpha,beta,gamma}&[?(@ > 15)].getKeys()": ["beta", "gamma"],
@@ -284,7 +283,7 @@ ANSWERS = {
 def record(client):
     key = Key("test", "ael_changes", 1)
     client.put_blocking(key, RECORD)
-    client.operate_blocking(key, [native.HllOperation.add("hll", [1, 2], HLLPolicy(0), 10)])
+    client.operate_blocking(key, [native.HllOperation.add("hll", [1, 2], 10)])
     return key
 
 
@@ -299,7 +298,7 @@ def test_what_servers_answer(client, record, text):
             client.operate_blocking(record, [ExpOperation.read("out", parse_ael(wanted), ExpReadFlags.DEFAULT)])
         return
     answer = client.operate_blocking(record, [ExpOperation.read("out", parse_ael(text), ExpReadFlags.DEFAULT)])
-    assert answer.bins["out"] == expected and type(answer.bins["out"]) is type(expected)
+    assert answer.bins["out"] == expected and isinstance(answer.bins["out"], type(expected))
     if REAL is None:
         # The same from the text itself, which servers before 8.2 do not compile.
         read = ExpOperation.read("out", Exp.from_server_compiled_ael(text), ExpReadFlags.DEFAULT)

@@ -108,7 +108,7 @@ pub(crate) struct Create {
 /// What changes something in a list or map.
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
-    pub(crate) path: Path<'a>,
+    pub(crate) path: Box<Path<'a>>,
     pub(crate) verb: Verb,
     pub(crate) value: Option<Node<'a>>,
     /// Bits of the flags behind the call.

@@ -34,6 +34,7 @@ const FUNCTIONS: [Function; 15] = [
 
 impl<'a> Parser<'a, '_> {
     /// A function that stands alone, whose "(" comes next.
+    #[inline(never)]
     pub(super) fn function(&mut self, name: &'a str, span: Span) -> Result<Node<'a>> {
         if name == "geoJson" || name == "geo" {
             return self.geo(span);
@@ -104,6 +105,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `geoJson('..')`: a constant.
+    #[inline(never)]
     fn geo(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "and GeoJSON text")?;
         let (token, span) = self.next()?;
@@ -139,6 +141,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Flags behind a call, as in `:NO_FAIL`: their bits, and where they end.
+    #[inline(never)]
     pub(super) fn flags(&mut self, call: &str, allowed: &[(&str, u8)], mut end: Span) -> Result<(u8, Span)> {
         let mut bits = 0;
         while self.ahead.is_none() && self.lexer.eat(":")? {
@@ -229,7 +232,7 @@ impl<'a> Parser<'a, '_> {
             }
             let position = |name: &str| method.arguments.iter().position(|(known, _)| *known == name);
             let (place, at) = self.argument_place(method.name, position, &mut next)?;
-            let argument = self.expression(0)?;
+            let argument = self.inner()?;
             match method.arguments.get(place) {
                 Some((_, Some(kind))) => self.expect_type(&argument, *kind)?,
                 Some((_, None)) if self.types.known(argument.ty).is_none() => self.expect_type(&argument, Type::Hll)?,
@@ -257,6 +260,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Which argument comes next; takes its name if it has one.
+    #[inline(never)]
     fn argument_place(
         &mut self,
         function: &str,
@@ -280,6 +284,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Numbers become other numbers, and text that is typed as such is parsed.
+    #[inline(never)]
     fn convert(&mut self, value: Node<'a>, to: Type) -> Result<Node<'a>> {
         let (arguments, end) = self.arguments()?;
         let (span, depth) = (value.span.to(end), value.depth);
@@ -297,6 +302,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `regexReplace(pattern: /../, replace: '..')`
+    #[inline(never)]
     fn regex_replace(&mut self, value: Node<'a>) -> Result<Node<'a>> {
         self.expect_type(&value, Type::String)?;
         self.expect("(", "and a regular expression")?;
@@ -326,7 +332,8 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// How many items a path has, or whether there are any: what `count()` and `exists()` of a path give.
-    pub(super) fn counted(&mut self, mut path: Path<'a>, span: Span, exists: bool) -> Result<Node<'a>> {
+    #[inline(never)]
+    pub(super) fn counted(&mut self, mut path: Box<Path<'a>>, span: Span, exists: bool) -> Result<Node<'a>> {
         use crate::tree::return_type::{COUNT, EXISTS};
         let plural = path.steps.last().is_some_and(|step| step.select.is_plural());
         let ty = Ty::Known(if exists { Type::Bool } else { Type::Int });
@@ -340,7 +347,7 @@ impl<'a> Parser<'a, '_> {
             (false, _) => What::Size,
         };
         let depth = path.depth;
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        self.node(Kind::Path(path), ty, span, depth)
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn verb(name: &str) -> Option<(Verb, Flags)> {
 
 impl<'a> Parser<'a, '_> {
     /// What a path says of creation behind a ":", if it says something.
+    #[inline(never)]
     pub(super) fn create(&mut self, path: &mut Path<'a>) -> Result<bool> {
         self.lexer.skip_space()?;
         let start = self.lexer.at;
@@ -87,23 +88,24 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A function that changes something; its name has been read.
-    pub(super) fn change(&mut self, path: Path<'a>, verb: Verb, flags: Flags, name: Span) -> Result<Node<'a>> {
+    #[inline(never)]
+    pub(super) fn change(&mut self, path: Box<Path<'a>>, verb: Verb, flags: Flags, name: Span) -> Result<Node<'a>> {
         let start = path.root_span;
         self.changes(&path, verb, name)?;
         self.expect("(", "")?;
         let value = match verb {
             Verb::Remove | Verb::Clear | Verb::Sort => None,
             Verb::Modify => Some(self.with_item(name)?),
-            _ => Some(self.expression(0)?),
+            _ => Some(self.inner()?),
         };
         let end = self.expect(")", "at the end of the call")?;
         let call = self.lexer.text.get(name.start..name.end).unwrap_or_default();
         let (flags, end) = self.flags(call, flags, end)?;
         let value_depth = value.as_ref().map_or(0, |value| value.depth);
-        let mut change = Change { path, verb, value, flags };
+        let mut change = Box::new(Change { path, verb, value, flags });
         self.check_value(&mut change, end)?;
         let (ty, depth) = (change.path.root_ty, change.path.depth.max(value_depth));
-        self.node(Kind::Change(Box::new(change)), ty, start.to(end), depth)
+        self.node(Kind::Change(change), ty, start.to(end), depth)
     }
 
     /// What `modify()` makes of each item, which is "@" in it.
@@ -112,12 +114,13 @@ impl<'a> Parser<'a, '_> {
             return Err(self.syntax(name, "modify() cannot stand in a filter, or in another one"));
         }
         self.in_filter = true;
-        let value = self.expression(0);
+        let value = self.inner();
         self.in_filter = false;
         value
     }
 
     /// Whether the path names what the function changes.
+    #[inline(never)]
     fn changes(&mut self, path: &Path<'a>, verb: Verb, name: Span) -> Result<()> {
         if let Root::Part(_) = path.root {
             let text = "an expression can be the last step of a path that changes something, and no other one";
@@ -179,6 +182,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The types of what is put there, and the flags that are always given.
+    #[inline(never)]
     fn check_value(&mut self, change: &mut Change<'a>, end: Span) -> Result<()> {
         let (path, verb) = (&change.path, change.verb);
         let last = path.steps.last();

@@ -291,6 +291,11 @@ impl<'a, 'p> Parser<'a, 'p> {
         })
     }
 
+    /// An expression inside a path. It counts as two levels: as deep, it needs twice the stack of others.
+    fn inner(&mut self) -> Result<Node<'a>> {
+        self.deeper(|parser| parser.expression(0))
+    }
+
     fn logic(&mut self, infix: &Infix, first: Node<'a>) -> Result<Node<'a>> {
         let mut parts = vec![first];
         loop {
@@ -318,6 +323,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         self.node(Kind::Operation(code, parts), gives, span, depth)
     }
 
+    #[inline(never)]
     fn combine(&mut self, infix: &Infix, at: Span, left: Node<'a>, right: Node<'a>) -> Result<Node<'a>> {
         let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
         match infix.what {
@@ -352,6 +358,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         }
     }
 
+    #[inline(never)]
     fn regex(&mut self, text: Node<'a>) -> Result<Node<'a>> {
         self.expect_type(&text, Type::String)?;
         let (pattern, flags, span) = self.pattern(false)?;
@@ -411,6 +418,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         self.operation_of(op::SUB, vec![operand], ty)
     }
 
+    #[inline(never)]
     fn constant(&mut self, value: Param, span: Span) -> Result<Node<'a>> {
         let Some(kind) = value.kind() else {
             let text = "NIL, INF and * have no type, so that nothing can be compared with them; \
@@ -468,6 +476,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         }
     }
 
+    #[inline(never)]
     fn not(&mut self) -> Result<Node<'a>> {
         let operand = if self.take("(")? {
             let operand = self.expression(0)?;
@@ -480,6 +489,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// `let (x = .., y = ..) then (..)`
+    #[inline(never)]
     fn local(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "behind \"let\"")?;
         let outer = self.scope.len();
@@ -520,6 +530,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// `when (condition => value, .., default => value)`
+    #[inline(never)]
     fn when(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "behind \"when\"")?;
         let mut parts: Vec<Node<'a>> = Vec::new();
@@ -554,6 +565,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// A constant whose first token is given. `bare`: a name is a string.
+    #[inline(never)]
     fn literal(&mut self, token: Token<'a>, span: Span, bare: bool) -> Result<(Param, Span)> {
         self.count(span)?;
         let value = match token {
@@ -581,6 +593,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         Ok((value, span))
     }
 
+    #[inline(never)]
     fn signed(&mut self, sign: &str, start: Span) -> Result<(Param, Span)> {
         let (token, span) = self.next()?;
         let value = match token {
@@ -593,6 +606,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         value.map(|value| (value, span)).ok_or_else(|| self.syntax(span, "the number does not fit into 64 bits"))
     }
 
+    #[inline(never)]
     fn list(&mut self, start: Span) -> Result<(Param, Span)> {
         let mut items = Vec::new();
         loop {
@@ -616,6 +630,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         Ok(self.literal(token, span, true)?.0)
     }
 
+    #[inline(never)]
     fn map(&mut self, start: Span) -> Result<(Param, Span)> {
         let mut pairs: Vec<(MapKey, Param)> = Vec::new();
         let end = loop {

@@ -67,6 +67,7 @@ impl<'a> Parser<'a, '_> {
         self.steps(Root::Bin(name), ty, span)
     }
 
+    #[inline(never)]
     fn bin_name(&mut self, at: usize) -> Result<Cow<'a, str>> {
         match self.lexer.byte() {
             Some(b'\'' | b'"') => self.lexer.text(),
@@ -113,6 +114,7 @@ impl<'a> Parser<'a, '_> {
         Ok(ty)
     }
 
+    #[inline(never)]
     fn type_name(&mut self) -> Result<Type> {
         self.lexer.skip_space()?;
         let start = self.lexer.at;
@@ -131,6 +133,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Something that the server knows of a record; its "(" has been read.
+    #[inline(never)]
     fn record(&mut self, name: &str, span: Span) -> Result<Node<'a>> {
         if name == "digestModulo" {
             let (token, at) = self.next()?;
@@ -175,7 +178,7 @@ impl<'a> Parser<'a, '_> {
 
     pub(super) fn steps(&mut self, root: Root<'a>, root_ty: Ty, start: Span) -> Result<Node<'a>> {
         let depth = if let Root::Value(node) = &root { node.depth } else { 0 };
-        let mut path = Path {
+        let mut path = Box::new(Path {
             root,
             root_ty,
             root_span: start,
@@ -185,7 +188,20 @@ impl<'a> Parser<'a, '_> {
             depth,
             root_create: None,
             create_span: None,
-        };
+        });
+        match self.walk(&mut path, start)? {
+            Some((name, at)) => self.end(path, name, start, at),
+            None => {
+                let end = Span::new(start.start, self.lexer.at);
+                self.value(path, trimmed(self.lexer.text, end))
+            }
+        }
+    }
+
+    /// Reads steps, to the end of the path or to the name of a function, which it gives with its place. Apart, so that
+    /// what the function has for arguments does not find this on the stack.
+    #[inline(never)]
+    fn walk(&mut self, path: &mut Path<'a>, start: Span) -> Result<Option<(&'a str, usize)>> {
         loop {
             self.lexer.skip_space()?;
             let at = self.lexer.at;
@@ -193,7 +209,7 @@ impl<'a> Parser<'a, '_> {
             match self.lexer.byte() {
                 Some(b':') => {
                     self.lexer.at += 1;
-                    if self.create(&mut path)? {
+                    if self.create(path)? {
                         continue;
                     }
                     let kind = self.type_name()?;
@@ -210,21 +226,19 @@ impl<'a> Parser<'a, '_> {
                 }
                 Some(b'&') if self.lexer.rest().starts_with("&[?") => {
                     self.lexer.at += 2;
-                    self.and_filter(&mut path, at)?;
+                    self.and_filter(path, at)?;
                 }
                 Some(b'.') => {
                     self.lexer.at += 1;
                     self.lexer.skip_space()?;
                     if let Some(name) = self.function_name()? {
-                        return self.end(path, name, start, at);
+                        return Ok(Some((name, at)));
                     }
-                    self.step(&mut path, start)?;
+                    self.step(path, start)?;
                 }
-                _ => break,
+                _ => return Ok(None),
             }
         }
-        let end = Span::new(start.start, self.lexer.at);
-        self.value(path, trimmed(self.lexer.text, end))
     }
 
     /// The name of a function whose call comes next; nothing is taken if it is none.
@@ -302,6 +316,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
+    #[inline(never)]
     fn key(&mut self, at: usize) -> Result<Param> {
         match self.lexer.byte() {
             Some(b'\'' | b'"') => Ok(Param::from(self.lexer.text()?.as_ref())),
@@ -360,7 +375,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A path that ends with no function.
-    fn value(&mut self, mut path: Path<'a>, span: Span) -> Result<Node<'a>> {
+    fn value(&mut self, mut path: Box<Path<'a>>, span: Span) -> Result<Node<'a>> {
         self.no_create(&path)?;
         let depth = path.depth;
         let mut ty = path.value_ty;
@@ -373,11 +388,11 @@ impl<'a> Parser<'a, '_> {
             path.what = What::Select(1);
             ty = Ty::Known(Type::List);
         }
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        self.node(Kind::Path(path), ty, span, depth)
     }
 
     /// A path that ends with a function; its name has been read.
-    fn end(&mut self, mut path: Path<'a>, name: &'a str, start: Span, at: usize) -> Result<Node<'a>> {
+    fn end(&mut self, mut path: Box<Path<'a>>, name: &'a str, start: Span, at: usize) -> Result<Node<'a>> {
         let name_span = Span::new(self.lexer.at - name.len(), self.lexer.at);
         let before = trimmed(self.lexer.text, Span::new(start.start, at));
         if let Some((verb, flags)) = super::change::verb(name) {
@@ -425,8 +440,11 @@ impl<'a> Parser<'a, '_> {
             "get" => {
                 let ty = self.get(&mut path, name_span)?;
                 let span = Span::new(start.start, self.lexer.at);
+                if path.what == What::Return(return_type::KEY_VALUE) {
+                    return self.pairs(path, span);
+                }
                 let depth = path.depth;
-                self.node(Kind::Path(Box::new(path)), ty, span, depth)
+                self.node(Kind::Path(path), ty, span, depth)
             }
             _ => {
                 let value = self.value(path, before)?;
@@ -440,7 +458,15 @@ impl<'a> Parser<'a, '_> {
         self.expect(")", &format!("({name}() takes no arguments)"))
     }
 
-    fn getter(&mut self, mut path: Path<'a>, name: &str, start: Span, plain: What, wild: What) -> Result<Node<'a>> {
+    #[inline(never)]
+    fn getter(
+        &mut self,
+        mut path: Box<Path<'a>>,
+        name: &str,
+        start: Span,
+        plain: What,
+        wild: What,
+    ) -> Result<Node<'a>> {
         let end = self.no_arguments(name)?;
         let depth = path.depth;
         let span = start.to(end);
@@ -458,6 +484,7 @@ impl<'a> Parser<'a, '_> {
             false => plain,
         };
         let ty = match path.what {
+            What::Return(return_type::KEY_VALUE) => return self.pairs(path, span),
             What::Value => path.value_ty,
             What::Return(return_type::ORDERED_MAP) => Ty::Known(Type::Map),
             // The key of a single step is no list.
@@ -467,11 +494,12 @@ impl<'a> Parser<'a, '_> {
             What::Select(0) => path.root_ty,
             _ => Ty::Known(Type::List),
         };
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        self.node(Kind::Path(path), ty, span, depth)
     }
 
     /// What `getMaps()`, `getIndexes()` and `getRanks()` give; the name has been read.
-    fn placed(&mut self, mut path: Path<'a>, name: &str, start: Span) -> Result<Node<'a>> {
+    #[inline(never)]
+    fn placed(&mut self, mut path: Box<Path<'a>>, name: &str, start: Span) -> Result<Node<'a>> {
         let end = self.no_arguments(name)?;
         let maps = name == "getMaps";
         let allowed: &[(&str, u8)] = if maps { &[("UNORDERED", 1)] } else { &[("REVERSE", 1)] };
@@ -499,7 +527,29 @@ impl<'a> Parser<'a, '_> {
             (false, false) => Type::Int,
         };
         let depth = path.depth;
-        self.node(Kind::Path(Box::new(path)), Ty::Known(kind), span, depth)
+        self.node(Kind::Path(path), Ty::Known(kind), span, depth)
+    }
+
+    /// Keys and values in turn. Servers answer those of a selector as a map, of which a path gives the list.
+    #[inline(never)]
+    fn pairs(&mut self, mut path: Box<Path<'a>>, span: Span) -> Result<Node<'a>> {
+        path.what = What::Return(return_type::ORDERED_MAP);
+        let (depth, map) = (path.depth, Ty::Known(Type::Map));
+        let node = self.node(Kind::Path(path), map, span, depth)?;
+        let depth = node.depth;
+        let all = Step { in_map: None, select: Select::Each(None), span, create: None };
+        let pairs = Path {
+            root: Root::Value(Box::new(node)),
+            root_ty: map,
+            root_span: span,
+            steps: vec![all],
+            value_ty: map,
+            what: What::Select(3),
+            depth,
+            root_create: None,
+            create_span: None,
+        };
+        self.node(Kind::Path(Box::new(pairs)), Ty::Known(Type::List), span, depth)
     }
 
     /// Whether what the path names is known to be a map.
@@ -508,11 +558,12 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Makes the path so far the value that the rest of it starts with: expressions cannot stand in contexts.
+    #[inline(never)]
     fn fold(&mut self, path: &mut Path<'a>) -> Result<()> {
         let (ty, span) = (path.value_ty, path.root_span.to(path.steps.last().map_or(path.root_span, |step| step.span)));
         // Stands in until the next line.
         let root = std::mem::replace(&mut path.root, Root::Item(1));
-        let first = Path {
+        let first = Box::new(Path {
             root,
             root_ty: path.root_ty,
             root_span: path.root_span,
@@ -522,7 +573,7 @@ impl<'a> Parser<'a, '_> {
             depth: path.depth,
             root_create: path.root_create,
             create_span: path.create_span,
-        };
+        });
         let node = self.value(first, span)?;
         path.depth = node.depth;
         path.root = Root::Part(Box::new(node));
@@ -549,6 +600,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `get(type: INT, return: COUNT)`: an older way to say the type, and what is answered.
+    #[inline(never)]
     fn get(&mut self, path: &mut Path<'a>, name: Span) -> Result<Ty> {
         self.expect("(", "")?;
         let mut kind = None;

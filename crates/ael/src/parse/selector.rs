@@ -111,7 +111,7 @@ impl<'a> Parser<'a, '_> {
 
     /// An expression whose opening parenthesis has been read.
     pub(super) fn parenthesized(&mut self, start: Span, depth: &mut u16) -> Result<Bound<'a>> {
-        let node = self.expression(0)?;
+        let node = self.inner()?;
         let end = self.expect(")", "at the end of the expression")?;
         *depth = (*depth).max(node.depth);
         Ok((Operand::Expression(Box::new(node)), start.to(end)))
