@@ -189,13 +189,11 @@ impl<'a> Parser<'a, '_> {
             root_create: None,
             create_span: None,
         });
-        match self.walk(&mut path, start)? {
-            Some((name, at)) => self.end(path, name, start, at),
-            None => {
-                let end = Span::new(start.start, self.lexer.at);
-                self.value(path, trimmed(self.lexer.text, end))
-            }
+        if let Some((name, at)) = self.walk(&mut path, start)? {
+            return self.end(path, name, start, at);
         }
+        let end = Span::new(start.start, self.lexer.at);
+        self.value(path, trimmed(self.lexer.text, end))
     }
 
     /// Reads steps, to the end of the path or to the name of a function, which it gives with its place. Apart, so that
