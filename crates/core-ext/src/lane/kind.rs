@@ -262,7 +262,8 @@ mod tests {
                 let mut counts = Counts::default();
                 counts[kind] = 1;
                 let unit = ((rng.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
-                kinds.learn(&counts, (-([5_000, write][kind] as f64) * unit.ln()) as u64, false);
+                let nanos = if kind == 0 { 5_000 } else { (-(write as f64) * unit.ln()) as u64 };
+                kinds.learn(&counts, nanos, false);
             }
         };
         alone(&mut kinds, 300_000);
