@@ -417,16 +417,19 @@ impl<T> Connection<T> {
         earliest
     }
 
-    /// Entries whose deadline has passed, and that the driver has not taken, have all their time anew. Whether there are any.
-    pub(super) fn renew_unsent(&mut self, now: Millis) -> bool {
+    /// Entries whose deadline has passed, that the driver has not taken, and that were held up at their age in milliseconds,
+    /// have all their time anew. Whether there are any.
+    pub(super) fn renew_unsent(&mut self, now: Millis, held_up: impl Fn(u64) -> bool) -> bool {
         if now < self.earliest || self.out.is_empty() {
             return false;
         }
         let mut any = false;
         let first = self.entries.partition_point(|e| e.start < self.taken_total());
-        for entry in self.entries.range_mut(first..).filter(|entry| entry.call.deadline <= now) {
-            entry.call.renew(now);
-            any = true;
+        for Entry { call, .. } in self.entries.range_mut(first..) {
+            if call.deadline <= now && held_up(call.age(now)) {
+                call.renew(now);
+                any = true;
+            }
         }
         let deadlines = self.entries.iter().filter(|e| e.call.token.is_some()).map(|e| e.call.deadline);
         self.earliest = deadlines.min().unwrap_or(Millis::NEVER);

@@ -437,17 +437,17 @@ impl<T> Group<T> {
     /// Requests whose deadline has passed while they could not leave, because their driver did not run, have their time anew.
     /// Those in line only where that may have held them up: since they were submitted the node has answered, others were about
     /// to leave, or a connection was being opened. With a node that is silent they end, however often the driver is late.
-    pub(super) fn renew_unsent(&mut self, now: Millis) {
+    pub(super) fn renew_unsent(&mut self, now: Millis, held_up: impl Fn(u64) -> bool + Copy) {
         let opens = self.opening > 0 && !self.failing;
         let mut moves = opens || self.counters.answers != self.answers_before;
         for conn in self.conns.iter_mut().flatten() {
-            moves |= conn.renew_unsent(now);
+            moves |= conn.renew_unsent(now, held_up);
         }
         if moves {
             self.answers_before = self.counters.answers;
             self.moved = now;
         }
-        self.line.renew(now, self.moved);
+        self.line.renew(now, self.moved, held_up);
     }
 
     /// The caller of this entry has given up: what the driver has taken becomes an orphan, all else is never sent.

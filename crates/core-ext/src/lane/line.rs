@@ -137,13 +137,15 @@ impl<T> Line<T> {
         self.earliest
     }
 
-    /// Requests whose deadline has passed have all their time anew, if they were submitted before this moment.
-    pub(super) fn renew(&mut self, now: Millis, before: Millis) {
+    /// Requests whose deadline has passed have all their time anew, if they were submitted before this moment, and held up at
+    /// their age in milliseconds.
+    pub(super) fn renew(&mut self, now: Millis, before: Millis, held_up: impl Fn(u64) -> bool) {
         if now < self.earliest {
             return;
         }
         for waiting in self.queue.iter_mut().filter(|waiting| waiting.call.deadline <= now) {
-            if waiting.call.age(now) >= now.since(before) {
+            let age = waiting.call.age(now);
+            if age >= now.since(before) && held_up(age) {
                 waiting.call.renew(now);
                 self.ascending = false;
             }

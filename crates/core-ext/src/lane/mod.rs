@@ -36,7 +36,7 @@ use group::{Group, Limits, Placed};
 use kind::Kinds;
 pub(crate) use kind::is_slow;
 use types::Lateness;
-pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+pub use types::{Class, ConnId, Failure, FailureKind, Full, LATE, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 
 const CLASSES: usize = Class::ALL.len();
 /// With fewer connections than this to a node, slow requests get none of their own.
@@ -425,16 +425,19 @@ impl<T> Lane<T> {
         self.lateness = Lateness::new(now, by);
     }
 
-    /// The driver did not run when it was due: requests that it has not taken, and whose deadline has passed meanwhile, have
-    /// their time anew. What has been taken does not: the server had all the time that it was given. Call it before
+    /// Requests whose deadline has passed, and which the driver has not taken because it did not run when it was due, have
+    /// their time anew: it comes so many milliseconds too `late` now, or [came late](Self::came_late) since they were
+    /// submitted. What has been taken does not: the server had all the time that it was given. Call it before
     /// [`expire`](Self::expire), and read the sockets before that.
-    pub fn renew_unsent(&mut self, now: Millis) {
+    pub fn renew_unsent(&mut self, now: Millis, late: u64) {
         if now < self.earliest {
             return;
         }
+        let lateness = self.lateness;
+        let held_up = |age| lateness.held_up(age, now, late);
         for lane in &mut self.nodes {
             for group in &mut lane.groups {
-                group.renew_unsent(now);
+                group.renew_unsent(now, held_up);
             }
         }
     }
@@ -442,7 +445,7 @@ impl<T> Lane<T> {
     /// The same for what the driver is about to take from one connection.
     pub fn renew_output(&mut self, conn: ConnId, now: Millis) {
         if let Some(connection) = self.live(conn) {
-            connection.renew_unsent(now);
+            connection.renew_unsent(now, |_| true);
         }
     }
 

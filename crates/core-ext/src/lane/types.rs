@@ -217,6 +217,9 @@ impl Failure {
     }
 }
 
+/// A driver that comes so many milliseconds too late did not run when it was due: the program kept its thread.
+pub const LATE: u64 = 10;
+
 /// When the driver came late the last time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lateness {
@@ -229,6 +232,11 @@ pub(super) struct Lateness {
 impl Lateness {
     pub(super) const fn new(came: Millis, by: u64) -> Self {
         Self { came, by }
+    }
+
+    /// Whether a driver that is late by so much now kept a request of this age from leaving, or did before.
+    pub(super) fn held_up(self, age: u64, now: Millis, late: u64) -> bool {
+        late >= LATE || u64::from(self.within(age, now)) >= LATE
     }
 
     /// How many of the last `age` milliseconds (rounded up) it takes.

@@ -180,7 +180,8 @@ impl Lane {
         }
         // What is over before it was sent is let go of in that turn, too.
         local.flush_is_due.set(true);
-        local.unsent_since.set(local.submitted_at.get());
+        local.overdue_at.set(None);
+        local.wait_for_write();
         slf.get().soon(slf, intern!(slf.py(), "_flush"))
     }
 

@@ -51,9 +51,9 @@ pub(super) struct Local {
     pub(super) now: Cell<Option<Instant>>,
     pub(super) flush_is_due: Cell<bool>,
     /// The clock as of the latest submission.
-    pub(super) submitted_at: Cell<Option<Instant>>,
-    /// Since when the oldest request waits to be written.
-    pub(super) unsent_since: Cell<Option<Instant>>,
+    submitted_at: Cell<Option<Instant>>,
+    /// When the oldest request that waits to be written has waited for too long.
+    pub(super) overdue_at: Cell<Option<Instant>>,
     /// Requests that have no outcome yet.
     pub(super) outstanding: Cell<usize>,
     pub(super) timer: RefCell<Option<(Py<PyAny>, Millis)>>,
@@ -86,11 +86,13 @@ impl Sink<Token> for Collect<'_, '_> {
         if op.is_over() {
             return;
         }
-        *op.work.borrow_mut() = work;
         match outcome {
-            Some(Ok(result)) => self.local.finish(self.py, token, result),
-            Some(Err(error)) => self.local.failed.borrow_mut().push((token, RawFailure::Answered(error))),
-            None => {}
+            Some(Ok(result)) => self.local.finish_work(self.py, token, work, result),
+            Some(Err(error)) => {
+                *op.work.borrow_mut() = work;
+                self.local.failed.borrow_mut().push((token, RawFailure::Answered(error)));
+            }
+            None => *op.work.borrow_mut() = work,
         }
     }
 
@@ -116,7 +118,7 @@ impl Local {
             now: Cell::new(None),
             flush_is_due: Cell::new(false),
             submitted_at: Cell::new(None),
-            unsent_since: Cell::new(None),
+            overdue_at: Cell::new(None),
             outstanding: Cell::new(0),
             timer: RefCell::default(),
             spare: RefCell::default(),
@@ -181,8 +183,15 @@ impl Local {
 
     /// A request has its result: so has its operation, if it was the last one.
     pub(super) fn finish(&self, py: Python<'_>, token: Token, result: PyResult<Py<PyAny>>) {
+        let work = token.op.get().work.take();
+        self.finish_work(py, token, work, result);
+    }
+
+    /// [`finish`](Self::finish), with what was taken out of the operation.
+    #[inline]
+    fn finish_work(&self, py: Python<'_>, token: Token, work: Work, result: PyResult<Py<PyAny>>) {
         let op = token.op.get();
-        let outcome = match op.work.take() {
+        let outcome = match work {
             Work::Many(mut many) => {
                 let index = token.index as usize;
                 let part = std::mem::replace(&mut many.parts[index], Part::Over(py.None()));
@@ -256,10 +265,10 @@ impl Local {
 
     /// The request submitted last waits to be written. Whether the first of those that do has waited for too long.
     pub(super) fn wait_for_write(&self) -> bool {
-        match (self.unsent_since.get(), self.submitted_at.get()) {
-            (Some(since), Some(now)) => now.saturating_duration_since(since) > OVERDUE,
+        match (self.overdue_at.get(), self.submitted_at.get()) {
+            (Some(at), Some(now)) => now > at,
             (None, now) => {
-                self.unsent_since.set(now);
+                self.overdue_at.set(now.map(|now| now + OVERDUE));
                 false
             }
             (Some(_), None) => false,

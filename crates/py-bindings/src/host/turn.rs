@@ -87,7 +87,7 @@ impl Lane {
     /// Reads and writes in the middle of a turn that takes long. Whom the answers concern is woken in a turn of its own.
     pub(super) fn catch_up(slf: &Bound<'_, Self>, local: &Local) -> PyResult<()> {
         let py = slf.py();
-        local.unsent_since.set(None);
+        local.overdue_at.set(None);
         if let Some(mut driver) = local.driver() {
             let at = driver.set_time(local.now());
             driver.catch_up(at, &mut Collect { py, local });
@@ -100,7 +100,7 @@ impl Lane {
         let py = slf.py();
         let local = slf.get().local()?;
         local.flush_is_due.set(false);
-        local.unsent_since.set(None);
+        local.overdue_at.set(None);
         if let Some(mut driver) = local.driver() {
             driver.flush(&mut Collect { py, local });
         }

@@ -34,7 +34,7 @@ use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
 use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
-use crate::lane::{Class, FailureKind, Full, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+use crate::lane::{Class, FailureKind, Full, Lane, LATE, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{self, Metrics, Stamp};
 use crate::topology::NodeId;
 
@@ -42,8 +42,6 @@ use crate::topology::NodeId;
 const READS_PER_TURN: usize = 4;
 /// The same before anything expires: as much as a socket holds.
 const READS_OF_ALL: usize = 128;
-/// A loop that calls so many milliseconds late has not run.
-const LATE: u64 = 10;
 const READ_BUFFER: usize = 64 * 1024;
 /// A connection's buffer that grew beyond this is given back.
 const KEEP_CAPACITY: usize = 64 * 1024;
@@ -278,6 +276,7 @@ impl<T> HostDriver<T> {
             if !all_read {
                 // What has been answered is delivered, however late the loop comes to it.
                 self.read_all(READS_OF_ALL, sink);
+                self.lane.renew_unsent(now, late);
             }
             self.lane.expire(now, sink);
         }
@@ -331,7 +330,7 @@ impl<T> HostDriver<T> {
         let behind = late >= LATE && self.lane.next_deadline().is_some_and(|due| due <= now);
         if behind {
             self.read_all(READS_OF_ALL, sink);
-            self.lane.renew_unsent(now);
+            self.lane.renew_unsent(now, late);
         }
         behind
     }

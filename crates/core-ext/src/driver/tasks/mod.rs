@@ -46,9 +46,7 @@ const NANOS_PER_MILLI: u64 = 1_000_000;
 /// A request that has waited so long (nanoseconds) to be written leaves with the next submission: the connection's task does not
 /// run.
 const OVERDUE: u64 = 200_000;
-/// A ticker that runs so many milliseconds late shows that the runtime's tasks do not run.
-const LATE: u64 = 10;
-/// Where they do not, a request that has no more than so many milliseconds left when it is written has its time anew: nobody may
+/// Where the runtime's tasks do not run, a request that has no more than so many milliseconds left when it is written has its time anew: nobody may
 /// look for its answer before.
 const LEAST_LEFT: u64 = 50;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{LATE, SharedLane, State};
+use super::{SharedLane, State};
 use crate::clock;
-use crate::lane::Millis;
+use crate::lane::{LATE, Millis};
 
 /// How often idle and blocked connections are looked for.
 const TRIM_EVERY: Duration = Duration::from_secs(1);
@@ -28,12 +28,12 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
             }
             state.behind = delay >= LATE;
             if state.behind {
-                state.lane.renew_unsent(millis);
                 if state.lane.is_busy() {
                     state.lane.came_late(millis, delay);
                     lane.note_busy(Duration::from_millis(delay), now);
                 }
             }
+            state.lane.renew_unsent(millis, delay);
             state.lane.expire(millis, &mut state.slots);
             if now.duration_since(trimmed) >= TRIM_EVERY {
                 trimmed = now;
@@ -55,7 +55,8 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
 }
 
 /// Where something is due, lets the tasks of the connections read first: what has been answered is delivered, however late the
-/// runtime comes to it. Says by how many milliseconds the ticker is late.
+/// runtime comes to it. Says by how many milliseconds the ticker is late, or else how long the runtime took to let it go on: one
+/// that takes 100 ms for each turn may have come to it in time by chance.
 async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
     /// Tasks that have not run after so many turns of the runtime stand behind one that blocks its thread.
     const TURNS: usize = 16;
@@ -78,11 +79,15 @@ async fn read_first(lane: &SharedLane, now: Millis) -> u64 {
         delay
     };
     let have_read = || !lane.state.lock().connections.iter().any(|driven| driven.read_now);
-    for _ in 0..TURNS {
+    let begun = clock::now();
+    let mut turns = 0;
+    while turns == 0 || (turns < TURNS && !have_read()) {
         tokio::task::yield_now().await;
-        if have_read() {
-            return delay;
-        }
+        turns += 1;
+    }
+    let delay = delay.max(clock::now().saturating_duration_since(begun).as_millis() as u64 / turns as u64);
+    if have_read() {
+        return delay;
     }
     if delay >= LATE {
         let patience = clock::now() + Duration::from_millis(delay).min(LONGEST);

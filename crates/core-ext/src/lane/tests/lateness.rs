@@ -9,7 +9,8 @@ impl Rig {
         self.now = self.now.plus(millis);
         self.lane.set_time(self.now.0 * 1_000_000);
         self.lane.came_late(self.now, self.now.since(due));
-        self.lane.renew_unsent(self.now);
+        let late = self.now.since(due);
+        self.lane.renew_unsent(self.now, late);
         self.lane.expire(self.now, &mut self.outcomes);
     }
 
@@ -82,5 +83,30 @@ fn those_in_line_are_renewed_while_the_node_answers() {
     rig.come_late(250);
     for key in 8..12 {
         assert_eq!(rig.outcomes.failure(key), expired(false));
+    }
+}
+
+/// A deadline passes with a driver that is in time; before, it was late or not.
+#[test]
+fn a_driver_that_is_in_time_by_chance_and_was_late_before_renews_as_well() {
+    for was_late in [false, true] {
+        let (mut rig, conn) = crowded(4);
+        rig.flush(conn);
+        for key in 4..8 {
+            rig.try_submit(key, Class::Single, 200, 0).unwrap();
+        }
+        rig.pass(50);
+        rig.answer(conn, &[0]);
+        if was_late {
+            rig.lane.came_late(rig.now, 30);
+        }
+        rig.pass(50);
+        for _ in 0..100 {
+            rig.now = rig.now.plus(1);
+            rig.lane.renew_unsent(rig.now, 0);
+            rig.lane.expire(rig.now, &mut rig.outcomes);
+        }
+        let expired_ones = (4..8).filter(|key| rig.outcomes.all.contains_key(key)).count();
+        assert_eq!(expired_ones, if was_late { 0 } else { 4 });
     }
 }

@@ -135,19 +135,7 @@ impl OpRef {
         name: &'static str,
     ) -> PyResult<Self> {
         let status = if lane.is_some() { Status::Pending } else { Status::Lazy };
-        let op = Op {
-            owner: AtomicUsize::new(if lane.is_some() { thread_token() } else { 0 }),
-            status: StatusCell(AtomicU8::new(status as u8)),
-            name,
-            blocking: AtomicBool::new(false),
-            awaited: AtomicBool::new(false),
-            outcome: Cell::new(None),
-            callback: Cell::new(None),
-            more: RefCell::new(Vec::new()),
-            has_lane: AtomicBool::new(lane.is_some()),
-            lane: RefCell::new(lane.map(|lane| lane.clone().unbind())),
-            work: RefCell::new(work),
-        };
+        let owner = if lane.is_some() { thread_token() } else { 0 };
         let kind = TYPE.load(Ordering::Relaxed);
         debug_assert!(!kind.is_null(), "registered with the module");
         // SAFETY: `kind` is our type; what is allocated has room for an `Object`, whose header is filled in. The garbage
@@ -157,7 +145,20 @@ impl OpRef {
             if object.is_null() {
                 return Err(PyErr::fetch(py));
             }
-            (&raw mut (*object.cast::<Object>()).op).write(ManuallyDrop::new(op));
+            // Made where it stands, as it is large.
+            (&raw mut (*object.cast::<Object>()).op).write(ManuallyDrop::new(Op {
+                owner: AtomicUsize::new(owner),
+                status: StatusCell(AtomicU8::new(status as u8)),
+                name,
+                blocking: AtomicBool::new(false),
+                awaited: AtomicBool::new(false),
+                outcome: Cell::new(None),
+                callback: Cell::new(None),
+                more: RefCell::new(Vec::new()),
+                has_lane: AtomicBool::new(lane.is_some()),
+                lane: RefCell::new(lane.map(|lane| lane.clone().unbind())),
+                work: RefCell::new(work),
+            }));
             Ok(Self(Bound::from_owned_ptr(py, object).unbind()))
         }
     }

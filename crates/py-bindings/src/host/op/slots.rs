@@ -548,11 +548,12 @@ pub(super) unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
             // its heap type loses the reference of this instance. Untracking what is not tracked does nothing.
             ffi::PyObject_GC_UnTrack(object.cast());
             let kind = ffi::Py_TYPE(object);
-            let op = ManuallyDrop::take(&mut (*object.cast::<Object>()).op);
+            let op = &mut (*object.cast::<Object>()).op;
             if !op.awaited.load(Ordering::Relaxed) && op.status.get() != Status::Cancelled {
-                warn_never_awaited(py, &op);
+                warn_never_awaited(py, op);
             }
-            drop(op);
+            // Where it stands: it is large, and moved for nothing otherwise.
+            ManuallyDrop::drop(op);
             ffi::PyObject_GC_Del(object.cast());
             ffi::Py_DECREF(kind.cast());
         });

@@ -156,3 +156,28 @@ fn giving_up_lets_those_behind_go_at_once() {
         assert_eq!((first.await.unwrap().unwrap(), small.await.unwrap().unwrap()), (1, 3));
     });
 }
+
+/// What waits for room is not held up to the node, whenever the deadline falls: in the middle of a turn of the runtime, or
+/// by chance when the ticker is in time.
+#[test]
+fn requests_in_line_outlive_a_runtime_whose_turns_are_long() {
+    const TURN: Duration = Duration::from_millis(30);
+    let server = Server::start();
+    let runtime = current_thread();
+    let lane = server.lane(LaneSizing { depth: 1, ..sizing() }, &runtime);
+    runtime.block_on(async {
+        call(Arc::clone(&lane), Ask::id(0)).await.unwrap();
+        let busy = tokio::spawn(async {
+            loop {
+                std::thread::sleep(TURN);
+                tokio::task::yield_now().await;
+            }
+        });
+        let ask = |id| Ask { timeout: Some(TURN * 4 + Duration::from_millis(u64::from(id) * 3)), ..Ask::id(id) };
+        let calls: Vec<_> = (1..40).map(|id| tokio::spawn(call(Arc::clone(&lane), ask(id)))).collect();
+        for (call, id) in calls.into_iter().zip(1..) {
+            assert_eq!(call.await.unwrap().unwrap(), id);
+        }
+        busy.abort();
+    });
+}
