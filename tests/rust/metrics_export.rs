@@ -63,9 +63,13 @@ impl Directory {
         Self(path)
     }
 
+    /// The texts of the files, in the order in which they were begun: `metrics-<second>[-<number>].log`.
     fn files(&self) -> Vec<String> {
         let mut paths: Vec<_> = std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+        paths.sort_by_key(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            name.split('-').skip(1).map(|part| part.parse().unwrap()).collect::<Vec<u64>>()
+        });
         paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
     }
 }
@@ -121,20 +125,26 @@ fn three_failures_in_a_row_suspend_and_a_success_resumes() {
     let target = Target::start();
     let client = client(&target);
     let calls = Arc::new(AtomicU32::new(0));
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let of_calls = Arc::clone(&moments);
     // The fourth call is the first try after ten intervals; from the fifth on it works.
-    let exporter = Calls(Arc::clone(&calls), |call| match call {
-        1 => panic!("on purpose"),
-        2..=4 => Err("no".into()),
-        _ => Ok(()),
+    let exporter = Calls(Arc::clone(&calls), move |call| {
+        of_calls.lock().unwrap().push(Instant::now());
+        match call {
+            1 => panic!("on purpose"),
+            2..=4 => Err("no".into()),
+            _ => Ok(()),
+        }
     });
     let interval = Duration::from_millis(20);
     let export = client.export_metrics(interval, exporter).unwrap();
     until("three calls", || calls.load(Ordering::SeqCst) >= 3);
-    let third = Instant::now();
     until("it is suspended", || export.is_suspended());
-    until("a fourth call", || calls.load(Ordering::SeqCst) >= 4);
-    // Nine intervals are left out. Intervals are longer on a busy machine, and never shorter.
-    assert!(third.elapsed() >= interval * 9, "{:?}", third.elapsed());
+    until("a fourth call", || moments.lock().unwrap().len() >= 4);
+    // Nine intervals are left out. They are longer on a busy machine, and never shorter.
+    let moments = moments.lock().unwrap().clone();
+    let left_out = moments[3] - moments[2];
+    assert!(left_out >= interval * 9, "{left_out:?}");
     until("a fifth call", || calls.load(Ordering::SeqCst) >= 5);
     until("it works again", || !export.is_suspended());
     let fifth = calls.load(Ordering::SeqCst);
@@ -175,17 +185,33 @@ fn a_pushed_snapshot_is_exported_while_paused() {
     export.push(pushed);
     export.push(left);
     assert!(!export.wait_until(Instant::now()), "nobody has taken it");
-    assert!(exports.next().is_some());
-    assert!(!export.wait_until(Instant::now()), "it is being exported");
-    exports.exported(Ok(()));
-    assert!(export.wait_until(Instant::now()), "the later one took the place of the other");
+    // The thread of the exporter: it exports when it is told to, and says whether there was something.
+    let ((order, orders), (done, outcomes)) = (mpsc::channel(), mpsc::channel());
+    let thread = std::thread::spawn(move || {
+        for outcome in orders {
+            let taken = exports.next().is_some();
+            done.send(taken).unwrap();
+            if taken {
+                exports.exported(outcome);
+            }
+        }
+    });
+    let (works, fails) = (Ok(()), Err("no".to_owned()));
+    order.send(works.clone()).unwrap();
+    assert!(outcomes.recv_timeout(PATIENCE).unwrap());
+    assert!(export.wait_until(Instant::now() + PATIENCE), "the later one took the place of the other");
     export.restart(SHORT).unwrap();
-    assert!(exports.next().is_some());
-    exports.exported(Err("no".into()));
+    order.send(fails).unwrap();
+    assert!(outcomes.recv_timeout(PATIENCE).unwrap());
+    assert!(export.wait_until(Instant::now() + PATIENCE));
     export.push(client.metrics());
     drop(export);
-    assert!(exports.next().is_some(), "what was pushed before the end is exported");
-    assert!(exports.next().is_none());
+    order.send(works.clone()).unwrap();
+    assert!(outcomes.recv_timeout(PATIENCE).unwrap(), "what was pushed before the end is exported");
+    order.send(works).unwrap();
+    assert!(!outcomes.recv_timeout(PATIENCE).unwrap());
+    drop(order);
+    thread.join().unwrap();
 }
 
 #[test]
@@ -251,7 +277,10 @@ fn files_have_a_header_and_a_line_for_each_snapshot() {
     }
     // As Aerospike's clients end it, although more brackets are open: 3 if the last node has seen no requests.
     assert!(matches!(line.len() - line.trim_end_matches(']').len(), 3 | 6), "{line}");
-    assert!(line.contains(",[conn[") && line.contains(",write[1,0,0,0,0,0,0],read["), "{line}");
+    let counts = line.split(",write[").skip(1).map(|rest| rest.split_once(']').unwrap().0);
+    let writes: Vec<u64> = counts.flat_map(|counts| counts.split(',')).map(|count| count.parse().unwrap()).collect();
+    assert!(writes.len().is_multiple_of(7) && writes.iter().sum::<u64>() == 1, "{line}");
+    assert!(line.contains(",[conn["), "{line}");
 }
 
 #[test]

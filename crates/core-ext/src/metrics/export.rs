@@ -9,6 +9,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -78,6 +79,8 @@ struct State {
     exporting: bool,
     ended: bool,
     health: Health,
+    /// The thread that exports.
+    thread: Option<ThreadId>,
 }
 
 /// Whether an exporter is asked at all.
@@ -135,7 +138,8 @@ impl MetricsExport {
         name: String,
         source: impl Fn() -> Option<ClusterMetrics> + Send + Sync + 'static,
     ) -> (Self, Exports) {
-        let state = State { due: None, pushed: None, exporting: false, ended: false, health: Health::default() };
+        let health = Health::default();
+        let state = State { due: None, pushed: None, exporting: false, ended: false, health, thread: None };
         let (state, changed) = (Mutex::new(state), Condvar::new());
         let shared = Arc::new(Shared { name, source: Box::new(source), state, changed });
         (Self(Arc::clone(&shared)), Exports { shared, departed: BTreeSet::new() })
@@ -158,8 +162,8 @@ impl MetricsExport {
                 );
             }
         };
-        let thread = std::thread::Builder::new().name("aerolane-export".to_owned()).spawn(work);
-        thread.map_err(|error| Error::client_error(format!("no thread for an exporter of metrics: {error}")))?;
+        let started = thread::Builder::new().name("aerolane-export".to_owned()).spawn(work);
+        started.map_err(|error| Error::client_error(format!("no thread for an exporter of metrics: {error}")))?;
         Ok(export)
     }
 
@@ -192,10 +196,14 @@ impl MetricsExport {
         self.0.state.lock().health.is_suspended()
     }
 
-    /// Waits until the exporter has nothing to do. False: it had until `deadline`.
+    /// Waits until the exporter has nothing to do. False: it had until `deadline`. An exporter does not wait for itself: called
+    /// on its thread, this returns at once.
     #[must_use]
     pub fn wait_until(&self, deadline: Instant) -> bool {
         let mut state = self.0.state.lock();
+        if state.thread == Some(thread::current().id()) {
+            return true;
+        }
         while state.exporting || state.pushed.is_some() {
             if self.0.changed.wait_until(&mut state, deadline).timed_out() {
                 return false;
@@ -235,6 +243,7 @@ impl Exports {
     pub fn next(&mut self) -> Option<ClusterMetrics> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state.lock();
+        state.thread = Some(thread::current().id());
         loop {
             if let Some(pushed) = state.pushed.take() {
                 if state.health.allows() {
@@ -315,7 +324,7 @@ impl Drop for Exports {
     fn drop(&mut self) {
         // Its thread is gone: nobody is to wait for it.
         let mut state = self.shared.state.lock();
-        (state.exporting, state.pushed) = (false, None);
+        (state.exporting, state.pushed, state.thread) = (false, None, None);
         drop(state);
         self.shared.changed.notify_all();
     }

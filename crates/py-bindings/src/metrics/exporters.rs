@@ -161,7 +161,7 @@ pub(super) fn wait(py: Python<'_>, exports: &[Arc<MetricsExport>]) {
     let deadline = Instant::now() + LAST_EXPORTS;
     let late = py.detach(|| exports.iter().filter(|export| !export.wait_until(deadline)).count());
     if late > 0 {
-        log::warn!(target: LOG, "{late} exporters of metrics were not done with the last snapshot within {LAST_EXPORTS:?}");
+        log::warn!(target: LOG, "exporters of metrics that were not done with the last snapshot within {LAST_EXPORTS:?}: {late}");
     }
 }
 
