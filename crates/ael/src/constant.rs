@@ -110,6 +110,14 @@ impl Param {
         }
     }
 
+    /// Returns whether it is true, if it is a boolean.
+    pub(crate) fn as_bool(&self) -> Option<bool> {
+        match Reader::new(&self.packed).read() {
+            Ok(Element::Bool(value)) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Returns the text, if it is a string or GeoJSON.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {

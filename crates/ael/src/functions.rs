@@ -19,6 +19,14 @@ pub(crate) enum Shape {
     ModifyOpen,
     /// As `Modify`, with the arguments in a list.
     ModifyPair,
+    /// As `Modify`, with another 0 behind the flags: of a size any change is allowed.
+    Resize,
+    /// As `Modify`; the last argument, a constant, is a bit behind the flags.
+    ModifySigned,
+    /// As `Read`; the last argument, a constant, is 1 or missing.
+    ReadSigned,
+    /// As `Modify`, with -1 for the arguments that are missing.
+    Padded,
     /// An expression of its own, not an operation of a module.
     Plain,
 }
@@ -39,6 +47,24 @@ pub(crate) struct Method {
     pub(crate) required: usize,
     pub(crate) gives: Type,
     pub(crate) since: Version,
+    /// The flags that may stand behind the call.
+    pub(crate) flags: &'static [(&'static str, u8)],
+}
+
+/// Flags behind a call that changes a value, with their bits.
+pub(crate) mod flag {
+    pub(crate) const CREATE_ONLY: (&str, u8) = ("CREATE_ONLY", 1);
+    pub(crate) const UPDATE_ONLY: (&str, u8) = ("UPDATE_ONLY", 2);
+    pub(crate) const NO_FAIL: (&str, u8) = ("NO_FAIL", 4);
+    pub(crate) const PARTIAL: (&str, u8) = ("PARTIAL", 8);
+    /// Of lists.
+    pub(crate) const ADD_UNIQUE: (&str, u8) = ("ADD_UNIQUE", 1);
+    /// Of lists: nothing behind the end is filled up with nil. It has no name: it is there if nothing says otherwise.
+    pub(crate) const BOUNDED: u8 = 2;
+    /// Of sorting.
+    pub(crate) const DROP_DUPS: (&str, u8) = ("DROP_DUPS", 2);
+    /// For bulk operations, whose single ones may fail.
+    pub(crate) const PARTIAL_NO_FAIL: (&str, u8) = ("PARTIAL", PARTIAL.1 | NO_FAIL.1);
 }
 
 const CDT: u8 = 0;
@@ -53,6 +79,7 @@ const I: Option<Type> = Some(Type::Int);
 const S: Option<Type> = Some(Type::String);
 const B: Option<Type> = Some(Type::Bool);
 const L: Option<Type> = Some(Type::List);
+const Y: Option<Type> = Some(Type::Blob);
 
 const fn text(
     name: &'static str,
@@ -63,25 +90,68 @@ const fn text(
     gives: Type,
 ) -> Method {
     let receiver = Some(Type::String);
-    Method { name, receiver, module: STRING, code, shape, arguments, required, gives, since: V8_2 }
+    Method { name, receiver, module: STRING, code, shape, arguments, required, gives, since: V8_2, flags: &[] }
 }
 
 const fn sketch(name: &'static str, code: u8, arguments: &'static [Argument], gives: Type) -> Method {
     let required = arguments.len();
     let receiver = Some(Type::Hll);
-    Method { name, receiver, module: HLL, code, shape: Shape::Read, arguments, required, gives, since: V5_2 }
+    Method {
+        name,
+        receiver,
+        module: HLL,
+        code,
+        shape: Shape::Read,
+        arguments,
+        required,
+        gives,
+        since: V5_2,
+        flags: &[],
+    }
 }
 
 const fn bits(name: &'static str, code: u8, arguments: &'static [Argument], gives: Type) -> Method {
     let required = arguments.len();
     let receiver = Some(Type::Blob);
-    Method { name, receiver, module: BITS, code, shape: Shape::Read, arguments, required, gives, since: V5_2 }
+    Method {
+        name,
+        receiver,
+        module: BITS,
+        code,
+        shape: Shape::Read,
+        arguments,
+        required,
+        gives,
+        since: V5_2,
+        flags: &[],
+    }
 }
 
-use Shape::{Modify, ModifyOpen, ModifyPair, Plain, Read};
+/// A function that changes bits.
+const fn changed(
+    name: &'static str,
+    code: u8,
+    arguments: &'static [Argument],
+    flags: &'static [(&'static str, u8)],
+) -> Method {
+    Method { shape: Shape::Modify, flags, ..bits(name, code, arguments, Type::Blob) }
+}
+
+/// The flags of what can create a blob, of what changes bits, and of what changes numbers.
+const CREATES: &[(&str, u8)] = &[flag::CREATE_ONLY, flag::UPDATE_ONLY, flag::NO_FAIL];
+const CLIPS: &[(&str, u8)] = &[flag::UPDATE_ONLY, flag::NO_FAIL, flag::PARTIAL];
+const COUNTS: &[(&str, u8)] = &[flag::UPDATE_ONLY, flag::NO_FAIL];
+/// The arguments that most functions of bits have.
+const OFFSET: Argument = ("offset", I);
+const SIZE: Argument = ("size", I);
+const MASK: &[Argument] = &[OFFSET, SIZE, ("value", Y)];
+const SHIFT: &[Argument] = &[OFFSET, SIZE, ("shift", I)];
+const SIGNED: &[Argument] = &[OFFSET, SIZE, ("value", I), ("signed", B)];
+
+use Shape::{Modify, ModifyOpen, ModifyPair, ModifySigned, Padded, Plain, Read, ReadSigned, Resize};
 use string::code as str_code;
 
-static METHODS: [Method; 47] = [
+static METHODS: &[Method] = &[
     text("strlen", str_code::STRLEN, Read, &[], 0, Type::Int),
     text("length", str_code::STRLEN, Read, &[], 0, Type::Int),
     text("substr", str_code::SUBSTR, Read, &[("from", I), ("to", I)], 1, Type::String),
@@ -129,28 +199,40 @@ static METHODS: [Method; 47] = [
     bits("bitCount", bit::code::COUNT, &[("offset", I), ("size", I)], Type::Int),
     bits("bitLscan", bit::code::LSCAN, &[("offset", I), ("size", I), ("value", B)], Type::Int),
     bits("bitRscan", bit::code::RSCAN, &[("offset", I), ("size", I), ("value", B)], Type::Int),
+    Method {
+        shape: ReadSigned,
+        required: 2,
+        ..bits("bitGetInt", bit::code::GET_INT, &[OFFSET, SIZE, ("signed", B)], Type::Int)
+    },
+    Method { since: V8_2, ..bits("b64Encode", bit::code::B64_ENCODE, &[], Type::String) },
+    Method { shape: Resize, ..changed("bitResize", bit::code::RESIZE, &[("byteSize", I)], CREATES) },
+    changed("bitInsert", bit::code::INSERT, &[("byteOffset", I), ("value", Y)], CREATES),
+    changed("bitRemove", bit::code::REMOVE, &[("byteOffset", I), ("byteSize", I)], CLIPS),
+    changed("bitSet", bit::code::SET, MASK, CLIPS),
+    changed("bitOr", bit::code::OR, MASK, CLIPS),
+    changed("bitXor", bit::code::XOR, MASK, CLIPS),
+    changed("bitAnd", bit::code::AND, MASK, CLIPS),
+    changed("bitNot", bit::code::NOT, &[OFFSET, SIZE], CLIPS),
+    changed("bitLshift", bit::code::LSHIFT, SHIFT, CLIPS),
+    changed("bitRshift", bit::code::RSHIFT, SHIFT, CLIPS),
+    Method { shape: ModifySigned, required: 3, ..changed("bitAdd", bit::code::ADD, SIGNED, COUNTS) },
+    Method { shape: ModifySigned, required: 3, ..changed("bitSubtract", bit::code::SUBTRACT, SIGNED, COUNTS) },
+    changed("bitSetInt", bit::code::SET_INT, &[OFFSET, SIZE, ("value", I)], COUNTS),
+    Method {
+        shape: Padded,
+        required: 1,
+        flags: CREATES,
+        ..sketch("hllInit", hll::code::INIT, &[("indexBits", I), ("minHashBits", I)], Type::Hll)
+    },
+    Method {
+        shape: Padded,
+        required: 1,
+        flags: &[flag::CREATE_ONLY, flag::NO_FAIL],
+        ..sketch("hllAdd", hll::code::ADD, &[("values", L), ("indexBits", I), ("minHashBits", I)], Type::Hll)
+    },
 ];
 
 /// Returns the function of a name.
 pub(crate) fn method(name: &str) -> Option<&'static Method> {
     METHODS.iter().find(|method| method.name == name)
 }
-
-/// What ends a path and writes: operations on records have it, filters do not.
-pub(crate) const WRITES: [&str; 15] = [
-    "remove",
-    "insert",
-    "set",
-    "setTo",
-    "update",
-    "append",
-    "appendItems",
-    "insertItems",
-    "putItems",
-    "increment",
-    "add",
-    "clear",
-    "sort",
-    "modify",
-    "prepend",
-];

@@ -16,8 +16,9 @@
 //! [`context`] compiles a path to the steps of a context, and [`select()`](select::select) finds the secondary index
 //! that serves a text, of those that the nodes of a cluster [list](listed).
 //!
-//! What changes a value (`append()`, `setTo()`, ..) and selectors with expressions inside are not compiled here:
-//! [`AelErrorKind::Unsupported`].
+//! Functions that change something (`$.list.append(1)`, `$.map.key.setTo(2)`, `$.list.*.modify(@ + 1)`) give the whole
+//! list, map, blob or sketch, changed. Nothing is written by them: operations of records write what an expression gives.
+//! What this compiler lacks of the language is [`AelErrorKind::Unsupported`].
 
 mod constant;
 mod emit;

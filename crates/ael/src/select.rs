@@ -245,10 +245,14 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
             let in_map = last.in_map == Some(true);
             let of_values = if in_map { Collection::MapValues } else { Collection::List };
             let (collection, constant) = match &last.select {
-                Select::Key(key) => (Collection::MapKeys, key.clone()),
-                Select::Value(value) => (of_values, value.clone()),
-                Select::Many { many: Many::Keys(keys), inverted: false } => (Collection::MapKeys, keys.only_item()?),
-                Select::Many { many: Many::Values(values), inverted: false } => (of_values, values.only_item()?),
+                Select::Key(key) => (Collection::MapKeys, key.constant()?.clone()),
+                Select::Value(value) => (of_values, value.constant()?.clone()),
+                Select::Many { many: Many::Keys(keys), inverted: false } => {
+                    (Collection::MapKeys, keys.constant()?.only_item()?)
+                }
+                Select::Many { many: Many::Values(values), inverted: false } => {
+                    (of_values, values.constant()?.only_item()?)
+                }
                 _ => return None,
             };
             Some((place(path, before.len())?, collection, equal(&constant)?))
@@ -260,7 +264,10 @@ fn term<'t>(tree: &'t Tree<'_>, node: &'t Node<'_>) -> Option<(Place<'t>, Collec
 /// What the first steps of a path lead to.
 fn place<'t>(path: &'t Path<'_>, steps: usize) -> Option<Place<'t>> {
     let Root::Bin(bin) = &path.root else { return None };
-    let single = |select: &Select<'_>| !matches!(select, Select::Each(_) | Select::Many { .. } | Select::Value(_));
+    let single = |select: &Select<'_>| {
+        !matches!(select, Select::Each(_) | Select::And(_) | Select::Many { .. } | Select::Value(_))
+            && !select.is_dynamic()
+    };
     path.steps.iter().take(steps).all(|step| single(&step.select)).then_some(())?;
     Some(Place { bin, context: emit::levels_of(&path.steps[..steps]) })
 }

@@ -48,6 +48,8 @@ pub(crate) enum Kind<'a> {
         method: &'static Method,
         receiver: Box<Node<'a>>,
         arguments: Vec<Node<'a>>,
+        /// Bits of the flags behind the call.
+        flags: u8,
     },
     RegexReplace {
         receiver: Box<Node<'a>>,
@@ -57,6 +59,8 @@ pub(crate) enum Kind<'a> {
     },
     /// The length of what is a list in any case.
     ListSize(Box<Node<'a>>),
+    /// A list or map in which something has been changed.
+    Change(Box<Change<'a>>),
 }
 
 /// Where a path starts.
@@ -65,6 +69,10 @@ pub(crate) enum Root<'a> {
     Bin(Cow<'a, str>),
     /// What a filter inside a path looks at: 0 its key, 1 its value, 2 its index.
     Item(u8),
+    /// The value of an expression.
+    Value(Box<Node<'a>>),
+    /// As `Value`, where the expression is the first part of the same path: no context can have it.
+    Part(Box<Node<'a>>),
 }
 
 /// A value inside a bin, or the bin itself.
@@ -78,6 +86,51 @@ pub(crate) struct Path<'a> {
     /// The type of what the last step names.
     pub(crate) value_ty: Ty,
     pub(crate) what: What,
+    /// How many levels of expressions are in it.
+    pub(crate) depth: u16,
+    /// What the bin would be created as.
+    pub(crate) root_create: Option<Create>,
+    /// Where it first says what is to be created.
+    pub(crate) create_span: Option<Span>,
+}
+
+/// What is created where a path leads to nothing: a word of the language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Create {
+    /// Whether it is a map; otherwise a list.
+    pub(crate) map: bool,
+    /// The order, as operations have it.
+    pub(crate) order: u8,
+    /// Whether a list is filled up with nil.
+    pub(crate) pad: bool,
+}
+
+/// What changes something in a list or map.
+#[derive(Debug)]
+pub(crate) struct Change<'a> {
+    pub(crate) path: Box<Path<'a>>,
+    pub(crate) verb: Verb,
+    pub(crate) value: Option<Node<'a>>,
+    /// Bits of the flags behind the call.
+    pub(crate) flags: u8,
+}
+
+/// How something is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    SetTo,
+    Insert,
+    Update,
+    Add,
+    Append,
+    AppendItems,
+    PutItems,
+    InsertItems,
+    UpdateItems,
+    Remove,
+    Clear,
+    Sort,
+    Modify,
 }
 
 /// What a path answers.
@@ -118,41 +171,85 @@ pub(crate) struct Step<'a> {
     pub(crate) in_map: Option<bool>,
     pub(crate) select: Select<'a>,
     pub(crate) span: Span,
+    /// What is created if there is nothing at this place.
+    pub(crate) create: Option<Create>,
+}
+
+/// What stands in a selector: a constant, or an expression in parentheses.
+#[derive(Debug)]
+pub(crate) enum Operand<'a> {
+    Constant(Param),
+    Expression(Box<Node<'a>>),
+}
+
+impl Operand<'_> {
+    pub(crate) fn constant(&self) -> Option<&Param> {
+        match self {
+            Self::Constant(constant) => Some(constant),
+            Self::Expression(_) => None,
+        }
+    }
+
+    pub(crate) fn as_int(&self) -> Option<i64> {
+        self.constant().and_then(Param::as_int)
+    }
+}
+
+/// From a place to before another one; `None`: to the end.
+#[derive(Debug)]
+pub(crate) struct Extent<'a> {
+    pub(crate) start: Operand<'a>,
+    pub(crate) end: Option<Operand<'a>>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Select<'a> {
-    Key(Param),
-    Index(i64),
-    Rank(i64),
-    Value(Param),
-    /// Several: only the last step of a path.
+    Key(Operand<'a>),
+    Index(Operand<'a>),
+    Rank(Operand<'a>),
+    Value(Operand<'a>),
+    /// Several: only the last step of a path, unless they are keys.
     Many {
-        many: Many,
+        many: Many<'a>,
         inverted: bool,
     },
     /// All children, or those for which a filter is true.
     Each(Option<Box<Node<'a>>>),
+    /// Of what the step before selects, that for which a filter is true.
+    And(Box<Node<'a>>),
 }
 
 #[derive(Debug)]
-pub(crate) enum Many {
-    Keys(Param),
-    Values(Param),
-    KeyRange(Option<Param>, Option<Param>),
-    ValueRange(Option<Param>, Option<Param>),
-    /// From the first number on, so many.
-    IndexRange(i64, Option<i64>),
-    RankRange(i64, Option<i64>),
+pub(crate) enum Many<'a> {
+    Keys(Operand<'a>),
+    Values(Operand<'a>),
+    KeyRange(Option<Operand<'a>>, Option<Operand<'a>>),
+    ValueRange(Option<Operand<'a>>, Option<Operand<'a>>),
+    IndexRange(Extent<'a>),
+    RankRange(Extent<'a>),
     /// Relative to a key or value.
-    KeyRelative(Param, i64, Option<i64>),
-    ValueRelative(Param, i64, Option<i64>),
+    KeyRelative(Operand<'a>, Extent<'a>),
+    ValueRelative(Operand<'a>, Extent<'a>),
 }
 
 impl Select<'_> {
     /// Whether it can select more than one.
     pub(crate) fn is_plural(&self) -> bool {
         matches!(self, Self::Many { .. } | Self::Value(_))
+    }
+
+    /// Whether an expression says which single item it is.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        matches!(self, Self::Key(operand) | Self::Index(operand) | Self::Rank(operand) | Self::Value(operand)
+            if operand.constant().is_none())
+    }
+
+    /// The keys of several pairs, if they are constants: other steps can follow them.
+    pub(crate) fn keys(&self) -> Option<&Param> {
+        match self {
+            Self::Many { many: Many::Keys(keys), inverted: false } => keys.constant(),
+            _ => None,
+        }
     }
 }
 
@@ -162,8 +259,12 @@ impl Path<'_> {
         self.steps.is_empty() && self.what == What::Value && matches!(self.root, Root::Bin(_))
     }
 
+    /// Whether it selects several places, so that operations on paths are needed.
     pub(crate) fn has_wildcard(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step.select, Select::Each(_)))
+        let last = self.steps.len().saturating_sub(1);
+        self.steps.iter().enumerate().any(|(at, step)| {
+            matches!(step.select, Select::Each(_) | Select::And(_)) || (at < last && step.select.keys().is_some())
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use aerolane_wire::particle::particle_type;
+
 /// The type of a value. The numbers are those of the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -42,6 +44,21 @@ impl Type {
     /// Returns the type of a name, such as `INT`.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    /// Returns the number that a bin of this type has for its type.
+    pub(crate) fn particle(self) -> i64 {
+        i64::from(match self {
+            Self::Bool => particle_type::BOOL,
+            Self::Int => particle_type::INTEGER,
+            Self::String => particle_type::STRING,
+            Self::List => particle_type::LIST,
+            Self::Map => particle_type::MAP,
+            Self::Blob => particle_type::BLOB,
+            Self::Float => particle_type::FLOAT,
+            Self::Geo => particle_type::GEOJSON,
+            Self::Hll => particle_type::HLL,
+        })
     }
 
     /// Returns the name of the type, such as `INT`.

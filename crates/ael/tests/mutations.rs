@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const TEXTS: &str = include_str!("texts.txt");
 /// What damage is made of: parts of the language, and what is none.
-const PARTS: [&str; 40] = [
+const PARTS: [&str; 47] = [
     "$",
     "$.",
     ".",
@@ -52,6 +52,13 @@ const PARTS: [&str; 40] = [
     "\0",
     " and ",
     "when (",
+    "&[?(",
+    ":NO_FAIL",
+    ":KEY_ORDERED",
+    ".append(",
+    ".modify(@",
+    ".remove()",
+    ".[($.i",
 ];
 
 fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
@@ -92,7 +99,19 @@ fn damaged_texts_are_refused_or_compile() {
 
 #[test]
 fn repetition_is_bounded() {
-    for part in PARTS.iter().chain(&["$.a", "$.a.b", "not ", "when (1 == 1 => ", "let (x = ", "[1,", "{a:", "$.a + "]) {
+    for part in PARTS.iter().chain(&[
+        "$.a",
+        "$.a.b",
+        "not ",
+        "when (1 == 1 => ",
+        "let (x = ",
+        "[1,",
+        "{a:",
+        "$.a + ",
+        "$.l.[(",
+        "$.l.append(",
+        "$.m.{@(",
+    ]) {
         for times in [10, 200, 5_000, 70_000] {
             checks::text(format!("\0{}", part.repeat(times)).as_bytes());
         }

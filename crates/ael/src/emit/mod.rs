@@ -3,12 +3,14 @@
 //! The bytes are those that the constructors of clients give: msgpack, a list of an operation's number and its
 //! arguments. What stands in the tree without a known type is an error here: nothing is guessed.
 
+mod change;
 pub(crate) mod op;
 mod path;
 
 use aerolane_wire::msgpack::Writer;
 use aerolane_wire::operation::{list, string};
 
+use crate::MAX_NODES;
 use crate::constant::Param;
 use crate::error::{AelError, AelErrorKind, Span};
 use crate::functions::{Method, Shape};
@@ -28,6 +30,8 @@ const V5_6: Version = Version::new(5, 6, 0);
 const V6_1: Version = Version::new(6, 1, 0);
 const V7_0: Version = Version::new(7, 0, 0);
 const V8_1_1: Version = Version::new(8, 1, 1);
+/// Several keys, and filters of what is selected, in paths.
+const V8_1_2: Version = Version::new(8, 1, 2);
 const V8_2: Version = Version::new(8, 2, 0);
 
 /// An expression, as servers take it.
@@ -109,7 +113,7 @@ pub(crate) fn compile_part(
     parts: &[&Node<'_>],
     server: Option<Version>,
 ) -> Result<Compiled, AelError> {
-    let mut emitter = Emitter { tree, out: Vec::with_capacity(64), needs: V5_2, server };
+    let mut emitter = Emitter { tree, out: Vec::with_capacity(64), needs: V5_2, server, nodes: 0 };
     let (kind, deepest) = if let [root] = parts {
         (tree.known(root), root.depth)
     } else {
@@ -133,6 +137,8 @@ pub(crate) struct Emitter<'t, 'a> {
     out: Vec<u8>,
     needs: Version,
     server: Option<Version>,
+    /// How many parts have been written: some stand in the tree once and in the bytes twice.
+    nodes: u32,
 }
 
 type Result_ = Result<(), AelError>;
@@ -189,6 +195,11 @@ impl Emitter<'_, '_> {
     }
 
     fn node(&mut self, node: &Node<'_>) -> Result_ {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            let text = format!("the expression has more than {MAX_NODES} parts");
+            return Err(self.error(AelErrorKind::Limit, node.span, text));
+        }
         match &node.kind {
             Kind::Constant(constant) => constant.write(&mut self.out),
             Kind::Unknown => {
@@ -244,7 +255,10 @@ impl Emitter<'_, '_> {
                 }
                 self.node(body)?;
             }
-            Kind::Method { method, receiver, arguments } => self.method(method, receiver, arguments, node.span)?,
+            Kind::Method { method, receiver, arguments, flags } => {
+                self.need(method.since, node.span, &format!("{}()", method.name))?;
+                self.method(method, receiver, arguments, *flags)?;
+            }
             Kind::RegexReplace { receiver, pattern, flags, replacement } => {
                 self.need(V8_2, node.span, "regexReplace()")?;
                 self.call(Type::String, STRING | MODIFY);
@@ -262,6 +276,7 @@ impl Emitter<'_, '_> {
                 self.head(1, list::code::SIZE);
                 self.node(value)?;
             }
+            Kind::Change(change) => self.change(change, node)?,
         }
         Ok(())
     }
@@ -328,40 +343,46 @@ impl Emitter<'_, '_> {
         self.node(right)
     }
 
-    fn method(&mut self, method: &Method, receiver: &Node<'_>, arguments: &[Node<'_>], span: Span) -> Result_ {
-        self.need(method.since, span, &format!("{}()", method.name))?;
+    fn method(&mut self, method: &Method, receiver: &Node<'_>, arguments: &[Node<'_>], flags: u8) -> Result_ {
         let count = arguments.len();
-        match method.shape {
+        // The last argument of these is a constant that stands elsewhere.
+        let (arguments, signed) = match method.shape {
+            Shape::ReadSigned | Shape::ModifySigned => {
+                let (plain, signed) = arguments.split_at(method.required.min(count));
+                let is_true = |node: &Node<'_>| matches!(&node.kind, Kind::Constant(c) if c.as_bool() == Some(true));
+                (plain, signed.first().is_some_and(is_true))
+            }
+            _ => (arguments, false),
+        };
+        let missing = method.arguments.len() - count;
+        // Numbers behind the arguments: flags, and what is fixed.
+        let behind: &[i64] = match method.shape {
             Shape::Plain => {
                 self.head(2, method.code);
                 return self.node(receiver);
             }
-            Shape::Read => {
-                self.call(method.gives, method.module);
-                self.head(1 + count, method.code);
-            }
-            Shape::Modify | Shape::ModifyOpen => {
-                self.call(method.gives, method.module | MODIFY);
-                let flags = method.shape == Shape::Modify || count == method.arguments.len();
-                self.head(1 + count + usize::from(flags), method.code);
-            }
-            Shape::ModifyPair => {
-                self.call(method.gives, method.module | MODIFY);
-                self.head(3, method.code);
-                self.head(2, op::QUOTED);
-                self.writer().list(count);
-            }
-        }
-        for argument in arguments {
-            if method.shape == Shape::ModifyPair { self.quoted(argument)? } else { self.node(argument)? }
-        }
-        let flags = match method.shape {
-            Shape::Modify | Shape::ModifyPair => true,
-            Shape::ModifyOpen => count == method.arguments.len(),
-            _ => false,
+            Shape::ReadSigned if signed => &[1],
+            Shape::Read | Shape::ReadSigned => &[],
+            Shape::ModifyOpen if missing > 0 => &[],
+            Shape::Modify | Shape::ModifyOpen | Shape::ModifyPair => &[i64::from(flags)],
+            Shape::Resize => &[i64::from(flags), 0],
+            Shape::ModifySigned => &[i64::from(flags), i64::from(signed)],
+            Shape::Padded => &[&[-1; 2][..missing.min(2)], &[i64::from(flags)]].concat(),
         };
-        if flags {
-            self.writer().uint(0);
+        let reads = matches!(method.shape, Shape::Read | Shape::ReadSigned);
+        self.call(method.gives, method.module | if reads { 0 } else { MODIFY });
+        if method.shape == Shape::ModifyPair {
+            self.head(3, method.code);
+            self.head(2, op::QUOTED);
+            self.writer().list(arguments.len());
+            arguments.iter().try_for_each(|argument| self.quoted(argument))?;
+        } else {
+            self.head(1 + arguments.len() + behind.len(), method.code);
+            arguments.iter().try_for_each(|argument| self.node(argument))?;
+        }
+        let mut writer = self.writer();
+        for number in behind {
+            writer.int(*number);
         }
         self.node(receiver)
     }

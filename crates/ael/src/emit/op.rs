@@ -50,6 +50,7 @@ pub(crate) const RECORD_SIZE: u8 = 74;
 pub(crate) const KEY: u8 = 80;
 pub(crate) const BIN: u8 = 81;
 pub(crate) const BIN_TYPE: u8 = 82;
+pub(crate) const REMOVE: u8 = 100;
 pub(crate) const ITEM: u8 = 122;
 pub(crate) const COND: u8 = 123;
 pub(crate) const VAR: u8 = 124;

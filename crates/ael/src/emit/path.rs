@@ -2,16 +2,20 @@
 
 use aerolane_wire::operation::{context, list, map, path as select};
 
-use super::{CDT, Emitter, Level, Result_, V5_6, V8_1_1, op};
+use super::{CDT, Emitter, Level, Result_, V5_6, V8_1_1, V8_1_2, op};
 use crate::error::{AelError, AelErrorKind, Span};
-use crate::tree::{Many, Node, Path, Root, Select, Step, What, return_type};
+use crate::tree::{Create, Extent, Many, Node, Operand, Path, Root, Select, Step, What, return_type};
 use crate::types::Type;
 
 /// The particle type of maps.
 const MAP_PARTICLE: i64 = 19;
 
 /// The codes of operations on one kind of collection.
-struct Codes {
+pub(super) struct Codes {
+    key: u8,
+    keys: u8,
+    key_range: u8,
+    key_relative: u8,
     index: u8,
     rank: u8,
     value: u8,
@@ -23,6 +27,10 @@ struct Codes {
 }
 
 const LIST: Codes = Codes {
+    key: map::code::GET_BY_KEY,
+    keys: map::code::GET_BY_KEY_LIST,
+    key_range: map::code::GET_BY_KEY_INTERVAL,
+    key_relative: map::code::GET_BY_KEY_REL_INDEX_RANGE,
     index: list::code::GET_BY_INDEX,
     rank: list::code::GET_BY_RANK,
     value: list::code::GET_BY_VALUE,
@@ -34,6 +42,10 @@ const LIST: Codes = Codes {
 };
 
 const MAP: Codes = Codes {
+    key: map::code::GET_BY_KEY,
+    keys: map::code::GET_BY_KEY_LIST,
+    key_range: map::code::GET_BY_KEY_INTERVAL,
+    key_relative: map::code::GET_BY_KEY_REL_INDEX_RANGE,
     index: map::code::GET_BY_INDEX,
     rank: map::code::GET_BY_RANK,
     value: map::code::GET_BY_VALUE,
@@ -44,25 +56,57 @@ const MAP: Codes = Codes {
     value_relative: map::code::GET_BY_VALUE_REL_RANK_RANGE,
 };
 
+pub(super) const LIST_REMOVE: Codes = Codes {
+    key: map::code::REMOVE_BY_KEY,
+    keys: map::code::REMOVE_BY_KEY_LIST,
+    key_range: map::code::REMOVE_BY_KEY_INTERVAL,
+    key_relative: map::code::REMOVE_BY_KEY_REL_INDEX_RANGE,
+    index: list::code::REMOVE_BY_INDEX,
+    rank: list::code::REMOVE_BY_RANK,
+    value: list::code::REMOVE_BY_VALUE,
+    values: list::code::REMOVE_BY_VALUE_LIST,
+    index_range: list::code::REMOVE_BY_INDEX_RANGE,
+    value_range: list::code::REMOVE_BY_VALUE_INTERVAL,
+    rank_range: list::code::REMOVE_BY_RANK_RANGE,
+    value_relative: list::code::REMOVE_BY_VALUE_REL_RANK_RANGE,
+};
+
+pub(super) const MAP_REMOVE: Codes = Codes {
+    index: map::code::REMOVE_BY_INDEX,
+    rank: map::code::REMOVE_BY_RANK,
+    value: map::code::REMOVE_BY_VALUE,
+    values: map::code::REMOVE_BY_VALUE_LIST,
+    index_range: map::code::REMOVE_BY_INDEX_RANGE,
+    value_range: map::code::REMOVE_BY_VALUE_INTERVAL,
+    rank_range: map::code::REMOVE_BY_RANK_RANGE,
+    value_relative: map::code::REMOVE_BY_VALUE_REL_RANK_RANGE,
+    ..LIST_REMOVE
+};
+
 /// The level of a context that a step is; `None` for what is none.
 pub(super) fn plain_level(step: &Step<'_>) -> Option<Level> {
     let mut value = Vec::with_capacity(8);
     let in_map = step.in_map.unwrap_or(true);
+    let create = match step.create {
+        Some(Create { map: true, order, .. }) => context::create::map(order),
+        Some(Create { order, pad, .. }) => context::create::list(order, pad),
+        None => context::create::NONE,
+    };
     let id = match &step.select {
         Select::Key(key) => {
-            key.write_element(&mut value);
-            context::id::MAP_KEY
+            key.constant()?.write_element(&mut value);
+            context::id::MAP_KEY | u16::from(create)
         }
-        Select::Index(index) if in_map => context::map_index(&mut value, *index),
-        Select::Index(index) => context::list_index(&mut value, *index),
-        Select::Rank(rank) if in_map => context::map_rank(&mut value, *rank),
-        Select::Rank(rank) => context::list_rank(&mut value, *rank),
+        Select::Index(index) if in_map => context::map_index(&mut value, index.as_int()?),
+        Select::Index(index) => context::list_index_create(&mut value, index.as_int()?, create),
+        Select::Rank(rank) if in_map => context::map_rank(&mut value, rank.as_int()?),
+        Select::Rank(rank) => context::list_rank(&mut value, rank.as_int()?),
         Select::Value(constant) => {
-            constant.write_element(&mut value);
+            constant.constant()?.write_element(&mut value);
             if in_map { context::id::MAP_VALUE } else { context::id::LIST_VALUE }
         }
         Select::Each(None) => context::all_children(&mut value),
-        Select::Each(Some(_)) | Select::Many { .. } => return None,
+        Select::Each(Some(_)) | Select::And(_) | Select::Many { .. } => return None,
     };
     Some(Level { id, value })
 }
@@ -100,9 +144,9 @@ impl Emitter<'_, '_> {
                 self.selected(path, gives, number)
             }
             What::Select(flags) => {
-                self.need(V8_1_1, node.span, "a path with a wildcard")?;
                 let gives = self.known(node.ty, node.span)?;
                 let levels = self.levels(&path.steps)?;
+                self.need(V8_1_1, node.span, "a path with a wildcard")?;
                 self.call(gives, CDT);
                 select::select(&mut self.out, levels.iter().map(|level| (level.id, &*level.value)), flags);
                 self.root(path)
@@ -110,7 +154,10 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn root(&mut self, path: &Path<'_>) -> Result_ {
+    pub(super) fn root(&mut self, path: &Path<'_>) -> Result_ {
+        if let Root::Value(node) | Root::Part(node) = &path.root {
+            return self.node(node);
+        }
         let span = path.root_span;
         let Some(kind) = self.tree.types.known(path.root_ty) else {
             let part = self.tree.text.get(span.start..span.end).unwrap_or_default();
@@ -130,6 +177,7 @@ impl Emitter<'_, '_> {
                 self.writer().uint(kind as u64);
                 self.writer().uint(u64::from(*part));
             }
+            Root::Value(_) | Root::Part(_) => {}
         }
         Ok(())
     }
@@ -140,19 +188,30 @@ impl Emitter<'_, '_> {
         self.writer().bare(name.as_bytes());
     }
 
-    fn levels(&mut self, steps: &[Step<'_>]) -> Result<Vec<Level>, AelError> {
+    pub(super) fn levels(&mut self, steps: &[Step<'_>]) -> Result<Vec<Level>, AelError> {
         let mut levels = Vec::with_capacity(steps.len());
         for step in steps {
             levels.push(match (&step.select, plain_level(step)) {
                 (_, Some(level)) => level,
-                (Select::Each(Some(filter)), None) => {
+                (Select::Each(Some(filter)) | Select::And(filter), None) => {
                     let before = std::mem::take(&mut self.out);
                     let written = self.node(filter);
-                    let filter = std::mem::replace(&mut self.out, before);
+                    let bytes = std::mem::replace(&mut self.out, before);
                     written?;
-                    let mut value = Vec::with_capacity(filter.len() + 3);
-                    let id = context::all_children_with_filter(&mut value, &filter);
+                    let mut value = Vec::with_capacity(bytes.len() + 3);
+                    let id = if matches!(step.select, Select::And(_)) {
+                        self.need(V8_1_2, step.span, "a filter on selected keys")?;
+                        context::and_filter(&mut value, &bytes)
+                    } else {
+                        context::all_children_with_filter(&mut value, &bytes)
+                    };
                     Level { id, value }
+                }
+                (select, None) if select.keys().is_some() => {
+                    self.need(V8_1_2, step.span, "several keys in the middle of a path")?;
+                    let mut value = Vec::with_capacity(16);
+                    select.keys().into_iter().for_each(|keys| keys.write_element(&mut value));
+                    Level { id: context::id::MAP_KEYS_IN, value }
                 }
                 _ => return Err(self.unsupported(step.span, "a selection of several, in a path with a wildcard")),
             });
@@ -161,7 +220,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Starts the list of an operation inside a context.
-    fn nested(&mut self, steps: &[Step<'_>]) -> Result_ {
+    pub(super) fn nested(&mut self, steps: &[Step<'_>]) -> Result_ {
         if steps.is_empty() {
             return Ok(());
         }
@@ -219,31 +278,39 @@ impl Emitter<'_, '_> {
         };
         self.call(gives, CDT);
         self.nested(before)?;
-        let codes = if last.in_map == Some(true) { &MAP } else { &LIST };
-        match &last.select {
-            Select::Key(key) => {
-                self.operation(map::code::GET_BY_KEY, 3, what);
-                self.constant(key);
-            }
-            Select::Index(index) => {
-                self.operation(codes.index, 3, what);
-                self.writer().int(*index);
-            }
-            Select::Rank(rank) => {
-                self.operation(codes.rank, 3, what);
-                self.writer().int(*rank);
-            }
-            Select::Value(value) => {
-                self.operation(codes.value, 3, what);
-                self.constant(value);
-            }
+        self.select(last, if last.in_map == Some(true) { &MAP } else { &LIST }, what)?;
+        self.root(path)
+    }
+
+    /// An operation on what a step selects.
+    pub(super) fn select(&mut self, step: &Step<'_>, codes: &Codes, what: i64) -> Result_ {
+        let (code, operand) = match &step.select {
+            Select::Key(key) => (codes.key, key),
+            Select::Index(index) => (codes.index, index),
+            Select::Rank(rank) => (codes.rank, rank),
+            Select::Value(value) => (codes.value, value),
             Select::Many { many, inverted } => {
                 let inverted = if *inverted { return_type::INVERTED } else { 0 };
-                self.many(many, codes, what | inverted);
+                return self.many(many, codes, what | inverted);
             }
-            Select::Each(_) => return Err(self.unsupported(last.span, "a wildcard here")),
+            Select::Each(_) | Select::And(_) => return Err(self.unsupported(step.span, "a wildcard here")),
+        };
+        self.operation(code, 3, what);
+        self.operand(operand)
+    }
+
+    pub(super) fn operand(&mut self, operand: &Operand<'_>) -> Result_ {
+        match operand {
+            Operand::Constant(constant) => {
+                self.constant(constant);
+                Ok(())
+            }
+            Operand::Expression(node) => {
+                // An open type is told here, before it is told of a part of the expression.
+                self.known(node.ty, node.span)?;
+                self.node(node)
+            }
         }
-        self.root(path)
     }
 
     fn operation(&mut self, code: u8, len: usize, what: i64) {
@@ -251,54 +318,55 @@ impl Emitter<'_, '_> {
         self.writer().int(what);
     }
 
-    fn many(&mut self, many: &Many, codes: &Codes, what: i64) {
-        match many {
-            Many::Keys(keys) => {
-                self.operation(map::code::GET_BY_KEY_LIST, 3, what);
-                self.constant(keys);
-            }
-            Many::Values(values) => {
-                self.operation(codes.values, 3, what);
-                self.constant(values);
+    fn many(&mut self, many: &Many<'_>, codes: &Codes, what: i64) -> Result_ {
+        let (code, relative, extent) = match many {
+            Many::Keys(list) | Many::Values(list) => {
+                self.operation(if matches!(many, Many::Keys(_)) { codes.keys } else { codes.values }, 3, what);
+                return self.operand(list);
             }
             Many::KeyRange(begin, end) | Many::ValueRange(begin, end) => {
-                let code =
-                    if matches!(many, Many::KeyRange(..)) { map::code::GET_BY_KEY_INTERVAL } else { codes.value_range };
+                let code = if matches!(many, Many::KeyRange(..)) { codes.key_range } else { codes.value_range };
                 self.operation(code, 3 + usize::from(end.is_some()), what);
                 match begin {
-                    Some(begin) => self.constant(begin),
+                    Some(begin) => self.operand(begin)?,
                     None => self.writer().nil(),
                 }
-                if let Some(end) = end {
-                    self.constant(end);
-                }
+                return end.as_ref().map_or(Ok(()), |end| self.operand(end));
             }
-            Many::IndexRange(start, count) => {
-                self.operation(codes.index_range, 3 + usize::from(count.is_some()), what);
-                self.places(*start, *count);
-            }
-            Many::RankRange(start, count) => {
-                self.operation(codes.rank_range, 3 + usize::from(count.is_some()), what);
-                self.places(*start, *count);
-            }
-            Many::KeyRelative(key, start, count) => {
-                self.operation(map::code::GET_BY_KEY_REL_INDEX_RANGE, 4 + usize::from(count.is_some()), what);
-                self.constant(key);
-                self.places(*start, *count);
-            }
-            Many::ValueRelative(value, start, count) => {
-                self.operation(codes.value_relative, 4 + usize::from(count.is_some()), what);
-                self.constant(value);
-                self.places(*start, *count);
-            }
+            Many::IndexRange(extent) => (codes.index_range, None, extent),
+            Many::RankRange(extent) => (codes.rank_range, None, extent),
+            Many::KeyRelative(key, extent) => (codes.key_relative, Some(key), extent),
+            Many::ValueRelative(value, extent) => (codes.value_relative, Some(value), extent),
+        };
+        let len = 3 + usize::from(relative.is_some()) + usize::from(extent.end.is_some());
+        self.operation(code, len, what);
+        if let Some(relative) = relative {
+            self.operand(relative)?;
         }
+        self.extent(extent)
     }
 
-    fn places(&mut self, start: i64, count: Option<i64>) {
-        let mut writer = self.writer();
-        writer.int(start);
-        if let Some(count) = count {
-            writer.int(count);
+    /// The first place of a range, and how many there are.
+    fn extent(&mut self, extent: &Extent<'_>) -> Result_ {
+        let Extent { start, end } = extent;
+        self.operand(start)?;
+        let Some(end) = end else { return Ok(()) };
+        match (start.as_int(), end) {
+            (Some(start), Operand::Constant(end)) => {
+                self.writer().int(end.as_int().unwrap_or(start).wrapping_sub(start));
+                Ok(())
+            }
+            (Some(0), end) => self.operand(end),
+            (_, _) => {
+                let span = match (start, end) {
+                    (Operand::Expression(node), _) | (_, Operand::Expression(node)) => node.span,
+                    _ => Span::default(),
+                };
+                self.need(V5_6, span, "a range whose size is computed")?;
+                self.head(3, op::SUB);
+                self.operand(end)?;
+                self.operand(start)
+            }
         }
     }
 }

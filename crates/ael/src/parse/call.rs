@@ -4,46 +4,48 @@ use super::{Parser, Result, depth};
 use crate::constant::Param;
 use crate::emit::op;
 use crate::error::{AelErrorKind, Span};
+use crate::functions::flag::{CREATE_ONLY, UPDATE_ONLY};
 use crate::functions::{self, Method, Shape};
 use crate::lexer::Token;
 use crate::tree::{Kind, Node, Path, Root, What};
 use crate::types::{Class, Ty, Type};
 
-/// A function that stands alone: its name, how many arguments it has (`None`: two or more), its operation, and their
-/// type (`None`: numbers of one type).
-type Function = (&'static str, Option<usize>, u8, Option<Type>, Option<Type>);
+/// A function that stands alone: its name, the names of its arguments (`None`: two or more without names), its
+/// operation, and their type (`None`: numbers of one type).
+type Function = (&'static str, Option<&'static [&'static str]>, u8, Option<Type>, Option<Type>);
 
 const FUNCTIONS: [Function; 15] = [
-    ("abs", Some(1), op::ABS, None, None),
-    ("ceil", Some(1), op::CEIL, Some(Type::Float), Some(Type::Float)),
-    ("floor", Some(1), op::FLOOR, Some(Type::Float), Some(Type::Float)),
-    ("log", Some(2), op::LOG, Some(Type::Float), Some(Type::Float)),
-    ("pow", Some(2), op::POW, Some(Type::Float), Some(Type::Float)),
+    ("abs", Some(&["x"]), op::ABS, None, None),
+    ("ceil", Some(&["x"]), op::CEIL, Some(Type::Float), Some(Type::Float)),
+    ("floor", Some(&["x"]), op::FLOOR, Some(Type::Float), Some(Type::Float)),
+    ("log", Some(&["value", "base"]), op::LOG, Some(Type::Float), Some(Type::Float)),
+    ("pow", Some(&["base", "exponent"]), op::POW, Some(Type::Float), Some(Type::Float)),
     ("min", None, op::MIN, None, None),
     ("max", None, op::MAX, None, None),
     ("exclusive", None, op::EXCLUSIVE, Some(Type::Bool), Some(Type::Bool)),
-    ("countOneBits", Some(1), op::COUNT, Some(Type::Int), Some(Type::Int)),
-    ("findBitLeft", Some(2), op::LSCAN, Some(Type::Int), Some(Type::Int)),
-    ("findBitRight", Some(2), op::RSCAN, Some(Type::Int), Some(Type::Int)),
-    ("lscan", Some(2), op::LSCAN, Some(Type::Int), Some(Type::Int)),
-    ("rscan", Some(2), op::RSCAN, Some(Type::Int), Some(Type::Int)),
-    ("geoCompare", Some(2), op::GEO, Some(Type::Geo), Some(Type::Bool)),
-    ("count", Some(1), op::COUNT, Some(Type::Int), Some(Type::Int)),
+    ("countOneBits", Some(&["x"]), op::COUNT, Some(Type::Int), Some(Type::Int)),
+    ("findBitLeft", Some(&["x", "value"]), op::LSCAN, Some(Type::Int), Some(Type::Int)),
+    ("findBitRight", Some(&["x", "value"]), op::RSCAN, Some(Type::Int), Some(Type::Int)),
+    ("lscan", Some(&["x", "value"]), op::LSCAN, Some(Type::Int), Some(Type::Int)),
+    ("rscan", Some(&["x", "value"]), op::RSCAN, Some(Type::Int), Some(Type::Int)),
+    ("geoCompare", Some(&["a", "b"]), op::GEO, Some(Type::Geo), Some(Type::Bool)),
+    ("count", Some(&["x"]), op::COUNT, Some(Type::Int), Some(Type::Int)),
 ];
 
 impl<'a> Parser<'a, '_> {
     /// A function that stands alone, whose "(" comes next.
+    #[inline(never)]
     pub(super) fn function(&mut self, name: &'a str, span: Span) -> Result<Node<'a>> {
         if name == "geoJson" || name == "geo" {
             return self.geo(span);
         }
-        let Some((_, count, code, takes, gives)) = FUNCTIONS.iter().find(|function| function.0 == name) else {
+        let Some((_, names, code, takes, gives)) = FUNCTIONS.iter().find(|function| function.0 == name) else {
             return Err(self.syntax(span, format!("there is no function \"{name}\"")));
         };
-        let (arguments, end) = self.arguments()?;
-        let fits = count.map_or(arguments.len() >= 2, |count| arguments.len() == count);
+        let (arguments, end) = self.arguments_of(name, *names)?;
+        let fits = names.map_or(arguments.len() >= 2, |names| arguments.len() == names.len());
         if !fits {
-            let expected = count.map_or_else(|| "two or more".to_owned(), |count| count.to_string());
+            let expected = names.map_or_else(|| "two or more".to_owned(), |names| names.len().to_string());
             let text = format!("{name}() takes {expected} arguments, {} given", arguments.len());
             return Err(self.syntax(span.to(end), text));
         }
@@ -79,7 +81,31 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
+    /// Arguments of a function that stands alone, with or without names; those with names may stand in any order.
+    fn arguments_of(&mut self, function: &str, names: Option<&[&str]>) -> Result<(Vec<Node<'a>>, Span)> {
+        self.expect("(", "and arguments")?;
+        let mut given: Vec<(usize, Node<'a>)> = Vec::new();
+        let mut next = 0;
+        let end = loop {
+            if given.is_empty() && self.is(")")? {
+                break self.next()?.1;
+            }
+            let position = |name: &str| names.unwrap_or_default().iter().position(|known| *known == name);
+            let (place, at) = self.argument_place(function, position, &mut next)?;
+            if given.iter().any(|(known, _)| *known == place) {
+                return Err(self.syntax(at, "the argument is given twice"));
+            }
+            given.push((place, self.expression(0)?));
+            if !self.take(",")? {
+                break self.expect(")", "or \",\" behind an argument")?;
+            }
+        };
+        given.sort_by_key(|(place, _)| *place);
+        Ok((given.into_iter().map(|(_, argument)| argument).collect(), end))
+    }
+
     /// `geoJson('..')`: a constant.
+    #[inline(never)]
     fn geo(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "and GeoJSON text")?;
         let (token, span) = self.next()?;
@@ -92,36 +118,53 @@ impl<'a> Parser<'a, '_> {
         self.constant(value, start.to(end))
     }
 
-    /// Functions that are called on a value: `.name(..)`, any number of them.
+    /// What follows a value: functions that are called on it, and steps into it.
     pub(super) fn methods(&mut self, mut value: Node<'a>) -> Result<Node<'a>> {
-        // A number that follows a point is no function: tokens are read by the path itself.
         loop {
-            // "1.asFloat()": the lexer leaves the point alone where no digit follows.
-            if self.ahead.is_none() {
-                self.lexer.skip_space()?;
-                if self.lexer.byte() != Some(b'.') {
-                    return Ok(value);
+            // The path reads the text itself: what has been read ahead is given back.
+            match &self.ahead {
+                Some((Token::Symbol("."), span)) => {
+                    self.lexer.at = span.start;
+                    self.ahead = None;
                 }
-            } else if !self.is(".")? {
-                return Ok(value);
-            }
-            self.ahead = None;
-            if self.lexer.byte() == Some(b'.') {
-                self.lexer.at += 1;
-            }
-            let (token, span) = self.next()?;
-            match token {
-                Token::Ident(name) if self.is("(")? => value = self.method(value, name, span)?,
-                Token::Ident(_) | Token::Str(_) | Token::Symbol("[" | "{" | "*") => {
-                    return Err(self.unsupported(span, "a path into the result of a function or of an expression"));
-                }
-                token => {
-                    return Err(
-                        self.syntax(span, format!("expected the name of a function, found {}", token.describe()))
-                    );
+                Some(_) => return Ok(value),
+                None => {
+                    self.lexer.skip_space()?;
+                    if self.lexer.byte() != Some(b'.') {
+                        return Ok(value);
+                    }
                 }
             }
+            let (ty, span) = (value.ty, value.span);
+            value = self.steps(Root::Value(Box::new(value)), ty, span)?;
         }
+    }
+
+    /// Flags behind a call, as in `:NO_FAIL`: their bits, and where they end.
+    #[inline(never)]
+    pub(super) fn flags(&mut self, call: &str, allowed: &[(&str, u8)], mut end: Span) -> Result<(u8, Span)> {
+        let mut bits = 0;
+        while self.ahead.is_none() && self.lexer.eat(":")? {
+            self.lexer.skip_space()?;
+            let start = self.lexer.at;
+            let word = self.lexer.word(&[]);
+            let span = Span::new(start, self.lexer.at.max(start + 1));
+            let Some((_, bit)) = allowed.iter().find(|(name, _)| *name == word) else {
+                let names: Vec<String> = allowed.iter().map(|(name, _)| format!(":{name}")).collect();
+                let hint = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                return Err(self.syntax(span, format!("{call}() has no flag \"{word}\"; it has {hint}")));
+            };
+            if bits & bit == *bit && word != "NO_FAIL" {
+                return Err(self.syntax(span, format!("the flag \"{word}\" is given twice")));
+            }
+            bits |= bit;
+            end = span;
+        }
+        let both = CREATE_ONLY.1 | UPDATE_ONLY.1;
+        if bits & both == both && allowed.contains(&CREATE_ONLY) && allowed.contains(&UPDATE_ONLY) {
+            return Err(self.syntax(end, "CREATE_ONLY and UPDATE_ONLY exclude each other"));
+        }
+        Ok((bits, end))
     }
 
     /// A function that is called on a value; its "(" comes next.
@@ -142,8 +185,14 @@ impl<'a> Parser<'a, '_> {
             _ => {}
         }
         let Some(method) = functions::method(name) else {
-            if functions::WRITES.contains(&name) {
-                return Err(self.unsupported(span, &format!("{name}(), which changes a value")));
+            let instead = match name {
+                "set" | "put" => " (setTo() sets a value)",
+                "increment" => " (add() adds to a number)",
+                "prepend" | "concat" => " (\"+\" joins strings)",
+                _ => "",
+            };
+            if !instead.is_empty() {
+                return Err(self.syntax(span, format!("there is no function \"{name}\"{instead}")));
             }
             return Err(self.syntax(span, format!("there is no function \"{name}\" to call on a value")));
         };
@@ -156,13 +205,20 @@ impl<'a> Parser<'a, '_> {
             None => {}
         }
         let (arguments, end) = self.named_arguments(method, span)?;
+        let (flags, end) = self.flags(name, method.flags, end)?;
+        if matches!(method.shape, Shape::ReadSigned | Shape::ModifySigned)
+            && let Some(signed) = arguments.get(method.required)
+            && !matches!(signed.kind, Kind::Constant(_))
+        {
+            return Err(self.syntax(signed.span, "this argument is true or false: a constant"));
+        }
         let depth = depth(&arguments).max(value.depth);
         let span = value.span.to(end);
         let ty = Ty::Known(method.gives);
         if method.shape == Shape::Plain && self.types.known(value.ty) == Some(Type::String) {
             return Ok(value);
         }
-        self.node(Kind::Method { method, receiver: Box::new(value), arguments }, ty, span, depth)
+        self.node(Kind::Method { method, receiver: Box::new(value), arguments, flags }, ty, span, depth)
     }
 
     /// Arguments with or without names; those with names may stand in any order.
@@ -174,8 +230,9 @@ impl<'a> Parser<'a, '_> {
             if self.is(")")? {
                 break self.next()?.1;
             }
-            let (place, at) = self.argument_place(method, &mut next)?;
-            let argument = self.expression(0)?;
+            let position = |name: &str| method.arguments.iter().position(|(known, _)| *known == name);
+            let (place, at) = self.argument_place(method.name, position, &mut next)?;
+            let argument = self.inner()?;
             match method.arguments.get(place) {
                 Some((_, Some(kind))) => self.expect_type(&argument, *kind)?,
                 Some((_, None)) if self.types.known(argument.ty).is_none() => self.expect_type(&argument, Type::Hll)?,
@@ -203,13 +260,19 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Which argument comes next; takes its name if it has one.
-    fn argument_place(&mut self, method: &Method, next: &mut usize) -> Result<(usize, Span)> {
+    #[inline(never)]
+    fn argument_place(
+        &mut self,
+        function: &str,
+        position: impl Fn(&str) -> Option<usize>,
+        next: &mut usize,
+    ) -> Result<(usize, Span)> {
         self.peek()?;
         if let Some((Token::Ident(name), span)) = self.ahead.clone() {
             let after = self.lexer.rest().trim_start();
             if after.starts_with(':') {
-                let Some(place) = method.arguments.iter().position(|(known, _)| *known == name) else {
-                    return Err(self.syntax(span, format!("{}() has no argument \"{name}\"", method.name)));
+                let Some(place) = position(name) else {
+                    return Err(self.syntax(span, format!("{function}() has no argument \"{name}\"")));
                 };
                 self.ahead = None;
                 self.expect(":", "behind the name of an argument")?;
@@ -221,6 +284,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Numbers become other numbers, and text that is typed as such is parsed.
+    #[inline(never)]
     fn convert(&mut self, value: Node<'a>, to: Type) -> Result<Node<'a>> {
         let (arguments, end) = self.arguments()?;
         let (span, depth) = (value.span.to(end), value.depth);
@@ -230,7 +294,7 @@ impl<'a> Parser<'a, '_> {
         if self.types.known(value.ty) == Some(Type::String) {
             let method = if to == Type::Int { &PARSE_INT } else { &PARSE_FLOAT };
             let receiver = Box::new(value);
-            return self.node(Kind::Method { method, receiver, arguments }, Ty::Known(to), span, depth);
+            return self.node(Kind::Method { method, receiver, arguments, flags: 0 }, Ty::Known(to), span, depth);
         }
         let (from, code) = if to == Type::Int { (Type::Float, op::TO_INT) } else { (Type::Int, op::TO_FLOAT) };
         self.expect_type(&value, from)?;
@@ -238,6 +302,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `regexReplace(pattern: /../, replace: '..')`
+    #[inline(never)]
     fn regex_replace(&mut self, value: Node<'a>) -> Result<Node<'a>> {
         self.expect_type(&value, Type::String)?;
         self.expect("(", "and a regular expression")?;
@@ -267,20 +332,22 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// How many items a path has, or whether there are any: what `count()` and `exists()` of a path give.
-    pub(super) fn counted(&mut self, mut path: Path<'a>, span: Span, exists: bool, depth: u16) -> Result<Node<'a>> {
+    #[inline(never)]
+    pub(super) fn counted(&mut self, mut path: Box<Path<'a>>, span: Span, exists: bool) -> Result<Node<'a>> {
         use crate::tree::return_type::{COUNT, EXISTS};
         let plural = path.steps.last().is_some_and(|step| step.select.is_plural());
         let ty = Ty::Known(if exists { Type::Bool } else { Type::Int });
         path.what = match (exists, &path.root) {
             (true, Root::Bin(_)) if path.steps.is_empty() => What::BinExists,
             (true, _) if path.steps.is_empty() => {
-                return Err(self.syntax(span, "what a filter looks at does exist"));
+                return Err(self.syntax(span, "exists() is for bins and what is in them: a value does exist"));
             }
             (true, _) => What::Return(EXISTS),
             (false, _) if plural => What::Return(COUNT),
             (false, _) => What::Size,
         };
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        let depth = path.depth;
+        self.node(Kind::Path(path), ty, span, depth)
     }
 }
 
@@ -295,6 +362,7 @@ const fn parse_number(name: &'static str, code: u8, gives: Type) -> Method {
         required: 0,
         gives,
         since: crate::Version::new(8, 2, 0),
+        flags: &[],
     }
 }
 

@@ -4,6 +4,7 @@
 //! error points at the place where they meet. Every descent is counted: nothing recurses deeper than [`MAX_DEPTH`].
 
 mod call;
+mod change;
 mod path;
 mod selector;
 
@@ -48,7 +49,7 @@ const fn infix(symbol: &'static str, binds: u8, code: u8, what: Operands) -> Inf
 }
 
 /// How tightly `not` binds.
-const UNARY: u8 = 9;
+const UNARY: u8 = 11;
 
 static INFIX: [Infix; 22] = [
     infix("or", 1, op::OR, Operands::Logic),
@@ -61,18 +62,18 @@ static INFIX: [Infix; 22] = [
     infix("<=", 3, op::LE, Operands::Compare),
     infix("in", 3, 0, Operands::In),
     infix("=~", 3, 0, Operands::Regex),
-    infix("&", 4, op::INT_AND, Operands::Ints),
+    infix("&", 6, op::INT_AND, Operands::Ints),
     infix("|", 4, op::INT_OR, Operands::Ints),
-    infix("^", 4, op::INT_XOR, Operands::Ints),
-    infix("<<", 5, op::LSHIFT, Operands::Ints),
-    infix(">>", 5, op::ARSHIFT, Operands::Ints),
-    infix(">>>", 5, op::RSHIFT, Operands::Ints),
-    infix("+", 6, op::ADD, Operands::Add),
-    infix("-", 6, op::SUB, Operands::Numbers),
-    infix("*", 7, op::MUL, Operands::Numbers),
-    infix("/", 7, op::DIV, Operands::Numbers),
-    infix("%", 7, op::MOD, Operands::Ints),
-    Infix { symbol: "**", binds: 8, right: true, code: op::POW, what: Operands::Floats },
+    infix("^", 5, op::INT_XOR, Operands::Ints),
+    infix("<<", 7, op::LSHIFT, Operands::Ints),
+    infix(">>", 7, op::ARSHIFT, Operands::Ints),
+    infix(">>>", 7, op::RSHIFT, Operands::Ints),
+    infix("+", 8, op::ADD, Operands::Add),
+    infix("-", 8, op::SUB, Operands::Numbers),
+    infix("*", 9, op::MUL, Operands::Numbers),
+    infix("/", 9, op::DIV, Operands::Numbers),
+    infix("%", 9, op::MOD, Operands::Ints),
+    Infix { symbol: "**", binds: 10, right: true, code: op::POW, what: Operands::Floats },
 ];
 
 const COMPARE_BINDS: u8 = 3;
@@ -290,6 +291,11 @@ impl<'a, 'p> Parser<'a, 'p> {
         })
     }
 
+    /// An expression inside a path. It counts as two levels: as deep, it needs twice the stack of others.
+    fn inner(&mut self) -> Result<Node<'a>> {
+        self.deeper(|parser| parser.expression(0))
+    }
+
     fn logic(&mut self, infix: &Infix, first: Node<'a>) -> Result<Node<'a>> {
         let mut parts = vec![first];
         loop {
@@ -317,6 +323,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         self.node(Kind::Operation(code, parts), gives, span, depth)
     }
 
+    #[inline(never)]
     fn combine(&mut self, infix: &Infix, at: Span, left: Node<'a>, right: Node<'a>) -> Result<Node<'a>> {
         let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
         match infix.what {
@@ -351,6 +358,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         }
     }
 
+    #[inline(never)]
     fn regex(&mut self, text: Node<'a>) -> Result<Node<'a>> {
         self.expect_type(&text, Type::String)?;
         let (pattern, flags, span) = self.pattern(false)?;
@@ -410,6 +418,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         self.operation_of(op::SUB, vec![operand], ty)
     }
 
+    #[inline(never)]
     fn constant(&mut self, value: Param, span: Span) -> Result<Node<'a>> {
         let Some(kind) = value.kind() else {
             let text = "NIL, INF and * have no type, so that nothing can be compared with them; \
@@ -453,6 +462,10 @@ impl<'a, 'p> Parser<'a, 'p> {
                 if self.is("(")? {
                     return self.function(name, span);
                 }
+                if let Some(kind) = Type::of_name(name) {
+                    // What type() of a bin gives.
+                    return self.constant(Param::from(kind.particle()), span);
+                }
                 let text = format!("\"{name}\" is no value: a bin is $.{name}, a string is '{name}'");
                 Err(self.syntax(span, text))
             }
@@ -463,6 +476,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         }
     }
 
+    #[inline(never)]
     fn not(&mut self) -> Result<Node<'a>> {
         let operand = if self.take("(")? {
             let operand = self.expression(0)?;
@@ -475,6 +489,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// `let (x = .., y = ..) then (..)`
+    #[inline(never)]
     fn local(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "behind \"let\"")?;
         let outer = self.scope.len();
@@ -515,6 +530,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// `when (condition => value, .., default => value)`
+    #[inline(never)]
     fn when(&mut self, start: Span) -> Result<Node<'a>> {
         self.expect("(", "behind \"when\"")?;
         let mut parts: Vec<Node<'a>> = Vec::new();
@@ -549,6 +565,7 @@ impl<'a, 'p> Parser<'a, 'p> {
     }
 
     /// A constant whose first token is given. `bare`: a name is a string.
+    #[inline(never)]
     fn literal(&mut self, token: Token<'a>, span: Span, bare: bool) -> Result<(Param, Span)> {
         self.count(span)?;
         let value = match token {
@@ -576,6 +593,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         Ok((value, span))
     }
 
+    #[inline(never)]
     fn signed(&mut self, sign: &str, start: Span) -> Result<(Param, Span)> {
         let (token, span) = self.next()?;
         let value = match token {
@@ -588,6 +606,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         value.map(|value| (value, span)).ok_or_else(|| self.syntax(span, "the number does not fit into 64 bits"))
     }
 
+    #[inline(never)]
     fn list(&mut self, start: Span) -> Result<(Param, Span)> {
         let mut items = Vec::new();
         loop {
@@ -611,6 +630,7 @@ impl<'a, 'p> Parser<'a, 'p> {
         Ok(self.literal(token, span, true)?.0)
     }
 
+    #[inline(never)]
     fn map(&mut self, start: Span) -> Result<(Param, Span)> {
         let mut pairs: Vec<(MapKey, Param)> = Vec::new();
         let end = loop {

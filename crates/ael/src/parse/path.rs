@@ -7,7 +7,7 @@ use crate::constant::Param;
 use crate::emit::op;
 use crate::error::{AelErrorKind, Span};
 use crate::lexer::Token;
-use crate::tree::{Kind, Node, Path, Root, Select, Step, What, return_type};
+use crate::tree::{Kind, Node, Operand, Path, Root, Select, Step, What, return_type};
 use crate::types::{Class, Ty, Type};
 
 /// Most bytes of a bin's name.
@@ -67,6 +67,7 @@ impl<'a> Parser<'a, '_> {
         self.steps(Root::Bin(name), ty, span)
     }
 
+    #[inline(never)]
     fn bin_name(&mut self, at: usize) -> Result<Cow<'a, str>> {
         match self.lexer.byte() {
             Some(b'\'' | b'"') => self.lexer.text(),
@@ -100,7 +101,7 @@ impl<'a> Parser<'a, '_> {
         let before = self.lexer.at;
         if self.lexer.eat(":")? {
             self.lexer.skip_space()?;
-            if self.lexer.word(&[]) == "local" && self.lexer.eat(":")? {
+            if matches!(self.lexer.word(&[]), "local" | "LOCAL") && self.lexer.eat(":")? {
                 return self.type_name().map(Ty::Known);
             }
             self.lexer.at = before;
@@ -113,6 +114,7 @@ impl<'a> Parser<'a, '_> {
         Ok(ty)
     }
 
+    #[inline(never)]
     fn type_name(&mut self) -> Result<Type> {
         self.lexer.skip_space()?;
         let start = self.lexer.at;
@@ -121,9 +123,7 @@ impl<'a> Parser<'a, '_> {
         match name {
             "BOOLEAN" => return Ok(Type::Bool),
             "INTEGER" => return Ok(Type::Int),
-            "KEY_ORDERED" | "SORTED" | "ORDERED" | "UNORDERED" | "KEY_VALUE_ORDERED" | "NO_FAIL" => {
-                return Err(self.unsupported(span, &format!("the suffix \":{name}\", for what changes a value")));
-            }
+            "PERSIST_INDEX" => return Err(self.unsupported(span, "the suffix \":PERSIST_INDEX\"")),
             _ => {}
         }
         Type::of_name(name).ok_or_else(|| {
@@ -133,6 +133,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Something that the server knows of a record; its "(" has been read.
+    #[inline(never)]
     fn record(&mut self, name: &str, span: Span) -> Result<Node<'a>> {
         if name == "digestModulo" {
             let (token, at) = self.next()?;
@@ -175,10 +176,30 @@ impl<'a> Parser<'a, '_> {
         self.steps(Root::Item(part), ty, span)
     }
 
-    fn steps(&mut self, root: Root<'a>, root_ty: Ty, start: Span) -> Result<Node<'a>> {
-        let mut path =
-            Path { root, root_ty, root_span: start, steps: Vec::new(), value_ty: root_ty, what: What::Value };
-        let mut depth = 0;
+    pub(super) fn steps(&mut self, root: Root<'a>, root_ty: Ty, start: Span) -> Result<Node<'a>> {
+        let depth = if let Root::Value(node) = &root { node.depth } else { 0 };
+        let mut path = Box::new(Path {
+            root,
+            root_ty,
+            root_span: start,
+            steps: Vec::new(),
+            value_ty: root_ty,
+            what: What::Value,
+            depth,
+            root_create: None,
+            create_span: None,
+        });
+        if let Some((name, at)) = self.walk(&mut path, start)? {
+            return self.end(path, name, start, at);
+        }
+        let end = Span::new(start.start, self.lexer.at);
+        self.value(path, trimmed(self.lexer.text, end))
+    }
+
+    /// Reads steps, to the end of the path or to the name of a function, which it gives with its place. Apart, so that
+    /// what the function has for arguments does not find this on the stack.
+    #[inline(never)]
+    fn walk(&mut self, path: &mut Path<'a>, start: Span) -> Result<Option<(&'a str, usize)>> {
         loop {
             self.lexer.skip_space()?;
             let at = self.lexer.at;
@@ -186,6 +207,9 @@ impl<'a> Parser<'a, '_> {
             match self.lexer.byte() {
                 Some(b':') => {
                     self.lexer.at += 1;
+                    if self.create(path)? {
+                        continue;
+                    }
                     let kind = self.type_name()?;
                     let whole = span(self);
                     self.unify(path.value_ty, Ty::Known(kind), whole)?;
@@ -193,27 +217,26 @@ impl<'a> Parser<'a, '_> {
                 Some(b'[') if matches!(path.steps.last(), Some(Step { select: Select::Each(None), .. })) => {
                     self.lexer.at += 1;
                     let filter = self.filter()?;
-                    depth = depth.max(filter.depth);
+                    path.depth = path.depth.max(filter.depth);
                     if let Some(step) = path.steps.last_mut() {
                         step.select = Select::Each(Some(Box::new(filter)));
                     }
                 }
                 Some(b'&') if self.lexer.rest().starts_with("&[?") => {
-                    return Err(self.unsupported(span(self), "a filter on selected keys"));
+                    self.lexer.at += 2;
+                    self.and_filter(path, at)?;
                 }
                 Some(b'.') => {
                     self.lexer.at += 1;
                     self.lexer.skip_space()?;
                     if let Some(name) = self.function_name()? {
-                        return self.end(path, name, start, at, depth);
+                        return Ok(Some((name, at)));
                     }
-                    self.step(&mut path, start)?;
+                    self.step(path, start)?;
                 }
-                _ => break,
+                _ => return Ok(None),
             }
         }
-        let end = Span::new(start.start, self.lexer.at);
-        self.value(path, trimmed(self.lexer.text, end), depth)
     }
 
     /// The name of a function whose call comes next; nothing is taken if it is none.
@@ -235,7 +258,7 @@ impl<'a> Parser<'a, '_> {
         let (in_map, select) = match self.lexer.byte() {
             Some(open @ (b'{' | b'[')) => {
                 self.lexer.at += 1;
-                if let Some(selected) = self.selector(open == b'{')? {
+                if let Some(selected) = self.selector(open == b'{', &mut path.depth)? {
                     selected
                 } else {
                     // An older way to say that it is a map or list.
@@ -248,10 +271,11 @@ impl<'a> Parser<'a, '_> {
                 (None, Select::Each(None))
             }
             Some(b'(') => {
-                let span = Span::new(at, at + 1);
-                return Err(self.unsupported(span, "a step of a path that is an expression"));
+                self.lexer.at += 1;
+                let (key, _) = self.parenthesized(Span::new(at, at + 1), &mut path.depth)?;
+                (Some(true), Select::Key(key))
             }
-            _ => (Some(true), Select::Key(self.key(at)?)),
+            _ => (Some(true), Select::Key(Operand::Constant(self.key(at)?))),
         };
         let span = Span::new(at, self.lexer.at);
         self.count(span)?;
@@ -264,9 +288,17 @@ impl<'a> Parser<'a, '_> {
         }
         if let Some(before) = path.steps.last()
             && matches!(before.select, Select::Many { .. })
+            && before.select.keys().is_none()
         {
             let text = "only the last step of a path can select several (a wildcard \"*\" can stand before others)";
             return Err(self.syntax(before.span, text));
+        }
+        if path.steps.last().is_some_and(|before| before.select.keys().is_some()) {
+            // What the keys select is looked at one by one.
+            path.value_ty = self.types.open(Class::Any);
+        }
+        if path.steps.last().is_some_and(|before| before.select.is_dynamic()) {
+            self.fold(path)?;
         }
         if let Some(in_map) = in_map {
             let kind = if in_map { Type::Map } else { Type::List };
@@ -278,10 +310,11 @@ impl<'a> Parser<'a, '_> {
             Select::Many { .. } | Select::Value(_) => Ty::Known(Type::List),
             _ => self.types.open(Class::Any),
         };
-        path.steps.push(Step { in_map, select, span });
+        path.steps.push(Step { in_map, select, span, create: None });
         Ok(())
     }
 
+    #[inline(never)]
     fn key(&mut self, at: usize) -> Result<Param> {
         match self.lexer.byte() {
             Some(b'\'' | b'"') => Ok(Param::from(self.lexer.text()?.as_ref())),
@@ -340,19 +373,30 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A path that ends with no function.
-    fn value(&mut self, mut path: Path<'a>, span: Span, depth: u16) -> Result<Node<'a>> {
+    fn value(&mut self, mut path: Box<Path<'a>>, span: Span) -> Result<Node<'a>> {
+        self.no_create(&path)?;
+        let depth = path.depth;
         let mut ty = path.value_ty;
+        if path.steps.is_empty()
+            && let Root::Value(node) = path.root
+        {
+            return Ok(*node);
+        }
         if path.has_wildcard() {
             path.what = What::Select(1);
             ty = Ty::Known(Type::List);
         }
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        self.node(Kind::Path(path), ty, span, depth)
     }
 
     /// A path that ends with a function; its name has been read.
-    fn end(&mut self, mut path: Path<'a>, name: &'a str, start: Span, at: usize, depth: u16) -> Result<Node<'a>> {
+    fn end(&mut self, mut path: Box<Path<'a>>, name: &'a str, start: Span, at: usize) -> Result<Node<'a>> {
         let name_span = Span::new(self.lexer.at - name.len(), self.lexer.at);
         let before = trimmed(self.lexer.text, Span::new(start.start, at));
+        if let Some((verb, flags)) = super::change::verb(name) {
+            return self.change(path, verb, flags, name_span);
+        }
+        self.no_create(&path)?;
         let flags = match name {
             "getValues" => Some((What::Value, What::Select(1))),
             "getKeys" => Some((What::Return(return_type::KEY), What::Select(2))),
@@ -361,34 +405,47 @@ impl<'a> Parser<'a, '_> {
             _ => None,
         };
         if let Some((plain, wild)) = flags {
-            return self.getter(path, name, start, plain, wild, depth);
+            return self.getter(path, name, start, plain, wild);
         }
         match name {
             "count" | "exists" if path.has_wildcard() => {
-                let value = self.value(path, before, depth)?;
+                let value = self.value(path, before)?;
                 if name == "count" {
                     return self.method(value, name, name_span);
                 }
-                Err(self.unsupported(name_span, "exists() behind a wildcard (count() > 0 says the same)"))
+                let span = start.to(self.no_arguments(name)?);
+                let depth = value.depth;
+                let size = self.node(Kind::ListSize(Box::new(value)), Ty::Known(Type::Int), span, depth)?;
+                let none = self.constant(Param::from(0), span)?;
+                self.operation_of(op::GT, vec![size, none], Ty::Known(Type::Bool))
+            }
+            "count" if matches!(path.root, Root::Value(_)) && path.steps.is_empty() && !self.is_map(&path) => {
+                let value = self.value(path, before)?;
+                self.method(value, name, name_span)
             }
             "count" | "exists" => {
                 let end = self.no_arguments(name)?;
-                self.counted(path, start.to(end), name == "exists", depth)
+                self.counted(path, start.to(end), name == "exists")
             }
+            "getMaps" | "getIndexes" | "getRanks" => self.placed(path, name, start),
             "type" if path.steps.is_empty() => {
                 let end = self.no_arguments(name)?;
                 match path.root {
                     Root::Bin(name) => self.node(Kind::BinType(name), Ty::Known(Type::Int), start.to(end), 0),
-                    Root::Item(_) => Err(self.syntax(name_span, "type() is for bins")),
+                    _ => Err(self.syntax(name_span, "type() is for bins")),
                 }
             }
             "get" => {
                 let ty = self.get(&mut path, name_span)?;
                 let span = Span::new(start.start, self.lexer.at);
-                self.node(Kind::Path(Box::new(path)), ty, span, depth)
+                if path.what == What::Return(return_type::KEY_VALUE) {
+                    return self.pairs(path, span);
+                }
+                let depth = path.depth;
+                self.node(Kind::Path(path), ty, span, depth)
             }
             _ => {
-                let value = self.value(path, before, depth)?;
+                let value = self.value(path, before)?;
                 self.method(value, name, name_span)
             }
         }
@@ -399,16 +456,17 @@ impl<'a> Parser<'a, '_> {
         self.expect(")", &format!("({name}() takes no arguments)"))
     }
 
+    #[inline(never)]
     fn getter(
         &mut self,
-        mut path: Path<'a>,
+        mut path: Box<Path<'a>>,
         name: &str,
         start: Span,
         plain: What,
         wild: What,
-        depth: u16,
     ) -> Result<Node<'a>> {
         let end = self.no_arguments(name)?;
+        let depth = path.depth;
         let span = start.to(end);
         let in_map = path.steps.last().and_then(|step| step.in_map);
         path.what = match path.has_wildcard() {
@@ -424,6 +482,7 @@ impl<'a> Parser<'a, '_> {
             false => plain,
         };
         let ty = match path.what {
+            What::Return(return_type::KEY_VALUE) => return self.pairs(path, span),
             What::Value => path.value_ty,
             What::Return(return_type::ORDERED_MAP) => Ty::Known(Type::Map),
             // The key of a single step is no list.
@@ -433,10 +492,113 @@ impl<'a> Parser<'a, '_> {
             What::Select(0) => path.root_ty,
             _ => Ty::Known(Type::List),
         };
-        self.node(Kind::Path(Box::new(path)), ty, span, depth)
+        self.node(Kind::Path(path), ty, span, depth)
+    }
+
+    /// What `getMaps()`, `getIndexes()` and `getRanks()` give; the name has been read.
+    #[inline(never)]
+    fn placed(&mut self, mut path: Box<Path<'a>>, name: &str, start: Span) -> Result<Node<'a>> {
+        let end = self.no_arguments(name)?;
+        let maps = name == "getMaps";
+        let allowed: &[(&str, u8)] = if maps { &[("UNORDERED", 1)] } else { &[("REVERSE", 1)] };
+        let (flags, end) = self.flags(name, allowed, end)?;
+        let span = start.to(end);
+        let (plural, in_map) = match path.steps.last() {
+            Some(step) if !path.has_wildcard() => (step.select.is_plural(), step.in_map == Some(true)),
+            _ => return Err(self.syntax(span, format!("{name}() is for what one selector selects, as in {{0:3}}"))),
+        };
+        if maps && !(plural && in_map) {
+            return Err(self.syntax(span, "getMaps() is for several pairs of a map, as in {@a,b}"));
+        }
+        let number = match (name, flags) {
+            ("getMaps", 0) => return_type::ORDERED_MAP,
+            ("getMaps", _) => return_type::UNORDERED_MAP,
+            ("getIndexes", 0) => return_type::INDEX,
+            ("getIndexes", _) => return_type::REVERSE_INDEX,
+            (_, 0) => return_type::RANK,
+            _ => return_type::REVERSE_RANK,
+        };
+        path.what = What::Return(number);
+        let kind = match (maps, plural) {
+            (true, _) => Type::Map,
+            (false, true) => Type::List,
+            (false, false) => Type::Int,
+        };
+        let depth = path.depth;
+        self.node(Kind::Path(path), Ty::Known(kind), span, depth)
+    }
+
+    /// Keys and values in turn. Servers answer those of a selector as a map, of which a path gives the list.
+    #[inline(never)]
+    fn pairs(&mut self, mut path: Box<Path<'a>>, span: Span) -> Result<Node<'a>> {
+        path.what = What::Return(return_type::ORDERED_MAP);
+        let (depth, map) = (path.depth, Ty::Known(Type::Map));
+        let node = self.node(Kind::Path(path), map, span, depth)?;
+        let depth = node.depth;
+        let all = Step { in_map: None, select: Select::Each(None), span, create: None };
+        let pairs = Path {
+            root: Root::Value(Box::new(node)),
+            root_ty: map,
+            root_span: span,
+            steps: vec![all],
+            value_ty: map,
+            what: What::Select(3),
+            depth,
+            root_create: None,
+            create_span: None,
+        };
+        self.node(Kind::Path(Box::new(pairs)), Ty::Known(Type::List), span, depth)
+    }
+
+    /// Whether what the path names is known to be a map.
+    fn is_map(&self, path: &Path<'a>) -> bool {
+        self.types.known(path.value_ty) == Some(Type::Map)
+    }
+
+    /// Makes the path so far the value that the rest of it starts with: expressions cannot stand in contexts.
+    #[inline(never)]
+    fn fold(&mut self, path: &mut Path<'a>) -> Result<()> {
+        let (ty, span) = (path.value_ty, path.root_span.to(path.steps.last().map_or(path.root_span, |step| step.span)));
+        // Stands in until the next line.
+        let root = std::mem::replace(&mut path.root, Root::Item(1));
+        let first = Box::new(Path {
+            root,
+            root_ty: path.root_ty,
+            root_span: path.root_span,
+            steps: std::mem::take(&mut path.steps),
+            value_ty: ty,
+            what: What::Value,
+            depth: path.depth,
+            root_create: path.root_create,
+            create_span: path.create_span,
+        });
+        let node = self.value(first, span)?;
+        path.depth = node.depth;
+        path.root = Root::Part(Box::new(node));
+        (path.root_ty, path.root_span) = (ty, span);
+        Ok(())
+    }
+
+    /// A filter on what the step before selects, of which the "&[" has been read.
+    fn and_filter(&mut self, path: &mut Path<'a>, at: usize) -> Result<()> {
+        let filter = self.filter()?;
+        let span = Span::new(at, self.lexer.at);
+        let single = |select: &Select<'a>| !matches!(select, Select::Many { .. } | Select::Value(_));
+        match path.steps.last() {
+            Some(step) if step.select.keys().is_some() || (single(&step.select) && !step.select.is_dynamic()) => {}
+            Some(step) => {
+                return Err(self.unsupported(step.span, "a filter on a range, or on values (only keys can have one)"));
+            }
+            None => return Err(self.syntax(span, "a filter stands behind what is selected: $.m.{@a,b}&[?(@ > 1)]")),
+        }
+        path.depth = path.depth.max(filter.depth);
+        path.value_ty = self.types.open(Class::Any);
+        path.steps.push(Step { in_map: None, select: Select::And(Box::new(filter)), span, create: None });
+        Ok(())
     }
 
     /// `get(type: INT, return: COUNT)`: an older way to say the type, and what is answered.
+    #[inline(never)]
     fn get(&mut self, path: &mut Path<'a>, name: Span) -> Result<Ty> {
         self.expect("(", "")?;
         let mut kind = None;
@@ -522,7 +684,12 @@ impl<'a> Parser<'a, '_> {
                 if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Many { .. })) {
                     return Err(self.syntax(step.span, "a context names one item per step: no ranges, no lists"));
                 }
-                if let Some(step) = path.steps.iter().find(|step| matches!(step.select, Select::Each(Some(_)))) {
+                let filters = |select: &Select<'a>| matches!(select, Select::Each(Some(_)) | Select::And(_));
+                let dynamic = matches!(path.root, Root::Part(_)) || path.steps.iter().any(|s| s.select.is_dynamic());
+                if dynamic || !matches!(path.root, Root::Bin(_)) {
+                    return Err(self.syntax(node.span, "a context has constants only: no expressions"));
+                }
+                if let Some(step) = path.steps.iter().find(|step| filters(&step.select)) {
                     return Err(self.syntax(step.span, "a context has no filters here"));
                 }
                 if path.steps.is_empty() {

@@ -64,7 +64,13 @@ pub(super) struct Group<T> {
 
 /// How many connections so many requests are worth while nothing speaks for more.
 fn start(requests: usize, limits: Limits) -> usize {
-    requests.div_ceil(limits.fair_share).min(limits.spread).max(limits.min).clamp(1, limits.max)
+    // Most of the time there is nothing to divide.
+    let shares = if requests <= limits.fair_share || limits.spread == 1 {
+        limits.spread.min(1)
+    } else {
+        requests.div_ceil(limits.fair_share).min(limits.spread)
+    };
+    shares.max(limits.min).clamp(1, limits.max)
 }
 
 /// Where a request went.
@@ -114,18 +120,18 @@ impl<T> Group<T> {
         limits: Limits,
     ) -> Result<Placed, (Full, Option<T>)> {
         // Nobody overtakes the line: what waits in front may be large and need a connection to run empty.
-        if self.line.is_empty()
-            && let Some(slot) = self.best(request.len(), limits)
-            && let Some(conn) = &mut self.conns[slot]
-        {
-            conn.push(request, call, now);
-            self.loads[slot] = conn.load();
-            self.counters.requests += 1;
-            self.counters.in_flight += 1;
-            return Ok(Placed::On {
-                flush: conn.ask_to_flush().then_some((slot, conn.serial)),
-                grow: self.is_crowded(limits),
-            });
+        if self.line.is_empty() {
+            let width = self.width(self.requests() + 1, limits);
+            if let Some(slot) = self.best(width, request.len(), limits)
+                && let Some(conn) = &mut self.conns[slot]
+            {
+                conn.push(request, call, now);
+                self.loads[slot] = conn.load();
+                self.counters.requests += 1;
+                self.counters.in_flight += 1;
+                let flush = conn.ask_to_flush().then_some((slot, conn.serial));
+                return Ok(Placed::On { flush, grow: self.may_grow_to(width, limits) });
+            }
         }
         let (limit, in_flight) = (limits.max * limits.depth, self.counters.in_flight as usize);
         let waiting = self.line.len();
@@ -167,20 +173,39 @@ impl<T> Group<T> {
         end
     }
 
-    /// The connection for one more request, if one has room: of as many as all requests need, the one with the fewest.
+    /// Of as many connections as `needed`, the one with the fewest requests, and fewer than `depth`.
+    fn least_loaded(&self, needed: usize, depth: usize) -> Option<usize> {
+        /// Beyond so many, two passes are faster that the processor does many at a time.
+        const FEW: usize = 16;
+        if needed > FEW {
+            let slots = &self.loads[..self.slots_of(needed)];
+            let least = slots.iter().copied().min().filter(|&least| usize::from(least) < depth)?;
+            return slots.iter().position(|&load| load == least);
+        }
+        let (mut least, mut found, mut usable) = (depth, None, 0);
+        for (slot, &load) in self.loads.iter().enumerate() {
+            if load == NO_ROOM {
+                continue;
+            }
+            if usize::from(load) < least {
+                (least, found) = (usize::from(load), Some(slot));
+            }
+            usable += 1;
+            if usable == needed || load == 0 {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The connection for one more request, if one has room: of as many as all requests are worth, the one with the fewest.
     ///
     /// The others rest until they are needed, or idle for long enough to be closed. After a burst had opened many, the
     /// requests would otherwise be spread thinly over all of them for good, and every write and read would carry little.
-    fn best(&self, len: usize, limits: Limits) -> Option<usize> {
+    fn best(&self, width: usize, len: usize, limits: Limits) -> Option<usize> {
         let adapts = limits.wait && limits.min < limits.max;
         let depth = if adapts { self.sizing.depth().min(limits.depth) } else { limits.depth };
-        let among = |slots: &[u16]| {
-            // Two passes over small numbers: the first is done many at a time by the processor.
-            let least = slots.iter().copied().min().filter(|&least| usize::from(least) < depth)?;
-            slots.iter().position(|&load| load == least)
-        };
-        let needed = self.slots_of(self.width(self.requests() + 1, limits));
-        let slot = among(&self.loads[..needed])?;
+        let slot = self.least_loaded(width, depth)?;
         let has_room_for =
             |slot: usize| self.conns[slot].as_ref().is_some_and(|c| c.has_room_for(len, limits.max_bytes));
         if has_room_for(slot) {
@@ -195,7 +220,8 @@ impl<T> Group<T> {
     /// Puts waiting requests onto connections with room; `moved` hears each time where one went.
     pub(super) fn advance(&mut self, now: Millis, limits: Limits, mut moved: impl FnMut(Option<(usize, u32)>)) {
         while let Some(len) = self.line.front_len() {
-            let Some(slot) = self.best(len, limits) else { return };
+            let width = self.width(self.requests() + 1, limits);
+            let Some(slot) = self.best(width, len, limits) else { return };
             let Some(conn) = &mut self.conns[slot] else { return };
             let meter = &mut self.meter;
             self.line.pop(|request, call| {
@@ -209,10 +235,10 @@ impl<T> Group<T> {
         }
     }
 
-    /// Whether fewer connections are open or on their way than the requests in flight are worth.
-    fn is_crowded(&self, limits: Limits) -> bool {
+    /// Whether fewer connections are open or on their way than so many, and more may be opened.
+    fn may_grow_to(&self, width: usize, limits: Limits) -> bool {
         let at_hand = self.open - self.retired + self.opening;
-        at_hand < limits.max && at_hand < self.width(self.requests(), limits) && !self.failing
+        at_hand < limits.max.min(width) && !self.failing
     }
 
     /// How many connections to open now; they count as being opened from here on.

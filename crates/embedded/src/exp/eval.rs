@@ -391,6 +391,38 @@ mod tests {
     }
 
     #[test]
+    fn text_that_changes_values_is_evaluated() {
+        for (text, expected) in [
+            ("[1, 2].append(3).append(4) == [1, 2, 3, 4]", Some(true)),
+            ("[1, 2].[0].setTo(9) == [9, 2]", Some(true)),
+            ("[1, 2].[2].setTo(3) == [1, 2, 3]", Some(true)),
+            ("[1, 2].[3].setTo(3) == [1, 2, NIL, 3]", None),
+            ("[2, 1, 2].sort():DROP_DUPS == [1, 2]", Some(true)),
+            ("[1, 2].appendItems([2, 3]):ADD_UNIQUE == [1, 2, 3]", None),
+            ("[1, 2].appendItems([2, 3]):ADD_UNIQUE:PARTIAL == [1, 2, 3]", Some(true)),
+            ("[1, 2, 3].*[?(@ > 1)].modify(@ * 10) == [1, 20, 30]", Some(true)),
+            ("[1, 2, 3].*[?(@index < 2)].remove() == [3]", Some(true)),
+            ("[[1], [2]].[1].append(3) == [[1], [2, 3]]", Some(true)),
+            ("{a: 1}.b.insert(2) == {a: 1, b: 2}", Some(true)),
+            ("{a: 1}.a.insert(2) == {a: 1}", None),
+            ("{a: 1}.a.add(4).a:INT == 5", Some(true)),
+            ("{a: {b: 1}}.a.b.remove().a:MAP.count() == 0", Some(true)),
+            ("{a: 1, b: 2, c: 3}.{@a,b}&[?(@ > 1)].getKeys() == ['b']", Some(true)),
+            ("{a: 1, b: 2}.{0:2}.getKeyValues() == ['a', 1, 'b', 2]", Some(true)),
+            ("let (i = 1) then ([5, 6, 7].[(${i})]:INT == 6)", Some(true)),
+            ("let (i = 1) then ([5, 6, 7].[(${i}):(${i} + 2)] == [6, 7])", Some(true)),
+            ("{a: 1, b: 2}.(when (1 == 1 => 'b', default => 'a')):INT == 2", Some(true)),
+            ("{a: 1, b: 2, c: 3}.{!@(['a', 'b'])}.remove() == {a: 1, b: 2}", Some(true)),
+            ("x'0102'.bitSet(offset: 0, size: 8, value: x'ff').bitGetInt(offset: 0, size: 16) == 0xff02", Some(true)),
+            ("x'ff'.bitGetInt(offset: 0, size: 8, signed: true) == -1", Some(true)),
+            ("x'ff'.bitAdd(offset: 0, size: 8, value: 1) == x'00'", None),
+        ] {
+            let compiled = aerolane_ael::compile(text, &[]).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(truth(compiled.bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn metadata_is_told() {
         assert_eq!(truth(&[0x93, 1, 0x91, 70, 0xa2, 3, b's']), Some(true), "set name");
         assert_eq!(truth(&[0x93, 1, 0x91, 67, 0xcd, 0x0f, 0xa0]), Some(true), "4000 ms since the update");
