@@ -327,7 +327,7 @@ async def test_several_tasks_share_a_stream(seeds, keys):
 @pytest.mark.parametrize("door", ["execute", "scan"])
 async def test_a_result_that_is_there_is_a_coroutine(seeds, keys, dataset, door):
     """What `anext` gives can be awaited, more than once, and be handed to asyncio."""
-    async with Client(seeds) as client:
+    async with aerolane.Client(seeds) as client:
         session = client.create_session()
         await session.upsert(keys).put({"n": 1}).execute()
         stream = await session.query(keys if door == "execute" else dataset).execute()

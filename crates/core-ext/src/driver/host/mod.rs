@@ -34,7 +34,7 @@ use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
 use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
-use crate::lane::{Class, FailureKind, Full, Lane, LATE, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+use crate::lane::{Class, FailureKind, Full, LATE, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{self, Metrics, Stamp};
 use crate::topology::NodeId;
 

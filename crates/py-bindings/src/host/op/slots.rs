@@ -241,7 +241,11 @@ fn bool_ref(value: bool) -> *mut ffi::PyObject {
 
 /// # Safety
 /// `count` arguments stand at `args`.
-pub(in crate::host) unsafe fn arguments(py: Python<'_>, args: *const *mut ffi::PyObject, count: ffi::Py_ssize_t) -> Vec<Bound<'_, PyAny>> {
+pub(in crate::host) unsafe fn arguments(
+    py: Python<'_>,
+    args: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+) -> Vec<Bound<'_, PyAny>> {
     // SAFETY: as the caller says; borrowed for the call.
     (0..count as usize).map(|i| unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) }).collect()
 }
