@@ -54,8 +54,11 @@ class MetricsSettings:
       `latency_shift`, 1 to 63: the shape of histograms
     * `sampler_threshold` out of every `sampler_range` calls are measured. Default: all.
     * `labels`: names and values to tell this client's metrics from others'
-    * `exporter`, `export_interval`, `report_dir`, `report_size_limit`: not supported yet; a `ClusterDefinition` refuses
-      them, except for `MetricsExporterType.NONE`
+    * `exporter`: who gets a snapshot regularly while metrics are on, a `MetricsExporterType` or its name. FILE: files
+      in `report_dir`; CUSTOM: what was added with `Cluster.add_exporter`; NONE: nobody. Default: both.
+    * `export_interval`: how often, at least 1 ms. Default 30 s.
+    * `report_dir`: a directory for a `MetricsWriter`; without it there are no files. `report_size_limit`: a file of so
+      many bytes is followed by another one, at least 1,000,000; 0, the default: never.
 
     Raises `TypeError` for a value of a wrong type and `InvalidArgumentError` for one out of bounds.
     """

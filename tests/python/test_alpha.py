@@ -178,11 +178,12 @@ def test_batches(alpha, dataset):
 def test_transactions(alpha, dataset, name):
     session, key = alpha.session, dataset.id(name)
     tx = getattr(session, name)()
-    assert session.current_transaction is None
-    assert tx.current_transaction == tx.txn
+    assert session.current_transaction is None and session.get_current_transaction() is None
+    assert tx.current_transaction == tx.txn and tx.get_current_transaction() is tx.txn
     alpha.run(tx.upsert(key).put({"n": 1}).execute())
     assert not alpha.run(session.exists(key).first()).as_bool()
     alpha.run(tx.commit())
+    assert tx.get_current_transaction() is None
     assert alpha.run(session.get(key)).bins == {"n": 1}
     of_client = alpha.client.transaction_session if alpha.kind == "async" else alpha.client.create_transactional_session
     tx = of_client(aerolane.Behavior.READ_FAST)
@@ -252,3 +253,42 @@ def test_the_quickstart_without_asyncio(seeds, set_name):
         key = Key("test", set_name, "user-1")
         session.put(key, {"name": "Ann"})
         assert [result.record.bins for result in session.query(key).execute()] == [{"name": "Ann"}]
+
+
+def test_what_a_client_does_without_a_session(alpha, dataset):
+    client, keys = alpha.client, dataset.ids(1, 2)
+    alpha.run(alpha.session.upsert(keys).put({"n": 1}).execute())
+    behavior = aerolane.Behavior.READ_FAST
+    for query in (
+        client.query(keys[0], keys[1]),
+        client.query(keys),
+        client.query(keys=keys),
+        client.query(dataset),
+        client.query(dataset=dataset, behavior=behavior),
+        client.query("test", dataset.set_name),
+        client.query(namespace="test", set_name=dataset.set_name),
+    ):
+        assert type(query) is (aerolane.QueryBuilder if alpha.kind == "async" else aerolane.sync.QueryBuilder)
+        assert {result.key for result in alpha.results(query)} == set(keys)
+    with pytest.raises(TypeError):
+        client.query()
+    name = f"{dataset.set_name}-n"
+    task = alpha.run(client.index(dataset).on_bin("n").named(name).integer().create())
+    task.wait_till_complete_blocking()
+    assert name in {index["name"] for index in alpha.run(alpha.session.list_indexes())}
+    alpha.run(client.index(dataset).named(name).drop())
+    assert client.underlying_client.node_names() == client.native.node_names()
+
+
+def test_connecting_without_a_loop(seeds, set_name):
+    client = aerolane.Client(seeds)
+    for call in (lambda: client.underlying_client, lambda: client.query("test", "s"), lambda: client.index(None)):
+        with pytest.raises((RuntimeError, TypeError)):
+            call()
+    client.connect_blocking()
+    client.connect_blocking()
+    assert client.is_connected
+    client.underlying_client.put_blocking(aerolane.Key("test", set_name, 1), {"n": 1})
+    client.close_blocking()
+    client.close_blocking()
+    assert not client.is_connected

@@ -55,6 +55,7 @@ def test_imports_give_aerolane():
         ("aerospike_sdk.loggers", "SdkLoggers", "aerolane.loggers"),
         ("aerospike_sdk.metrics", "MetricsSnapshot", "aerolane.metrics"),
         ("aerospike_sdk.metrics", "LatencyType", "aerolane.metrics"),
+        ("aerospike_sdk.metrics.export", "MetricsWriter", "aerolane.metrics"),
         ("aerospike_sdk.sync", "ClusterDefinition", "aerolane.sync"),
         ("aerospike_sdk.sync.background", "BackgroundOperationBuilder", "aerolane.sync"),
         ("aerospike_sdk.sync.client", "SyncClient", "aerolane"),

@@ -267,7 +267,10 @@ def test_a_file_that_comes_later(connect, write):
             "line 2, behaviors.file-a.parent: its parents",
         ),
         ("behaviors:\n  READ_FAST: {parent: file-b}", "the predefined behavior READ_FAST keeps its parent"),
-        ("system:\n  DEFAULT:\n    metrics: {exporter: file}", "line 3, system.DEFAULT.metrics.exporter: exporters"),
+        (
+            "system:\n  DEFAULT:\n    metrics: {exporter: disk}",
+            'line 3, system.DEFAULT.metrics.exporter: "disk" is none',
+        ),
     ],
 )
 def test_strictness(connect, write, heard, text, says):
@@ -436,12 +439,7 @@ def test_behaviors_that_a_program_applies():
     assert BehaviorSpec("a") == BehaviorSpec("a", None, {}) != BehaviorSpec("b")
 
 
-def test_exporters_are_refused(where):
-    for wrong in ({"exporter": "file"}, {"report_dir": "/tmp"}, {"export_interval": timedelta(seconds=1)}):
-        settings = SystemSettings(metrics=MetricsSettings(**wrong))
-        with pytest.raises(InvalidArgumentError, match="not supported yet"):
-            sync.ClusterDefinition(*where).with_system_settings(settings)
-    sync.ClusterDefinition(*where).with_system_settings(SystemSettings(metrics=MetricsSettings(exporter="NONE")))
+def test_settings_of_metrics_are_checked():
     for kind, wrong in (
         (InvalidArgumentError, {"exporter": "x"}),
         (TypeError, {"labels": []}),

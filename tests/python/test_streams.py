@@ -322,3 +322,33 @@ async def test_several_tasks_share_a_stream(seeds, keys):
 
         parts = await asyncio.gather(*(read() for _ in range(4)))
         assert sorted(index for part in parts for index in part) == list(range(SOME))
+
+
+@pytest.mark.parametrize("door", ["execute", "scan"])
+async def test_a_result_that_is_there_is_a_coroutine(seeds, keys, dataset, door):
+    """What `anext` gives can be awaited, more than once, and be handed to asyncio."""
+    async with aerolane.Client(seeds) as client:
+        session = client.create_session()
+        await session.upsert(keys).put({"n": 1}).execute()
+        stream = await session.query(keys if door == "execute" else dataset).execute()
+        first = anext(stream)
+        assert (await first).record.bins == {"n": 1}
+        assert (await first).key == (await first).key
+        assert asyncio.iscoroutine(anext(stream))
+        task = asyncio.create_task(anext(stream))
+        assert (await task).record.bins == {"n": 1}
+        assert (await asyncio.wait_for(anext(stream), 10)).record.bins == {"n": 1}
+        given = await asyncio.gather(anext(stream), anext(stream))
+        assert [result.record.bins for result in given] == [{"n": 1}] * 2
+        there = anext(stream)
+        with pytest.raises(KeyError, match="no"):
+            there.throw(KeyError("no"))
+        there.close()
+        with pytest.raises(StopIteration) as stopped:
+            there.send(None)
+        assert stopped.value.value.record.bins == {"n": 1}
+        assert [result.record.bins for result in [await anext(stream, None)]] == [{"n": 1}]
+        assert len([result async for result in stream]) == SOME - 8
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+        assert await anext(stream, None) is None

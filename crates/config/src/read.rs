@@ -348,9 +348,6 @@ impl Reader {
         for (key, node) in self.mapping(node, path) {
             if key.text != "extended" {
                 self.entry(metrics, METRICS, path, &key, &node);
-                if metrics.of_exporters() == Some(key.text.as_str()) {
-                    self.problem(key.line, below(path, &key.text), "exporters of metrics are not supported yet");
-                }
                 continue;
             }
             let path = below(path, "extended");

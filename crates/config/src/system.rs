@@ -102,20 +102,6 @@ layers! {
     } groups {}
 }
 
-impl Metrics {
-    /// The name of a setting of exporters that is set, and not to "none".
-    #[must_use]
-    pub fn of_exporters(&self) -> Option<&'static str> {
-        match self {
-            Self { exporter: Some(Exporter::File | Exporter::Custom), .. } => Some("exporter"),
-            Self { export_interval: Some(_), .. } => Some("export_interval"),
-            Self { report_dir: Some(_), .. } => Some("report_dir"),
-            Self { report_size_limit: Some(_), .. } => Some("report_size_limit"),
-            _ => None,
-        }
-    }
-}
-
 /// The unit of latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LatencyUnit {

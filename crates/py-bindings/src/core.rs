@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, ffi};
 
 use crate::host::Lanes;
+use crate::metrics::Exporters;
 use crate::query::indexes::Indexes;
 use crate::system::TransactionRules;
 use crate::{errors, fork};
@@ -62,6 +63,8 @@ pub(crate) struct ClientCore {
     pub(crate) lanes: Lanes,
     /// The secondary indexes.
     pub(crate) indexes: Indexes,
+    /// Who gets its metrics.
+    pub(crate) exporters: ManuallyDrop<Exporters>,
     transactions: ArcSwap<TransactionRules>,
     /// As it was when the client was made.
     forks: u32,
@@ -76,6 +79,7 @@ impl ClientCore {
             raw: ManuallyDrop::new(raw),
             lanes: Lanes::default(),
             indexes: Indexes::default(),
+            exporters: ManuallyDrop::default(),
             transactions: ArcSwap::default(),
             forks: fork::forks(),
             origin,
@@ -147,7 +151,12 @@ impl Drop for ClientCore {
         if self.is_foreign() {
             // Closing would wait for threads that are not here.
             raw.forget_after_fork();
-        } else if let Some(origin) = self.origin.as_ref().filter(|_| !raw.cluster().is_closed()) {
+            // Its locks may be held for ever.
+            return;
+        }
+        // SAFETY: dropped once, here.
+        drop(unsafe { ManuallyDrop::take(&mut self.exporters) });
+        if let Some(origin) = self.origin.as_ref().filter(|_| !raw.cluster().is_closed()) {
             origin.warn();
         }
     }

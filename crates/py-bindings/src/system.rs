@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use aerolane::metrics::MetricsExport;
 use aerolane_config::{Exporter, LatencyUnit, Metrics, System, Transactions};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -97,6 +98,25 @@ impl Kind<u64> for ReportSize {
     }
 }
 
+/// A time between two exports.
+struct Interval;
+
+impl Kind<Duration> for Interval {
+    fn get(py: Python<'_>, value: &Duration) -> PyResult<Py<PyAny>> {
+        Span::get(py, value)
+    }
+
+    fn set(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Duration> {
+        let interval = Span::set(value, what)?;
+        let least = MetricsExport::LEAST_INTERVAL;
+        if interval < least {
+            let text = format!("{what} is {interval:?}, it must be at least {least:?}");
+            return Err(crate::errors::invalid_argument(value.py(), text));
+        }
+        Ok(interval)
+    }
+}
+
 /// A member of an enumeration, or its value in any case.
 struct ExporterOrName;
 
@@ -187,7 +207,7 @@ dataclass! {
         latency_unit: Unit,
         latency_columns: Within<1, 64>,
         latency_shift: Within<1, 63>,
-        export_interval: Span,
+        export_interval: Interval,
         exporter: ExporterOrName,
         report_dir: Plain,
         report_size_limit: ReportSize,

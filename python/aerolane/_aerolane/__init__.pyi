@@ -202,6 +202,7 @@ from ._metrics import ClusterMetrics as ClusterMetrics
 from ._metrics import CommandMetric as CommandMetric
 from ._metrics import Histogram as Histogram
 from ._metrics import MetricsPolicy as MetricsPolicy
+from ._metrics import MetricsWriter as MetricsWriter
 from ._metrics import NodeMetricsSnapshot as NodeMetricsSnapshot
 from ._metrics import Sampler as Sampler
 from ._native import NativeClient as NativeClient

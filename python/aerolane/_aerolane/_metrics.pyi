@@ -1,6 +1,9 @@
 """Metrics: what is measured, and what was."""
 
+from os import PathLike
 from typing import Any, Self, final
+
+from typing_extensions import disjoint_base
 
 from ._enums import CommandType, LatencyType, LatencyUnit
 
@@ -214,3 +217,9 @@ class ClusterMetrics:
     def to_canonical_dict(self) -> dict[str, Any]: ...
     def latency(self, latency_type: LatencyType, node: str | None = None) -> Histogram: ...
     def to_dict(self) -> dict[str, Any]: ...
+
+@disjoint_base
+class MetricsWriter:
+    def __new__(cls, report_dir: str | PathLike[str], report_size_limit: int = 0) -> Self: ...
+    def export(self, snapshot: ClusterMetrics) -> None: ...
+    def close(self) -> None: ...

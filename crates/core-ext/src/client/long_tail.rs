@@ -83,7 +83,7 @@ pub(super) mod prelude {
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
     pub(in crate::client) use crate::error::Result;
-    pub(in crate::client) use crate::metrics::{ClusterMetrics, MetricsPolicy};
+    pub(in crate::client) use crate::metrics::{ClusterMetrics, MetricsExport, MetricsExporter, MetricsPolicy};
 }
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
@@ -168,6 +168,15 @@ macro_rules! long_tail_methods {
         #[must_use]
         pub fn metrics(&self) -> ClusterMetrics {
             self.shared.metrics()
+        }
+
+        /// Gives an exporter a snapshot of the metrics after each interval, on a thread of its own, until the handle is
+        /// dropped or the client is closed. [`MetricsExport::finish`] exports the rest.
+        ///
+        /// # Errors
+        /// `InvalidArgument` for an interval below [`MetricsExport::LEAST_INTERVAL`]; when there is no thread to be had.
+        pub fn export_metrics(&self, interval: std::time::Duration, exporter: impl MetricsExporter) -> Result<MetricsExport> {
+            self.shared.export_metrics(interval, exporter)
         }
 
         /// What the connections of this client do and have done, per node.

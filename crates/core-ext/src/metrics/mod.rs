@@ -23,19 +23,26 @@
 //! # }
 //! ```
 //!
+//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files.
+//!
 //! How it is done: a request that is to be measured carries a [`Stamp`] with it (one that is not carries 0), and whoever
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
 //! the clock is read once for all answers of a burst.
 
 mod busy;
+mod export;
 mod histogram;
+mod local_time;
 mod measured;
 mod opening;
+mod process;
 mod recorder;
 mod snapshot;
 mod stamp;
+mod summary;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -52,14 +59,18 @@ use parking_lot::Mutex;
 
 pub use busy::LoopBusy;
 pub(crate) use busy::{BusyLoops, warning as busy_warning};
+pub use export::{ExportError, Exports, MetricsExport, MetricsExporter};
 pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};
+pub(crate) use process::{ProcessUsage, memory_bytes};
 pub(crate) use recorder::{Answered, Meter, end_code, is_compressed, result_code};
 use recorder::{MOST_NAMESPACES, Recorder};
 pub use snapshot::{ClusterMetrics, CommandMetric, LatencyType, NodeMetricsSnapshot};
 pub(crate) use stamp::Mark;
 pub use stamp::Stamp;
+pub use summary::NamespaceSummary;
+pub use writer::MetricsWriter;
 
 use crate::clock;
 
@@ -83,6 +94,7 @@ pub(crate) struct Metrics {
     shared: Mutex<Vec<(u16, u32, Arc<Recorder>)>>,
     pub(crate) openings: Openings,
     pub(crate) busy_loops: BusyLoops,
+    pub(crate) process: ProcessUsage,
     /// Calls that failed because they were tried too often, or took too long as a whole.
     pub(crate) exceeded_max_retries: AtomicU64,
     pub(crate) exceeded_total_timeout: AtomicU64,
@@ -125,6 +137,7 @@ impl Metrics {
             shared: Mutex::default(),
             openings: Openings::default(),
             busy_loops: BusyLoops::default(),
+            process: ProcessUsage::new(),
             exceeded_max_retries: AtomicU64::new(0),
             exceeded_total_timeout: AtomicU64::new(0),
             epoch: Instant::now(),

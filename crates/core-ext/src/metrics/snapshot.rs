@@ -1,6 +1,7 @@
 //! What `client.metrics()` gives.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
 
 use aerospike_core::ResultCode;
 use aerospike_core::metrics::COMMAND_TYPE_COUNT;
@@ -39,6 +40,22 @@ pub struct ClusterMetrics {
     pub exceeded_max_retries: u64,
     /// Calls that failed because their total time was over.
     pub exceeded_total_timeout: u64,
+    /// Addresses of the nodes that have left the cluster since the snapshot before, in those that an exporter gets. Otherwise
+    /// none.
+    pub departed: Vec<String>,
+    /// When it was taken.
+    pub taken_at: SystemTime,
+    /// How much of a processor the whole process has used since the snapshot before, in percent.
+    pub cpu_percent: f64,
+    /// The memory that the whole process occupies, in bytes; 0 on systems other than Linux.
+    pub memory_bytes: u64,
+}
+
+impl ClusterMetrics {
+    /// What this client is to those who collect metrics of several.
+    pub const CLIENT_TYPE: &'static str = "aerolane";
+    /// The name of an application that has not said any.
+    pub const NO_APP_ID: &'static str = "not-set";
 }
 
 /// The metrics of one node, or of all.
@@ -49,6 +66,10 @@ pub struct ClusterMetrics {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NodeMetricsSnapshot {
+    /// The node's name; empty with all nodes together.
+    pub name: String,
+    /// Whether the node is part of the cluster; false with all nodes together.
+    pub is_active: bool,
     /// The unit of all times in the histograms.
     pub latency_unit: LatencyUnit,
     /// The labels of the policy; only with all nodes together.
@@ -121,6 +142,8 @@ impl NodeMetricsSnapshot {
         let shape = (policy.latency_shift, policy.latency_columns);
         let empty = Histogram::new(shape.0, shape.1);
         Self {
+            name: String::new(),
+            is_active: false,
             latency_unit: policy.latency_unit,
             labels: Labels::new(),
             counters: Counters::default(),

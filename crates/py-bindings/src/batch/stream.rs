@@ -83,7 +83,7 @@ impl BatchRecordStream {
         let over = || PyStopAsyncIteration::new_err(());
         let taken = this.live.take();
         if !matches!(taken, Taken::Nothing) {
-            return host::ready_as(py, "__anext__", this.item(py, taken)?.ok_or_else(over)?);
+            return host::item(py, this.item(py, taken)?.ok_or_else(over)?);
         }
         let slf = slf.clone().unbind();
         this.live.gather(

@@ -296,13 +296,14 @@ impl RecordStream {
     /// The operation of what `made` makes of the next result.
     fn next_as(
         slf: &Bound<'_, Self>,
+        ready: host::Ready,
         made: impl FnOnce(Python<'_>, Option<Row>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         let row = match slf.get().0.next(py) {
             Next::Of(records) => {
                 let stream = slf.clone().unbind();
-                return Recordset::next_as(records.bind(py), move |py, record: Option<Py<Record>>| {
+                return Recordset::next_as(records.bind(py), ready, move |py, record: Option<Py<Record>>| {
                     stream.get().0.came(py, record.is_some());
                     made(py, record.map(|record| Row::of_query(py, record)))
                 });
@@ -325,7 +326,7 @@ impl RecordStream {
         if row.is_none() {
             slf.get().0.came(py, false);
         }
-        host::ready(py, made(py, row)?)
+        ready(py, made(py, row)?)
     }
 
     /// The operation of what `made` makes of all results that are left.
@@ -387,7 +388,7 @@ impl RecordStream {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Self::next_as(slf, |py, row| match row {
+        Self::next_as(slf, host::item, |py, row| match row {
             Some(row) => Ok(row.into_python(py)?.into_any()),
             None => Err(PyStopAsyncIteration::new_err(())),
         })
@@ -402,12 +403,12 @@ impl RecordStream {
 
     /// The next result; `None` at the end. The stream stays open. Awaitable.
     fn pop(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        host::at_await(slf.py(), "pop", || Self::next_as(slf, |py, row| popped(py, row, false)))
+        host::at_await(slf.py(), "pop", || Self::next_as(slf, host::ready, |py, row| popped(py, row, false)))
     }
 
     /// The next result, which there must be and which must be no failure. The stream stays open. Awaitable.
     fn pop_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        host::at_await(slf.py(), "pop_or_raise", || Self::next_as(slf, |py, row| popped(py, row, true)))
+        host::at_await(slf.py(), "pop_or_raise", || Self::next_as(slf, host::ready, |py, row| popped(py, row, true)))
     }
 
     /// The first result, `None` if there is none; closes the stream. Awaitable.
@@ -416,7 +417,7 @@ impl RecordStream {
         host::at_await(py, "first", || {
             slf.get().0.check(py)?;
             let stream = slf.clone().unbind();
-            Self::next_as(slf, move |py, row| {
+            Self::next_as(slf, host::ready, move |py, row| {
                 stream.get().0.close(py);
                 popped(py, row, false)
             })
@@ -429,7 +430,7 @@ impl RecordStream {
         host::at_await(py, "first_or_raise", || {
             slf.get().0.check(py)?;
             let stream = slf.clone().unbind();
-            Self::next_as(slf, move |py, row| {
+            Self::next_as(slf, host::ready, move |py, row| {
                 stream.get().0.close(py);
                 popped(py, row, true)
             })

@@ -12,7 +12,7 @@ use super::thread::in_thread;
 use crate::argument::argument;
 use crate::core::{ClientCore, Origin};
 use crate::policy::ClientPolicy;
-use crate::{configuration, errors, host, logging};
+use crate::{configuration, errors, host, logging, metrics};
 
 /// Connects, on this thread. Gives up the GIL meanwhile.
 pub(crate) fn connect_blocking(
@@ -28,9 +28,10 @@ pub(crate) fn connect_blocking(
 }
 
 /// Closes a client, on this thread. Gives up the GIL meanwhile.
-pub(crate) fn close_blocking(py: Python<'_>, core: &ClientCore) {
+pub(crate) fn close_blocking(py: Python<'_>, core: &Arc<ClientCore>) {
     // What was forked with the parent is the parent's to close.
     if !core.is_foreign() {
+        metrics::finish(py, core);
         py.detach(|| core.raw.close_blocking());
     }
 }

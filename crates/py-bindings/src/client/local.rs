@@ -150,14 +150,14 @@ impl LocalClient {
     #[pyo3(signature = (policy=None))]
     fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
         self.core.check(py)?;
-        metrics::enable(&self.core.raw, policy);
+        metrics::enable(py, &self.core, policy);
         Ok(())
     }
 
     /// Switches metrics off. What was measured stays.
     fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check(py)?;
-        metrics::disable(&self.core.raw);
+        metrics::disable(py, &self.core, false);
         Ok(())
     }
 

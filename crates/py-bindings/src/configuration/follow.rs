@@ -31,10 +31,16 @@ pub(crate) struct Follow {
 impl Follow {
     /// Has a cluster go by the file until it is closed. The control thread looks at the time, one of its helpers at the
     /// file.
-    pub(crate) fn start(core: &Arc<ClientCore>, at: &AtConnect, cluster: Option<String>, program: System) {
+    pub(crate) fn start(
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        at: &AtConnect,
+        cluster: Option<String>,
+        program: System,
+    ) {
         let now = program.merge(&at.system(cluster.as_deref()));
         take_over(core, &now);
-        metrics::apply(&core.raw, &now.metrics);
+        metrics::apply(py, core, &now.metrics);
         let follow = Arc::new(Self {
             core: Arc::downgrade(core),
             file: Arc::clone(&at.file),
@@ -68,7 +74,7 @@ impl Follow {
                 // What the program has switched meanwhile stays, unless the file says something else than before.
                 let before = std::mem::replace(&mut *self.metrics.lock(), now.metrics.clone());
                 if before != now.metrics {
-                    metrics::apply(&core.raw, &now.metrics);
+                    metrics::apply(py, &core, &now.metrics);
                 }
             }
             applied.unwrap_or_else(|error| error.write_unraisable(py, None));

@@ -7,6 +7,7 @@ mod floor;
 mod guarded;
 mod held;
 mod inbox;
+mod item;
 mod lane;
 mod lanes;
 mod local;
@@ -140,6 +141,14 @@ pub(crate) fn ready_as(py: Python<'_>, name: &'static str, result: Py<PyAny>) ->
     Ok(op.into_any())
 }
 
+/// How an async method gives what is there already: [`ready`], or [`item`].
+pub(crate) type Ready = fn(Python<'_>, Py<PyAny>) -> PyResult<Py<PyAny>>;
+
+/// What `__anext__` gives where the next item is there.
+pub(crate) fn item(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    item::item(py, value)
+}
+
 /// An operation that has failed: awaiting it raises the error. For `__anext__`, which must not raise itself: `anext` of
 /// Python 3.11 with a default crashes then.
 pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Py<PyAny>> {
@@ -230,5 +239,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Lane>()?;
     module.add_class::<floor::Floor>()?;
     module.add_class::<turn::Watch>()?;
+    item::register(module.py())?;
     op::register(module)
 }

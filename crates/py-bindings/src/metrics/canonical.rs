@@ -2,92 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use aerolane::ResultCode;
-use aerolane::metrics::{ClusterMetrics, CommandType, Histogram, LatencyUnit, NodeMetricsSnapshot};
+use aerolane::metrics::{ClusterMetrics, LatencyUnit, NodeMetricsSnapshot};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-
-use super::dict::COMMANDS;
-
-/// What this client is to those who collect metrics of several.
-const CLIENT_TYPE: &str = "aerolane";
-/// The name of an application that has not said any.
-const NO_NAME: &str = "not-set";
-/// Labels that are fields of the document; the others are the user's.
-const FIELDS: [&str; 4] = ["node", "host", "cluster", "app_id"];
-
-/// The group of kinds of calls that a kind belongs to.
-fn group(kind: CommandType) -> &'static str {
-    match kind {
-        CommandType::Get | CommandType::GetHeader | CommandType::Exists => "read",
-        CommandType::BatchRead | CommandType::BatchWrite => "batch",
-        CommandType::Query | CommandType::Scan => "query",
-        _ => "write",
-    }
-}
-
-/// How many requests of each kind were answered, in all namespaces.
-fn answers(node: &NodeMetricsSnapshot) -> impl Iterator<Item = (CommandType, u64)> + '_ {
-    COMMANDS.iter().map(|&(kind, _)| {
-        let namespaces = node.detailed_namespaces();
-        let answered = |name: &&str| node.detailed_metric(name, kind).map_or(0, |metric| metric.latency.count());
-        (kind, namespaces.iter().map(answered).sum())
-    })
-}
-
-/// Calls: requests that were answered, those that repeat another one left out.
-pub(super) fn command_count(metrics: &ClusterMetrics) -> u64 {
-    let node = &metrics.cluster_aggregated;
-    let answered: u64 = answers(node).map(|(_, count)| count).sum();
-    answered.saturating_sub(node.counters.transaction_retry_count)
-}
-
-/// Requests by what they were, under the names that SDKs have for features; what was not used is left out.
-pub(super) fn usage(metrics: &ClusterMetrics) -> BTreeMap<&'static str, u64> {
-    let mut usage = BTreeMap::new();
-    for (kind, count) in answers(&metrics.cluster_aggregated).filter(|(_, count)| *count > 0) {
-        let shape = match group(kind) {
-            "batch" => "feature.shape.batch",
-            "query" => "feature.shape.query",
-            _ => "feature.shape.point",
-        };
-        *usage.entry(shape).or_default() += count;
-        if matches!(kind, CommandType::Udf) {
-            *usage.entry("feature.udf.record").or_default() += count;
-        }
-    }
-    usage
-}
 
 /// The document.
 pub(super) fn document<'py>(py: Python<'py>, metrics: &ClusterMetrics, enabled: bool) -> PyResult<Bound<'py, PyDict>> {
     let all = &metrics.cluster_aggregated;
-    let nodes = PyList::empty(py);
+    let (nodes, departed) = (PyList::empty(py), PyList::empty(py));
     let mut server_timeouts = 0;
     // In an order that does not change from one document to the next.
     for (address, of) in metrics.nodes.iter().collect::<BTreeMap<_, _>>() {
         let (one, timeouts) = node(py, address, of)?;
         server_timeouts += timeouts;
-        nodes.append(one)?;
-    }
-    let (labels, mut cluster_name, mut app_id) = (PyDict::new(py), "", NO_NAME);
-    for (name, value) in all.labels.entries().iter().flatten() {
-        match name.as_str() {
-            "cluster" => cluster_name = value,
-            "app_id" if !value.is_empty() => app_id = value,
-            name if FIELDS.contains(&name) => {}
-            name => labels.set_item(name, value)?,
+        if of.is_active {
+            nodes.append(one)?;
+        } else if metrics.departed.contains(address) {
+            departed.append(one)?;
         }
     }
     let measured = !all.detailed_namespaces().is_empty();
     let columns = all.connection_opening.buckets().len();
     let document = PyDict::new(py);
-    document.set_item("timestamp", now(py)?)?;
-    document.set_item("client_type", CLIENT_TYPE)?;
+    document.set_item("timestamp", timestamp(py, metrics)?)?;
+    document.set_item("client_type", ClusterMetrics::CLIENT_TYPE)?;
     document.set_item("client_version", env!("CARGO_PKG_VERSION"))?;
-    document.set_item("cluster_name", cluster_name)?;
-    document.set_item("app_id", app_id)?;
-    document.set_item("labels", labels)?;
+    document.set_item("cluster_name", metrics.label("cluster").unwrap_or_default())?;
+    document.set_item("app_id", metrics.label("app_id").unwrap_or(ClusterMetrics::NO_APP_ID))?;
+    document.set_item("labels", metrics.user_labels())?;
     document.set_item("metrics_enabled", enabled)?;
     document.set_item("operational_metrics_enabled", enabled && measured)?;
     document.set_item("usage_metrics_enabled", enabled && measured)?;
@@ -100,19 +42,19 @@ pub(super) fn document<'py>(py: Python<'py>, metrics: &ClusterMetrics, enabled: 
     )?;
     document.set_item("cluster", cluster(py, metrics, server_timeouts)?)?;
     document.set_item("nodes", nodes)?;
-    // Which nodes have left since the last export only an exporter knows; those that have are among the nodes here.
-    document.set_item("nodes_departed", PyList::empty(py))?;
-    document.set_item("usage", usage(metrics))?;
+    document.set_item("nodes_departed", departed)?;
+    document.set_item("usage", metrics.usage())?;
     document.set_item("latency_columns", columns)?;
     document.set_item("latency_shift", all.connection_opening.shift())?;
     Ok(document)
 }
 
-/// The time in ISO 8601, in UTC.
-fn now(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+/// When it was taken, in ISO 8601 and UTC.
+fn timestamp<'py>(py: Python<'py>, metrics: &ClusterMetrics) -> PyResult<Bound<'py, PyAny>> {
+    let since = metrics.taken_at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let datetime = py.import("datetime")?;
     let utc = datetime.getattr("timezone")?.getattr("utc")?;
-    datetime.getattr("datetime")?.call_method1("now", (utc,))?.call_method0("isoformat")
+    datetime.getattr("datetime")?.call_method1("fromtimestamp", (since.as_secs_f64(), utc))?.call_method0("isoformat")
 }
 
 fn fields<'py>(py: Python<'py>, fields: &[(&str, u64)]) -> PyResult<Bound<'py, PyDict>> {
@@ -136,15 +78,16 @@ fn cluster<'py>(py: Python<'py>, metrics: &ClusterMetrics, server_timeouts: u64)
     cluster.set_item("recover_queue", fields(py, &[("size", metrics.recover_queue_size)])?)?;
     cluster.set_item("command_timeout_client", metrics.exceeded_max_retries + metrics.exceeded_total_timeout)?;
     cluster.set_item("command_timeout_server", server_timeouts)?;
+    cluster.set_item("cpu_percent", metrics.cpu_percent)?;
+    cluster.set_item("memory_bytes", metrics.memory_bytes)?;
     cluster.set_item("command_retries", counters.transaction_retry_count)?;
-    cluster.set_item("command_count", command_count(metrics))?;
+    cluster.set_item("command_count", metrics.command_count())?;
     Ok(cluster)
 }
 
 /// A node, and how often it ran out of time.
 fn node<'py>(py: Python<'py>, address: &str, node: &NodeMetricsSnapshot) -> PyResult<(Bound<'py, PyDict>, u64)> {
     let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
-    let name = node.labels.entries().iter().find_map(|labels| labels.get("node")).map_or("", String::as_str);
     let counters = &node.counters;
     let connections = [
         ("opened", counters.connections_successful),
@@ -168,7 +111,7 @@ fn node<'py>(py: Python<'py>, address: &str, node: &NodeMetricsSnapshot) -> PyRe
         namespaces.append(of)?;
     }
     let dict = PyDict::new(py);
-    dict.set_item("name", name)?;
+    dict.set_item("name", &node.name)?;
     dict.set_item("address", host)?;
     dict.set_item("port", port.parse::<u16>().ok())?;
     dict.set_item("error_rate", counters.error_rate)?;
@@ -179,44 +122,24 @@ fn node<'py>(py: Python<'py>, address: &str, node: &NodeMetricsSnapshot) -> PyRe
 
 /// A namespace of a node, and how often the node ran out of time in it. No failure counts twice.
 fn namespace<'py>(py: Python<'py>, node: &NodeMetricsSnapshot, name: &str) -> PyResult<(Bound<'py, PyDict>, u64)> {
-    let (mut errors, mut timeouts, mut busy, mut too_big, mut overload) = (0, 0, 0, 0, 0);
-    let (mut received, mut sent) = (0.0, 0.0);
-    let mut latency: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    let mut add = |group: &'static str, histogram: &Histogram| {
-        let sum = latency.entry(group).or_insert_with(|| vec![0; histogram.buckets().len()]);
-        sum.iter_mut().zip(histogram.buckets()).for_each(|(sum, count)| *sum += count);
-    };
-    for (kind, _) in COMMANDS {
-        for (code, count) in node.result_codes(name, kind) {
-            match code {
-                ResultCode::Ok => {}
-                ResultCode::Timeout => timeouts += count,
-                ResultCode::KeyBusy => busy += count,
-                ResultCode::RecordTooBig => too_big += count,
-                ResultCode::DeviceOverload => overload += count,
-                _ => errors += count,
-            }
-        }
-        let Some(metric) = node.detailed_metric(name, kind) else { continue };
-        received += metric.bytes_received.sum();
-        sent += metric.bytes_sent.sum();
-        add(group(kind), &metric.latency);
-        add("conn", &metric.connection_aq);
-    }
+    let of = node.namespace_summary(name);
     let dict = PyDict::new(py);
     dict.set_item("name", name)?;
     for (field, count) in [
-        ("errors", errors),
-        ("timeouts", timeouts),
-        ("key_busy", busy),
-        ("record_too_big", too_big),
-        ("device_overload", overload),
+        ("errors", of.errors),
+        ("timeouts", of.timeouts),
+        ("key_busy", of.key_busy),
+        ("record_too_big", of.record_too_big),
+        ("device_overload", of.device_overload),
+        ("bytes_in", of.bytes_in),
+        ("bytes_out", of.bytes_out),
     ] {
         dict.set_item(field, count)?;
     }
-    // Whole numbers, as far as a f64 has them.
-    dict.set_item("bytes_in", received as u64)?;
-    dict.set_item("bytes_out", sent as u64)?;
+    let latency = PyDict::new(py);
+    for (kind, buckets) in of.latency {
+        latency.set_item(kind.as_str(), buckets)?;
+    }
     dict.set_item("latency", latency)?;
-    Ok((dict, timeouts))
+    Ok((dict, of.timeouts))
 }

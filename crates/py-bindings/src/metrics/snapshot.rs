@@ -232,6 +232,10 @@ pub(crate) struct ClusterMetrics {
 }
 
 impl ClusterMetrics {
+    pub(super) const fn measured(&self) -> &core::ClusterMetrics {
+        &self.metrics
+    }
+
     pub(super) fn new(py: Python<'_>, metrics: core::ClusterMetrics, enabled: bool) -> PyResult<Self> {
         let nodes = PyDict::new(py);
         for (host, node) in &metrics.nodes {
@@ -333,19 +337,20 @@ impl ClusterMetrics {
     /// each node that it went to.
     #[getter]
     fn command_count(&self) -> u64 {
-        canonical::command_count(&self.metrics)
+        self.metrics.command_count()
     }
 
     /// Requests by what they were, as far as they were measured: `{"feature.shape.point": 42}`. Shapes are `point`, `batch`
     /// and `query`; `feature.udf.record` counts functions on one record. Retries are included.
     #[getter]
     fn usage(&self) -> BTreeMap<&'static str, u64> {
-        canonical::usage(&self.metrics)
+        self.metrics.usage()
     }
 
     /// All of it as a document for exporters (JSON, OpenTelemetry, Prometheus) of the shape that the SDKs for Aerospike
     /// share: who measured what when, and figures by cluster, by node and by namespace. `operational_metrics_enabled` says
-    /// whether calls were measured. Nodes that have left stay among the nodes; `nodes_departed` is empty.
+    /// whether calls were measured. `nodes` are the active nodes; in a snapshot that an exporter gets, `nodes_departed` are
+    /// those that have left since the one before.
     fn to_canonical_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         canonical::document(py, &self.metrics, self.enabled)
     }

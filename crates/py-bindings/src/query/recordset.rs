@@ -98,15 +98,17 @@ impl Recordset {
 
     /// The operation of the next record.
     fn anext(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Self::next_as(slf, |_, record| match record {
+        let made = |_: Python<'_>, record: Option<Py<Record>>| match record {
             Some(record) => Ok(record.into_any()),
             None => Err(PyStopAsyncIteration::new_err(())),
-        })
+        };
+        Self::next_as(slf, host::item, made)
     }
 
     /// The operation of what `made` makes of the next record; of `None` at the end.
     pub(crate) fn next_as(
         slf: &Bound<'_, Self>,
+        ready: host::Ready,
         made: impl FnOnce(Python<'_>, Option<Py<Record>>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), slf.get());
@@ -114,7 +116,7 @@ impl Recordset {
         let taken = if this.pace.wants_a_turn() { Taken::Nothing } else { this.stream.take().1 };
         if !matches!(taken, Taken::Nothing) {
             let record = this.convert(py, taken)?;
-            return host::ready_as(py, "__anext__", made(py, record)?);
+            return ready(py, made(py, record)?);
         }
         let stream = Arc::clone(&this.stream);
         let next = async move {

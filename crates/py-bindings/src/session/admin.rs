@@ -104,7 +104,7 @@ macro_rules! indexes {
         impl $class {
             /// A secondary index of a data set, said step by step: an `IndexBuilder`.
             #[pyo3(signature = (dataset, /))]
-            fn index(&self, dataset: &Bound<'_, DataSet>) -> $builder {
+            pub(in crate::session) fn index(&self, dataset: &Bound<'_, DataSet>) -> $builder {
                 $builder::of(&self.0.0, dataset)
             }
 

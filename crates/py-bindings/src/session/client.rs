@@ -8,17 +8,21 @@ use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::behavior::Behavior;
 use crate::builder::context::Context;
+use crate::builder::surface::{QueryBuilder, SyncQueryBuilder};
 use crate::client::thread::in_thread;
 use crate::client::{self, Client as NativeClient, connect_blocking};
 use crate::core::{ClientCore, Origin};
+use crate::dataset::DataSet;
 use crate::errors;
 use crate::fork;
+use crate::index::builder::{IndexBuilder, SyncIndexBuilder};
 use crate::policy::ClientPolicy;
 
 /// A client that connects later than it is made.
@@ -191,6 +195,16 @@ impl Client {
         })
     }
 
+    /// As `connect`, on this thread: for code written for the first versions of the SDK of Aerospike.
+    fn connect_blocking(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.connect(py)
+    }
+
+    /// As `close`, on this thread.
+    fn close_blocking(&self, py: Python<'_>) {
+        self.0.close(py);
+    }
+
     /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
     ///
     /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
@@ -216,6 +230,34 @@ impl Client {
     #[getter]
     fn native(&self) -> PyResult<NativeClient> {
         self.0.native()
+    }
+
+    /// As `native`, for code written for the SDK of Aerospike.
+    #[getter]
+    fn underlying_client(&self) -> PyResult<NativeClient> {
+        self.native()
+    }
+
+    /// Reads records: as `query` of a session with the policies of `Behavior.DEFAULT`, or of `behavior`.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Option<&Bound<'py, PyAny>>,
+        more_keys: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<QueryBuilder> {
+        self.create_session(py, None)?.query(py, keys, more_keys, named)
+    }
+
+    /// Creates and drops a secondary index of a data set: as `index` of a session.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (dataset, /))]
+    fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<IndexBuilder> {
+        Ok(self.create_session(py, None)?.index(dataset))
     }
 
     /// Whether the client is connected and knows an active node.
@@ -309,6 +351,34 @@ impl SyncClient {
     #[getter]
     fn native(&self) -> PyResult<NativeClient> {
         self.door.native()
+    }
+
+    /// As `native`, for code written for the SDK of Aerospike.
+    #[getter]
+    fn underlying_client(&self) -> PyResult<NativeClient> {
+        self.native()
+    }
+
+    /// Reads records: as `query` of a session with the policies of `Behavior.DEFAULT`, or of `behavior`.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Option<&Bound<'py, PyAny>>,
+        more_keys: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<SyncQueryBuilder> {
+        self.create_session(py, None)?.query(py, keys, more_keys, named)
+    }
+
+    /// Creates and drops a secondary index of a data set: as `index` of a session.
+    ///
+    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+    #[pyo3(signature = (dataset, /))]
+    fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<SyncIndexBuilder> {
+        Ok(self.create_session(py, None)?.index(dataset))
     }
 
     /// Whether the client is connected and knows an active node.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use super::admin::modules;
 use super::session::{Common, Session, SyncSession};
@@ -137,15 +138,20 @@ macro_rules! cluster_class {
             #[pyo3(signature = (policy=None))]
             fn enable_metrics(&self, py: Python<'_>, policy: Option<&Bound<'_, MetricsPolicy>>) -> PyResult<()> {
                 self.core.check_open(py)?;
-                metrics::enable(&self.core.raw, policy);
+                metrics::enable(py, &self.core, policy);
                 Ok(())
             }
 
-            /// Switches metrics off. What was measured stays.
-            fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
-                self.core.check_open(py)?;
-                metrics::disable(&self.core.raw);
-                Ok(())
+            /// The exporters of metrics that were added, in that order: a tuple.
+            #[getter]
+            fn exporters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                metrics::added(py, &self.core)
+            }
+
+            /// Removes an exporter of metrics, one entry of it if it was added several times. An export that is under way
+            /// comes to its end. `False`: there is no such exporter.
+            fn remove_exporter(&self, exporter: &Bound<'_, PyAny>) -> PyResult<bool> {
+                metrics::remove(&self.core, exporter)
             }
 
             /// Whether metrics are on.
@@ -190,8 +196,28 @@ cluster_class! {
     /// A connected cluster, for asyncio. Made by `ClusterDefinition.connect()`. One serves any number of event loops.
     #[pyclass(frozen, weakref, module = "aerolane")]
     Cluster, Session, TransactionalSession, ClusterNode {
-        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
-        /// Awaitable.
+        /// Adds an exporter of metrics: an object with `async def export(self, snapshot)`, or a `MetricsWriter`. While metrics are
+        /// on, it is given a `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s unless set), and one more by
+        /// `disable_metrics()` and `close()`. It runs on the event loop that runs now.
+        ///
+        /// What it raises is logged. After three failures in a row it is suspended, and tried again every ten intervals. It is
+        /// called only if `MetricsSettings.exporter` is CUSTOM or not set.
+        ///
+        /// Raises `TypeError` for an object without such a method, `RuntimeError` outside of an event loop.
+        fn add_exporter(&self, exporter: &Bound<'_, PyAny>) -> PyResult<()> {
+            metrics::add(&self.core, exporter, true)
+        }
+
+        /// Switches metrics off. What was measured stays. Exporters are given a last snapshot; this does not wait until they
+        /// have it.
+        fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
+            self.core.check_open(py)?;
+            metrics::disable(py, &self.core, false);
+            Ok(())
+        }
+
+        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing. While metrics
+        /// are on, exporters are given a last snapshot before, for which this waits 5 s at most. Awaitable.
         fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
             client::close(py, &self.core)
         }
@@ -212,7 +238,28 @@ cluster_class! {
     /// number of threads.
     #[pyclass(frozen, weakref, name = "Cluster", module = "aerolane.sync")]
     SyncCluster, SyncSession, SyncTransactionalSession, SyncClusterNode {
-        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
+        /// Adds an exporter of metrics: an object with a method `export(snapshot)`. While metrics are on, it is given a
+        /// `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s unless set), and one more by `disable_metrics()` and
+        /// `close()`. Each exporter is called on a thread of its own, so it may block.
+        ///
+        /// What it raises is logged. After three failures in a row it is suspended, and tried again every ten intervals. It is
+        /// called only if `MetricsSettings.exporter` is CUSTOM or not set.
+        ///
+        /// Raises `TypeError` for an object without such a method, and for one whose `export` is async.
+        fn add_exporter(&self, exporter: &Bound<'_, PyAny>) -> PyResult<()> {
+            metrics::add(&self.core, exporter, false)
+        }
+
+        /// Switches metrics off. What was measured stays. Exporters are given a last snapshot; this waits until they have
+        /// exported it, for 5 s at most.
+        fn disable_metrics(&self, py: Python<'_>) -> PyResult<()> {
+            self.core.check_open(py)?;
+            metrics::disable(py, &self.core, true);
+            Ok(())
+        }
+
+        /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing. While metrics
+        /// are on, exporters are given a last snapshot before, for which this waits 5 s at most.
         fn close(&self, py: Python<'_>) {
             client::close_blocking(py, &self.core);
         }

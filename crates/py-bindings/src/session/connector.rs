@@ -35,7 +35,7 @@ impl Connector {
         let Some(file) = AtConnect::load(py, self.strict)? else {
             let core = connect_blocking(py, &self.policy.config_with(py, &System::default())?, &self.seeds, origin)?;
             take_over(&core, &self.program);
-            metrics::apply(&core.raw, &self.program.metrics);
+            metrics::apply(py, &core, &self.program.metrics);
             return Ok(core);
         };
         let declared = self.policy.cluster_name();
@@ -52,7 +52,7 @@ impl Connector {
             let reported = core.raw.asynchronous().server_cluster_name();
             reported.filter(|name| file.names(name)).inspect(|name| file.warn_late(name, &of_file))
         });
-        Follow::start(&core, &file, name, self.program.clone());
+        Follow::start(py, &core, &file, name, self.program.clone());
         Ok(core)
     }
 }

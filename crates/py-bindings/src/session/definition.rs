@@ -167,11 +167,6 @@ impl ClusterDefinitionBase {
     fn with_system_settings<'py>(slf: Bound<'py, Self>, settings: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         let system = System::from_python(settings)?;
-        if let Some(name) = system.metrics.of_exporters() {
-            let text =
-                format!("metrics.{name}: exporters of metrics are not supported yet; read Cluster.metrics_snapshot()");
-            return Err(errors::invalid_argument(py, text));
-        }
         settings.call_method1("apply_to", (slf.get().policy.bind(py),))?;
         *slf.get().program.lock() = system;
         Ok(slf)

@@ -379,9 +379,15 @@ macro_rules! begins {
             }
 
             /// The transaction that calls of this session belong to, a `Txn`; `None`: none.
-            #[getter]
-            fn current_transaction(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            // Its name in Rust: that of a getter `current_transaction` would be the one of the method below.
+            #[getter(current_transaction)]
+            fn txn_or_none(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 Txn::or_none(py, self.0.0.txn.as_ref())
+            }
+
+            /// As `current_transaction`, for code written for the first versions of the SDK of Aerospike.
+            fn get_current_transaction(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                self.txn_or_none(py)
             }
 
             /// Applies a function of a UDF module to records: `execute_udf(key).function("module", "name").passing(1)`.
@@ -395,7 +401,7 @@ macro_rules! begins {
             /// Code for the first versions of the SDK of Aerospike may say `query("test", "users")`, and name what it is about: `key`,
             /// `keys_list`, `dataset`, `namespace` and `set_name`, `behavior`.
             #[pyo3(signature = (keys=None, /, *more_keys, **named))]
-            fn query<'py>(
+            pub(in crate::session) fn query<'py>(
                 &self,
                 py: Python<'py>,
                 keys: Option<&Bound<'py, PyAny>>,

@@ -177,6 +177,11 @@ macro_rules! transactional {
                 self.0.txn.clone_ref(py)
             }
 
+            /// The transaction, or `None` when it is over: for code written for the first versions of the SDK of Aerospike.
+            fn get_current_transaction(&self, py: Python<'_>) -> Option<Py<Txn>> {
+                self.0.is_active(py).then(|| self.txn(py))
+            }
+
             /// Whether it is not over.
             #[getter]
             fn active(&self, py: Python<'_>) -> bool {

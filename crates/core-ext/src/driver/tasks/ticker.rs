@@ -27,11 +27,9 @@ pub(super) async fn tick(lane: Arc<SharedLane>) {
                 return;
             }
             state.behind = delay >= LATE;
-            if state.behind {
-                if state.lane.is_busy() {
-                    state.lane.came_late(millis, delay);
-                    lane.note_busy(Duration::from_millis(delay), now);
-                }
+            if state.behind && state.lane.is_busy() {
+                state.lane.came_late(millis, delay);
+                lane.note_busy(Duration::from_millis(delay), now);
             }
             state.lane.renew_unsent(millis, delay);
             state.lane.expire(millis, &mut state.slots);

@@ -8,16 +8,13 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Object, TYPE, slots};
+use super::slots::{self, method};
+use super::{Object, TYPE};
 
 const NAME: &CStr = c"aerolane.Awaitable";
 const DOC: &CStr = c"An operation that is under way: await it, or hand it to asyncio as a coroutine.\n\n\
 It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout around \
 it, gives its place up at once; a write that was sent may still be executed.";
-
-const fn method(name: &'static CStr, meth: ffi::PyMethodDefPointer, flags: c_int) -> ffi::PyMethodDef {
-    ffi::PyMethodDef { ml_name: name.as_ptr(), ml_meth: meth, ml_flags: flags, ml_doc: ptr::null() }
-}
 
 /// Makes the type. Its tables live as long as the process.
 fn make_type(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {

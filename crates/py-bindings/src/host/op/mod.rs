@@ -5,7 +5,7 @@
 //! to ([`Op::claim`]); each entry point checks that.
 
 mod kind;
-mod slots;
+pub(super) mod slots;
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;

@@ -1,6 +1,6 @@
 //! What the interpreter calls of an operation.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -31,13 +31,22 @@ fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
 }
 
 /// As [`slot`], for bodies that may drop what holds `Py`s: those count on being told that the thread is attached.
-fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
+pub(in crate::host) fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
     // SAFETY: as in `slot`. At the interpreter's end, too, when `attach` would refuse.
     unsafe { Python::attach_unchecked(|_| slot(failed, body)) }
 }
 
+/// An entry of a type's table of methods.
+pub(in crate::host) const fn method(
+    name: &'static CStr,
+    meth: ffi::PyMethodDefPointer,
+    flags: c_int,
+) -> ffi::PyMethodDef {
+    ffi::PyMethodDef { ml_name: name.as_ptr(), ml_meth: meth, ml_flags: flags, ml_doc: ptr::null() }
+}
+
 /// `PySendResult`.
-const RETURN: c_int = 0;
+pub(in crate::host) const RETURN: c_int = 0;
 const ERROR: c_int = -1;
 const NEXT: c_int = 1;
 
@@ -100,7 +109,10 @@ pub(super) unsafe extern "C" fn iternext(object: *mut ffi::PyObject) -> *mut ffi
 }
 
 /// Raises `StopIteration` with a value that is ours to give away.
-unsafe fn stop(result: *mut ffi::PyObject) {
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub(in crate::host) unsafe fn stop(result: *mut ffi::PyObject) {
     // SAFETY: `result` is alive until the end.
     unsafe {
         if result != ffi::Py_None() {
@@ -142,7 +154,7 @@ pub(super) unsafe extern "C" fn send(object: *mut ffi::PyObject, _value: *mut ff
     }
 }
 
-pub(super) unsafe extern "C" fn itself(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
+pub(in crate::host) unsafe extern "C" fn itself(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: alive.
     unsafe { ffi::Py_INCREF(object) };
     object
@@ -229,7 +241,11 @@ fn bool_ref(value: bool) -> *mut ffi::PyObject {
 
 /// # Safety
 /// `count` arguments stand at `args`.
-unsafe fn arguments(py: Python<'_>, args: *const *mut ffi::PyObject, count: ffi::Py_ssize_t) -> Vec<Bound<'_, PyAny>> {
+pub(in crate::host) unsafe fn arguments(
+    py: Python<'_>,
+    args: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+) -> Vec<Bound<'_, PyAny>> {
     // SAFETY: as the caller says; borrowed for the call.
     (0..count as usize).map(|i| unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) }).collect()
 }
