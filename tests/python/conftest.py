@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import inspect
 import itertools
+import logging
 import os
 import re
 import resource
@@ -357,3 +358,20 @@ def consistent():
     """A cluster of one node whose namespace is strongly consistent."""
     with EmbeddedCluster(nodes=1, strong_consistency=True) as cluster:
         yield cluster
+
+
+@contextlib.contextmanager
+def logged(*names, level, kept=logging.LogRecord.getMessage):
+    """What these loggers say at this level and above: the messages, or what else is `kept` of each record."""
+    lines, loggers = [], [logging.getLogger(name) for name in names]
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(kept(record))
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(level)
+    try:
+        yield lines
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+            logger.setLevel(logging.NOTSET)

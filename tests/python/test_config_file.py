@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 
 import pytest
-from conftest import Either, eventually
+from conftest import Either, eventually, logged
 
 from aerolane import Behavior, Client, ClusterDefinition, Key, sync
 from aerolane.config_file import (
@@ -67,14 +67,8 @@ def write(tmp_path, monkeypatch):
 @pytest.fixture
 def heard():
     """What the configuration's logger says."""
-    records, logger = [], logging.getLogger("aerolane.configuration")
-    handler = logging.Handler()
-    handler.emit = lambda record: records.append(record.getMessage())
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    yield records
-    logger.removeHandler(handler)
-    logger.setLevel(logging.NOTSET)
+    with logged("aerolane.configuration", level=logging.INFO) as lines:
+        yield lines
 
 
 def connected(definition):

@@ -13,7 +13,7 @@ import weakref
 from datetime import timedelta
 
 import pytest
-from conftest import eventually
+from conftest import eventually, logged
 
 from aerolane import ClusterDefinition, Key, sync
 from aerolane.exceptions import ClientClosedError, InvalidArgumentError
@@ -89,12 +89,8 @@ def definition_of(where, **settings):
 @pytest.fixture
 def heard():
     """What is logged of metrics."""
-    records, logger = [], logging.getLogger("aerolane.metrics")
-    handler = logging.Handler()
-    handler.emit = lambda record: records.append(record.getMessage())
-    logger.addHandler(handler)
-    yield records
-    logger.removeHandler(handler)
+    with logged("aerolane.metrics", level=logging.WARNING) as lines:
+        yield lines
 
 
 def test_snapshots_come_regularly_on_a_thread_of_its_own(connect, set_name):

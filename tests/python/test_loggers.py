@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from conftest import eventually
+from conftest import eventually, logged
 
 import aerolane
 from aerolane import loggers, native
@@ -19,16 +19,8 @@ ROOTS = ("aerolane", "aerospike_core")
 @pytest.fixture
 def heard():
     """The records that come from the loggers of the package, at any level."""
-    records, roots = [], [logging.getLogger(name) for name in ROOTS]
-    handler = logging.Handler()
-    handler.emit = records.append
-    for root in roots:
-        root.addHandler(handler)
-        root.setLevel(logging.DEBUG)
-    yield records
-    for root in roots:
-        root.removeHandler(handler)
-        root.setLevel(logging.NOTSET)
+    with logged(*ROOTS, level=logging.DEBUG, kept=lambda record: record) as records:
+        yield records
     loggers.refresh_log_levels()
 
 

@@ -94,8 +94,7 @@ const fn text(
 }
 
 const fn sketch(name: &'static str, code: u8, arguments: &'static [Argument], gives: Type) -> Method {
-    let required = arguments.len();
-    let receiver = Some(Type::Hll);
+    let (receiver, required) = (Some(Type::Hll), arguments.len());
     Method {
         name,
         receiver,
@@ -111,20 +110,7 @@ const fn sketch(name: &'static str, code: u8, arguments: &'static [Argument], gi
 }
 
 const fn bits(name: &'static str, code: u8, arguments: &'static [Argument], gives: Type) -> Method {
-    let required = arguments.len();
-    let receiver = Some(Type::Blob);
-    Method {
-        name,
-        receiver,
-        module: BITS,
-        code,
-        shape: Shape::Read,
-        arguments,
-        required,
-        gives,
-        since: V5_2,
-        flags: &[],
-    }
+    Method { receiver: Y, module: BITS, ..sketch(name, code, arguments, gives) }
 }
 
 /// A function that changes bits.

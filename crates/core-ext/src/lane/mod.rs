@@ -35,8 +35,9 @@ use connection::{Call, Connection};
 use group::{Group, Limits, Placed};
 use kind::Kinds;
 pub(crate) use kind::is_slow;
+pub(crate) use types::LATE;
 use types::Lateness;
-pub use types::{Class, ConnId, Failure, FailureKind, Full, LATE, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 
 const CLASSES: usize = Class::ALL.len();
 /// With fewer connections than this to a node, slow requests get none of their own.

@@ -218,7 +218,7 @@ impl Failure {
 }
 
 /// A driver that comes so many milliseconds too late did not run when it was due: the program kept its thread.
-pub const LATE: u64 = 10;
+pub(crate) const LATE: u64 = 10;
 
 /// When the driver came late the last time.
 #[derive(Debug, Clone, Copy, Default)]

@@ -23,18 +23,12 @@ impl ProcessUsage {
     }
 }
 
-#[cfg(unix)]
 fn processor_time() -> Duration {
     // Not rustix's: each client asks, and rustix looks for the system's own code in memory first, which fails under valgrind.
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for the call; where there is no such clock, the zeros stay.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
-}
-
-#[cfg(not(unix))]
-fn processor_time() -> Duration {
-    Duration::ZERO
 }
 
 /// Returns the bytes of memory that the process occupies; 0 on systems other than Linux.

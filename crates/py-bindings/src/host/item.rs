@@ -1,6 +1,6 @@
 //! What `__anext__` gives where the next item is there: an awaitable, and a coroutine to asyncio, that is over.
 //!
-//! An [`op`](super::op) would do, but takes some 350 bytes and as many instructions as half of the item's way.
+//! An [`op`](super::op) would do, and was used before: it has room for a request, and is made and freed for each row.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use super::asyncio;
 use super::op::slots::{RETURN, arguments, attached, itself, method, stop};
 
-const NAME: &CStr = c"aerolane.Item";
+const NAME: &CStr = c"aerolane._Item";
 const DOC: &CStr = c"The next item of a stream, which is there already: await it.";
 
 #[repr(C)]

@@ -180,8 +180,7 @@ impl Lane {
         }
         // What is over before it was sent is let go of in that turn, too.
         local.flush_is_due.set(true);
-        local.overdue_at.set(None);
-        local.wait_for_write();
+        local.wait_anew();
         slf.get().soon(slf, intern!(slf.py(), "_flush"))
     }
 

@@ -267,11 +267,16 @@ impl Local {
     pub(super) fn wait_for_write(&self) -> bool {
         match (self.overdue_at.get(), self.submitted_at.get()) {
             (Some(at), Some(now)) => now > at,
-            (None, now) => {
-                self.overdue_at.set(now.map(|now| now + OVERDUE));
+            (None, _) => {
+                self.wait_anew();
                 false
             }
             (Some(_), None) => false,
         }
+    }
+
+    /// The request submitted last is the first that waits to be written.
+    pub(super) fn wait_anew(&self) {
+        self.overdue_at.set(self.submitted_at.get().map(|now| now + OVERDUE));
     }
 }

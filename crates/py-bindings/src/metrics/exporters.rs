@@ -192,12 +192,12 @@ pub(crate) fn add(core: &Arc<ClientCore>, exporter: &Bound<'_, PyAny>, on_loop: 
     let event_loop = check(exporter, on_loop)?;
     let class = exporter.get_type();
     let (export, exports) = MetricsExport::paused(class.qualname()?.to_string(), source(core));
-    let twin = objects(py, core).iter().position(|other| other.is(exporter));
-    let turn = match twin {
-        Some(index) => core.exporters.0.lock_py_attached(py).added.get(index).map(|added| added.turn.clone_ref(py)),
-        None => None,
+    let twin = {
+        let inner = core.exporters.0.lock_py_attached(py);
+        let found = inner.added.iter().find(|added| added.exporter.is(exporter));
+        found.map(|added| added.turn.clone_ref(py))
     };
-    let turn = match turn {
+    let turn = match twin {
         Some(turn) => turn,
         None => py.import(intern!(py, "threading"))?.call_method0(intern!(py, "Lock"))?.unbind(),
     };

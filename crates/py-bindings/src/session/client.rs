@@ -205,14 +205,6 @@ impl Client {
         self.0.close(py);
     }
 
-    /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (behavior=None))]
-    fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Session> {
-        self.0.session(py, behavior).map(Session)
-    }
-
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
     fn transaction_session(
@@ -222,48 +214,6 @@ impl Client {
     ) -> PyResult<Py<TransactionalSession>> {
         let context = self.0.context(py, behavior)?;
         TransactionalSession::of(py, &context)
-    }
-
-    /// The native client, on the same connections. Closing one closes both.
-    ///
-    /// Raises `RuntimeError` before the client has connected.
-    #[getter]
-    fn native(&self) -> PyResult<NativeClient> {
-        self.0.native()
-    }
-
-    /// As `native`, for code written for the SDK of Aerospike.
-    #[getter]
-    fn underlying_client(&self) -> PyResult<NativeClient> {
-        self.native()
-    }
-
-    /// Reads records: as `query` of a session with the policies of `Behavior.DEFAULT`, or of `behavior`.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (keys=None, /, *more_keys, **named))]
-    fn query<'py>(
-        &self,
-        py: Python<'py>,
-        keys: Option<&Bound<'py, PyAny>>,
-        more_keys: &Bound<'py, PyTuple>,
-        named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<QueryBuilder> {
-        self.create_session(py, None)?.query(py, keys, more_keys, named)
-    }
-
-    /// Creates and drops a secondary index of a data set: as `index` of a session.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (dataset, /))]
-    fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<IndexBuilder> {
-        Ok(self.create_session(py, None)?.index(dataset))
-    }
-
-    /// Whether the client is connected and knows an active node.
-    #[getter]
-    fn is_connected(&self) -> bool {
-        self.0.is_connected()
     }
 
     /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
@@ -326,14 +276,6 @@ impl SyncClient {
         self.door.connect(py)
     }
 
-    /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (behavior=None))]
-    fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<SyncSession> {
-        self.door.session(py, behavior).map(SyncSession)
-    }
-
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
     fn create_transactional_session(
@@ -343,48 +285,6 @@ impl SyncClient {
     ) -> PyResult<Py<SyncTransactionalSession>> {
         let context = self.door.context(py, behavior)?;
         SyncTransactionalSession::of(py, &context)
-    }
-
-    /// The native client, on the same connections. Closing one closes both.
-    ///
-    /// Raises `RuntimeError` before the client has connected.
-    #[getter]
-    fn native(&self) -> PyResult<NativeClient> {
-        self.door.native()
-    }
-
-    /// As `native`, for code written for the SDK of Aerospike.
-    #[getter]
-    fn underlying_client(&self) -> PyResult<NativeClient> {
-        self.native()
-    }
-
-    /// Reads records: as `query` of a session with the policies of `Behavior.DEFAULT`, or of `behavior`.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (keys=None, /, *more_keys, **named))]
-    fn query<'py>(
-        &self,
-        py: Python<'py>,
-        keys: Option<&Bound<'py, PyAny>>,
-        more_keys: &Bound<'py, PyTuple>,
-        named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<SyncQueryBuilder> {
-        self.create_session(py, None)?.query(py, keys, more_keys, named)
-    }
-
-    /// Creates and drops a secondary index of a data set: as `index` of a session.
-    ///
-    /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-    #[pyo3(signature = (dataset, /))]
-    fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<SyncIndexBuilder> {
-        Ok(self.create_session(py, None)?.index(dataset))
-    }
-
-    /// Whether the client is connected and knows an active node.
-    #[getter]
-    fn is_connected(&self) -> bool {
-        self.door.is_connected()
     }
 
     /// As it was given.
@@ -413,3 +313,64 @@ impl SyncClient {
         self.door.describe("SyncClient")
     }
 }
+
+/// What both clients have, written once: `$door` is the field of their door.
+macro_rules! door_methods {
+    ($client:ident . $door:tt, $session:ident, $query:ident, $index:ident) => {
+        #[pymethods]
+        impl $client {
+            /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+            ///
+            /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+            #[pyo3(signature = (behavior=None))]
+            fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
+                self.$door.session(py, behavior).map($session)
+            }
+
+            /// The native client, on the same connections. Closing one closes both.
+            ///
+            /// Raises `RuntimeError` before the client has connected.
+            #[getter]
+            fn native(&self) -> PyResult<NativeClient> {
+                self.$door.native()
+            }
+
+            /// As `native`, for code written for the SDK of Aerospike.
+            #[getter]
+            fn underlying_client(&self) -> PyResult<NativeClient> {
+                self.native()
+            }
+
+            /// Reads records: as `query` of a session with `Behavior.DEFAULT`, unless `behavior=` names another one.
+            ///
+            /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+            #[pyo3(signature = (keys=None, /, *more_keys, **named))]
+            fn query<'py>(
+                &self,
+                py: Python<'py>,
+                keys: Option<&Bound<'py, PyAny>>,
+                more_keys: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<$query> {
+                self.create_session(py, None)?.query(py, keys, more_keys, named)
+            }
+
+            /// Creates and drops a secondary index of a data set: as `index` of a session.
+            ///
+            /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+            #[pyo3(signature = (dataset, /))]
+            fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<$index> {
+                Ok(self.create_session(py, None)?.index(dataset))
+            }
+
+            /// Whether the client is connected and knows an active node.
+            #[getter]
+            fn is_connected(&self) -> bool {
+                self.$door.is_connected()
+            }
+        }
+    };
+}
+
+door_methods!(Client.0, Session, QueryBuilder, IndexBuilder);
+door_methods!(SyncClient.door, SyncSession, SyncQueryBuilder, SyncIndexBuilder);
