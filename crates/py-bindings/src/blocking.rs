@@ -19,10 +19,10 @@ pub(crate) fn run(
     py: Python<'_>,
     client: &RawClient,
     call: &Call,
-    encode: impl FnOnce(&mut Vec<u8>) -> PyResult<()>,
+    encode: impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>,
 ) -> PyResult<Py<PyAny>> {
     with_buffers(|request, answer| {
-        encode(request)?;
+        encode(call, request)?;
         exchange(py, client, call, request, answer)
     })
 }

@@ -14,6 +14,7 @@
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
+//! * [`door`], [`recycled`]: what makes frequent calls, and objects, cheap
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -43,6 +44,7 @@ mod command;
 mod configuration;
 mod core;
 mod dataset;
+mod door;
 mod embedded;
 mod errors;
 mod expression;
@@ -57,6 +59,8 @@ mod operation;
 mod policy;
 mod query;
 mod record;
+#[cfg(Py_GIL_DISABLED)]
+mod recycled;
 mod request;
 mod rng;
 mod session;

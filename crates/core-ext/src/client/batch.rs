@@ -15,7 +15,7 @@ mod rows;
 pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;
 pub(super) use on_pools::run as on_pools;
-pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
+pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
 pub(super) use rows::{Rows, Target};
 
 use aerospike_core::BatchPolicy;

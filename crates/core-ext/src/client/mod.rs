@@ -23,7 +23,7 @@ mod txn;
 mod udf;
 
 pub use asynchronous::Client;
-pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawShape};
+pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
 pub use buffers::with_buffers;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};

@@ -108,8 +108,8 @@ impl Task {
 
 impl Chain {
     /// The policy of a task.
-    fn task_policy(&self, task: &mut Task) -> Arc<WritePolicy> {
-        let mut policy = self.context.background(&task.namespace);
+    fn task_policy(&self, context: &Context, task: &mut Task) -> Arc<WritePolicy> {
+        let mut policy = context.background(&task.namespace);
         policy.base_policy.filter_expression = task.segment.filter.take().map(|filter| *filter);
         policy.records_per_second = task.records_per_second;
         if let Some(expiration) = task.segment.expiration {
@@ -123,18 +123,18 @@ impl Chain {
 }
 
 /// Starts the task of a chain.
-fn execute(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
+fn execute(py: Python<'_>, shared: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
     surface.guard(py, "execute", || {
         let mut chain = {
-            let mut chain = chain.lock_py_attached(py);
+            let mut chain = shared.lock_py_attached(py);
             chain.check_whole(py)?;
             chain.take()
         };
         let Target::Background(mut task) = std::mem::replace(&mut chain.target, Target::Taken) else {
             return Err(PyRuntimeError::new_err("this builder describes no task in the background"));
         };
-        let policy = chain.task_policy(&mut task);
-        let core = &chain.context.core;
+        let policy = chain.task_policy(&shared.context, &mut task);
+        let core = &shared.context.core;
         surface.carry_out(py, core, commands::background(py, core, task.query(), policy)?)
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aerospike_core::expressions::Expression;
 use aerospike_core::{Expiration, Txn};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -25,9 +25,22 @@ use crate::operation::checked_name;
 use crate::query::statement::Function;
 use crate::request::bin_names;
 
-/// A chain that its builders share. To be locked with `lock_py_attached`: whoever holds the lock makes Python objects, and may
-/// give the interpreter to a thread that waits for it.
-pub(crate) type Shared = Arc<Mutex<Chain>>;
+/// A chain that its builders share.
+pub(crate) type Shared = Arc<Link>;
+
+/// A chain, and the session that it belongs to.
+pub(crate) struct Link {
+    pub(super) context: Arc<Context>,
+    chain: Mutex<Chain>,
+}
+
+impl Link {
+    /// The chain, locked. Whoever holds the lock makes Python objects, and may give the interpreter to a thread that waits for it.
+    #[inline]
+    pub(super) fn lock_py_attached(&self, py: Python<'_>) -> MutexGuard<'_, Chain> {
+        self.chain.lock_py_attached(py)
+    }
+}
 
 /// The records that an operation is about.
 pub(super) enum Keys {
@@ -56,6 +69,14 @@ impl Keys {
         match self {
             Self::One(key) => key,
             Self::Many(keys) => &keys[0],
+        }
+    }
+
+    /// The first one, taken out.
+    pub(super) fn into_first(self) -> Py<Key> {
+        match self {
+            Self::One(key) => key,
+            Self::Many(mut keys) => keys.swap_remove(0),
         }
     }
 
@@ -198,7 +219,6 @@ impl Membership {
 
 /// What a builder has been told.
 pub(crate) struct Chain {
-    pub(super) context: Arc<Context>,
     pub(super) target: Target,
     /// `None`: nothing has been said for all operations.
     defaults: Option<Box<Defaults>>,
@@ -228,7 +248,7 @@ pub(super) fn expression(
 ) -> PyResult<Expression> {
     let py = value.py();
     if let Ok(text) = value.cast::<PyString>() {
-        let oldest = chain.lock_py_attached(py).context.oldest_server();
+        let oldest = chain.context.oldest_server();
         return Ok(ael::filter(py, text.to_str()?, params, oldest)?.get().to_core());
     }
     if !params.is_empty() {
@@ -267,15 +287,15 @@ impl Chain {
     }
 
     pub(super) fn new(context: &Arc<Context>, target: Target) -> Shared {
-        Arc::new(Mutex::new(Self {
-            context: Arc::clone(context),
+        let chain = Mutex::new(Self {
             target,
             defaults: None,
             txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
             cut: None,
-        }))
+        });
+        Arc::new(Link { context: Arc::clone(context), chain })
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
@@ -509,9 +529,9 @@ impl Chain {
     }
 
     /// The transaction of the chain.
-    pub(super) fn transaction(&self) -> Option<&Arc<Txn>> {
+    pub(super) fn transaction<'a>(&'a self, context: &'a Context) -> Option<&'a Arc<Txn>> {
         match &self.txn {
-            Membership::Session => self.context.txn.as_ref(),
+            Membership::Session => context.txn.as_ref(),
             Membership::Own(txn) => txn.as_ref(),
         }
     }
@@ -543,7 +563,6 @@ impl Chain {
     /// All that it was told, for a terminal: there is one only.
     pub(super) fn take(&mut self) -> Self {
         Self {
-            context: Arc::clone(&self.context),
             target: std::mem::replace(&mut self.target, Target::Taken),
             defaults: self.defaults.take(),
             txn: std::mem::take(&mut self.txn),

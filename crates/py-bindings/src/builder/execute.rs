@@ -1,6 +1,7 @@
 //! Carrying a chain out: one record → one request on the lane; several → one batch, or as many as it takes to keep the order of
 //! operations on a record that several of them are about; a data set → a query.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use aerospike_core::{
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
+use super::answers::Answers;
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
 use super::context::Context;
 use super::dataset::Query;
@@ -64,11 +66,12 @@ impl Gives {
     }
 
     /// What the results become.
+    #[inline]
     fn make(self, py: Python<'_>, surface: Surface, mut source: Source) -> PyResult<Py<PyAny>> {
         if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
-        match source.take() {
+        match source.take(&mut Vec::new()) {
             None if self == Self::First => Ok(py.None()),
             None => Err(empty(py)),
             Some(row) => {
@@ -89,18 +92,19 @@ pub(super) fn empty(py: Python<'_>) -> PyErr {
 }
 
 /// Carries a chain out.
-pub(super) fn execute(
+pub(super) fn execute<S: Borrow<Shared>>(
     py: Python<'_>,
-    chain: impl FnOnce() -> PyResult<Shared>,
+    chain: impl FnOnce() -> PyResult<S>,
     on_error: Option<&Bound<'_, PyAny>>,
     surface: Surface,
     gives: Gives,
 ) -> PyResult<Py<PyAny>> {
     surface.guard(py, gives.name(), || {
         let (shared, on_error) = (chain()?, OnError::of(on_error)?);
+        let shared: &Shared = shared.borrow();
         let mut chain = shared.lock_py_attached(py);
         chain.check_whole(py)?;
-        let context = Arc::clone(&chain.context);
+        let context = &*shared.context;
         let core = &context.core;
         core.check_open(py)?;
         if !chain.cut_keys() {
@@ -116,19 +120,19 @@ pub(super) fn execute(
             each: gives == Gives::Live,
         };
         if one && !chain.applies_function() {
-            let single = single(py, &mut chain, judge, surface, gives)?;
+            let single = single(py, context, &mut chain, judge, surface, gives)?;
             drop(chain);
             return surface.carry_out(py, core, single);
         }
         let mut taken = chain.take();
         drop(chain);
         if let Target::DataSet(query) = &taken.target {
-            return dataset(py, &taken, query, surface, gives);
+            return dataset(py, context, &taken, query, surface, gives);
         }
-        if one && let Some((function, key, policy)) = taken.only_function(py) {
+        if one && let Some((function, key, policy)) = taken.only_function(py, context) {
             return apply(py, core, *function, key, policy, judge, surface, gives);
         }
-        let several = several(py, taken)?;
+        let several = several(py, context, taken)?;
         if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
             let rows = LiveRows::begin(py, core, several, judge);
             return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
@@ -147,25 +151,21 @@ struct One {
     gives: Gives,
 }
 
-impl One {
-    fn row(&self, py: Python<'_>, key: &Py<Key>, outcome: Outcome) -> PyResult<Py<PyAny>> {
-        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome };
-        let admitted = self.judge.admit(py, self.verb, row)?;
-        self.gives.make(py, self.surface, Source::One(admitted))
-    }
-}
-
 impl call::Outcome for One {
     fn answered(&self, py: Python<'_>, key: &Py<Key>, body: &[u8]) -> PyResult<Py<PyAny>> {
         let outcome = match self.operate {
             None => Outcome::Done,
             Some(operate) => Outcome::Answered { body: Body::concat([body]), operate },
         };
-        self.row(py, key, outcome)
+        // Only a failure is not for everybody to see.
+        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome };
+        self.gives.make(py, self.surface, Source::One(Some(row)))
     }
 
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
-        self.row(py, key, Outcome::Failed(error.clone()))
+        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome: Outcome::Failed(error.clone()) };
+        let admitted = self.judge.admit(py, self.verb, row)?;
+        self.gives.make(py, self.surface, Source::One(admitted))
     }
 }
 
@@ -205,20 +205,20 @@ impl Projection {
 
 impl Chain {
     /// The policy of a read with what was said of it.
-    fn read_policy(&self, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
-        let mut policy = self.context.read(key);
+    fn read_policy(&self, context: &Context, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
+        let mut policy = context.read(key);
         let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
             base.filter_expression = filter;
-            base.txn = self.transaction().cloned();
+            base.txn = self.transaction(context).cloned();
         }
         policy
     }
 
     /// The policy of a write with what was said of it.
-    fn write_policy(&self, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
-        let mut policy = self.context.write(key);
+    fn write_policy(&self, context: &Context, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
+        let mut policy = context.write(key);
         let action = segment.verb.action();
         let nothing_said = segment.filter.is_none()
             && segment.expiration.is_none()
@@ -235,7 +235,7 @@ impl Chain {
         let changed = Arc::make_mut(&mut policy);
         changed.record_exists_action = action;
         changed.base_policy.filter_expression = filter;
-        changed.base_policy.txn = self.transaction().cloned();
+        changed.base_policy.txn = self.transaction(context).cloned();
         if let Some(expiration) = expiration {
             changed.expiration = expiration;
         }
@@ -257,27 +257,28 @@ impl Chain {
 /// The command of a chain about one record.
 fn single(
     py: Python<'_>,
+    context: &Context,
     chain: &mut Chain,
     judge: Judge,
     surface: Surface,
     gives: Gives,
-) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()> + use<>>> {
+) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()> + use<>>> {
     let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
-    let key = segment.keys.first().clone_ref(py);
+    let key = segment.keys.first().get();
     let policy = if verb.writes() {
-        PolicyRef::Write(chain.write_policy(&mut segment, key.get()))
+        PolicyRef::Write(chain.write_policy(context, &mut segment, key))
     } else {
-        PolicyRef::Read(chain.read_policy(&mut segment, key.get()))
+        PolicyRef::Read(chain.read_policy(context, &mut segment, key))
     };
-    let Segment { ops, projection, .. } = segment;
+    let Segment { keys, ops, projection, .. } = segment;
+    let key = keys.into_first();
     let outcome = One { verb, operate, judge, surface, gives };
     let call = Call { key, policy, writes: verb.writes(), becomes, outcome: Some(Box::new(outcome)) };
-    let (policy, key) = (call.policy.clone(), call.key.clone_ref(py));
-    let timeout = policy.server_timeout_ms();
-    let encode = move |out: &mut Vec<u8>| match &policy {
+    let timeout = call.policy.server_timeout_ms();
+    let encode = move |Call { key, policy, .. }: &Call, out: &mut Vec<u8>| match policy {
         PolicyRef::Read(policy) => {
             let base = &policy.base_policy;
             let (header, ops) = match verb {
@@ -325,14 +326,14 @@ impl Chain {
     }
 
     /// The function of a chain that applies one to one record.
-    fn only_function(&mut self, py: Python<'_>) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
+    fn only_function(&mut self, py: Python<'_>, context: &Context) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
         let Target::Keys { last, .. } = &mut self.target else { return None };
         let function = last.function.take()?;
         let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut self.target, Target::Taken) else {
             return None;
         };
         let key = segment.keys.first().clone_ref(py);
-        let policy = self.write_policy(&mut segment, key.get());
+        let policy = self.write_policy(context, &mut segment, key.get());
         Some((function, key, policy))
     }
 }
@@ -378,15 +379,15 @@ pub(super) struct Several {
 }
 
 /// Encodes a chain about several records.
-fn several(py: Python<'_>, mut chain: Chain) -> PyResult<Several> {
+fn several(py: Python<'_>, context: &Context, mut chain: Chain) -> PyResult<Several> {
     let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
     segments.push(last);
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().clone_ref(py);
-    let policy = chain.context.batch(namespace.get().namespace(), writes, chain.transaction());
-    let implicit = implicit(&chain, &segments);
+    let policy = context.batch(namespace.get().namespace(), writes, chain.transaction(context));
+    let implicit = implicit(context, &chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
     let mut rows = Rows::with_capacity(segments.iter().map(|segment| segment.keys.len()).sum());
@@ -404,7 +405,7 @@ fn several(py: Python<'_>, mut chain: Chain) -> PyResult<Several> {
         }
         let (verb, operate) = (segment.verb, segment.operate());
         parts.push(Part { verb, operate, rows: segment.keys.len() });
-        let (shape, keys) = chain.shape(&policy, segment).map_err(|e| errors::to_py(py, &e))?;
+        let (shape, keys) = chain.shape(context, &policy, segment).map_err(|e| errors::to_py(py, &e))?;
         rows.shape(shape);
         let operate = operate == Some(true);
         match keys {
@@ -421,7 +422,13 @@ impl Several {
     fn command(self, judge: Judge, surface: Surface, gives: Gives) -> impl Twin + use<> {
         let Self { policy, runs, parts, implicit } = self;
         let in_txn = policy.base_policy.txn.is_some() || implicit.is_some();
-        let convert = move |py: Python<'_>, ran: Vec<Ran>| {
+        let convert = move |py: Python<'_>, mut ran: Vec<Ran>| {
+            if matches!(judge.on_error, OnError::InStream)
+                && ran.len() == 1
+                && let Some(Ran { rows, .. }) = ran.pop_if(|ran| ran.result.is_ok())
+            {
+                return gives.make(py, surface, Source::Batch(Box::new(Answers::new(rows, parts, judge))));
+            }
             let mut admitted = Vec::with_capacity(parts.iter().map(|part| part.rows).sum());
             let mut index = 0;
             let mut of_rows = parts.iter().flat_map(|part| std::iter::repeat_n((part.verb, part.operate), part.rows));
@@ -461,11 +468,11 @@ impl Several {
 
 /// How a chain that writes becomes a transaction of its own: when it is about several records of one strongly consistent
 /// namespace, and says nothing of transactions itself.
-fn implicit(chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
+fn implicit(context: &Context, chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
     /// Servers have transactions since then.
     const SINCE: Version = Version::new(8, 0, 0);
-    let Context { core, behavior, .. } = &*chain.context;
-    let outside = !chain.txn.is_own() && chain.transaction().is_none();
+    let Context { core, behavior, .. } = context;
+    let outside = !chain.txn.is_own() && chain.transaction(context).is_none();
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let first = segments[0].keys.first().get();
     if !(outside && writes) || core.mode(first.namespace()) != Some(true) {
@@ -475,7 +482,7 @@ fn implicit(chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
     let mut keys = segments.iter().flat_map(|segment| segment.keys.iter().map(Py::get));
     let several = keys.clone().any(|key| key.digest() != first.digest());
     let one_namespace = keys.all(|key| key.namespace() == first.namespace());
-    if !(rules.implicit_batch_writes && several && one_namespace) || chain.context.oldest_server() < Some(SINCE) {
+    if !(rules.implicit_batch_writes && several && one_namespace) || context.oldest_server() < Some(SINCE) {
         return None;
     }
     let settings = behavior.get().policies();
@@ -489,9 +496,9 @@ fn implicit(chain: &Chain, segments: &[Segment]) -> Option<Implicit> {
 
 impl Chain {
     /// What the rows of an operation do, and their keys.
-    fn shape(&self, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+    fn shape(&self, context: &Context, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
         let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
-        let single = self.context.write_of_batch(segment.keys.first().get());
+        let single = context.write_of_batch(segment.keys.first().get());
         let durable_delete =
             segment.durable_delete.or_else(|| self.default_durable_delete()).unwrap_or(single.durable_delete);
         let (generation_policy, generation) = match segment.generation {
@@ -562,13 +569,20 @@ impl Chain {
 }
 
 /// Starts the query of a data set.
-fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives: Gives) -> PyResult<Py<PyAny>> {
-    let core = &chain.context.core;
+fn dataset(
+    py: Python<'_>,
+    context: &Context,
+    chain: &Chain,
+    query: &Query,
+    surface: Surface,
+    gives: Gives,
+) -> PyResult<Py<PyAny>> {
+    let core = &context.core;
     if matches!(chain.txn, Membership::Own(Some(_))) {
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
         return Err(errors::invalid_argument(py, text));
     }
-    let mut policy = query.policy(chain.context.query(query.namespace()), chain.default_filter());
+    let mut policy = query.policy(context.query(query.namespace()), chain.default_filter());
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
         Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
@@ -582,7 +596,7 @@ fn dataset(py: Python<'_>, chain: &Chain, query: &Query, surface: Surface, gives
     if let Some(text) = query.contradiction() {
         return Err(errors::invalid_argument(py, text));
     }
-    let (asked, wanted, of_plan) = (query.asked(), query.wanted(&chain.context), Arc::clone(core));
+    let (asked, wanted, of_plan) = (query.asked(), query.wanted(context), Arc::clone(core));
     let planned = async move {
         match wanted {
             Some(wanted) => wanted.plan(of_plan, asked, policy).await,

@@ -200,8 +200,8 @@ macro_rules! conditional {
         impl $class {
             /// The chain.
             #[allow(clippy::unnecessary_wraps)] // as that of rows, which there may not be yet
-            fn shared(&self, _py: Python<'_>, _method: &str) -> PyResult<Shared> {
-                Ok(Shared::clone(&self.chain))
+            fn shared(&self, _py: Python<'_>, _method: &str) -> PyResult<&Shared> {
+                Ok(&self.chain)
             }
         }
     };

@@ -9,9 +9,10 @@
 //! * [`background`]: what the servers do with all records of a set, in the background
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
 //!   of a [`selection`] and a [`hint`]
-//! * [`result`], [`stream`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
+//! * [`result`], [`stream`], [`answers`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
+mod answers;
 mod awaitable;
 pub(crate) mod background;
 mod bin;
@@ -69,5 +70,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SyncUdfFunctionBuilder", py.get_type::<surface::SyncUdfFunctionBuilder>())?;
     module.add("SyncRecordStream", py.get_type::<stream::SyncRecordStream>())?;
     module.add("ErrorStrategy", on_error::strategy(py)?)?;
-    module.add("ErrorHandler", on_error::handler(py)?)
+    module.add("ErrorHandler", on_error::handler(py)?)?;
+    #[cfg(Py_GIL_DISABLED)]
+    recycle(py);
+    surface::doors(py)
+}
+
+/// Has the objects of calls made in memory that others have left.
+#[cfg(Py_GIL_DISABLED)]
+fn recycle(py: Python<'_>) {
+    use crate::recycled::recycle;
+    recycle::<surface::QueryBuilder>(py);
+    recycle::<surface::SyncQueryBuilder>(py);
+    recycle::<surface::WriteSegmentBuilder>(py);
+    recycle::<surface::SyncWriteSegmentBuilder>(py);
+    recycle::<stream::RecordStream>(py);
+    recycle::<stream::SyncRecordStream>(py);
+    recycle::<result::RecordResult>(py);
 }

@@ -156,18 +156,18 @@ impl QueryExplanation {
 }
 
 /// Explains the query of a builder, which stays as it is.
-pub(super) fn explain(py: Python<'_>, chain: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
+pub(super) fn explain(py: Python<'_>, shared: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
     use pyo3::sync::MutexExt as _;
     surface.guard(py, "explain", || {
         let (core, wanted, index, expression) = {
-            let chain = chain.lock_py_attached(py);
+            let chain = shared.lock_py_attached(py);
             chain.check(py)?;
             let Target::DataSet(query) = &chain.target else {
                 let text = "explain() is for queries of a data set: session.query(dataset); this one reads records by their keys";
                 return Err(errors::invalid_argument(py, text));
             };
             let expression = query.filter_expression.as_deref().cloned().or_else(|| chain.default_filter());
-            (Arc::clone(&chain.context.core), query.wanted(&chain.context), query.index.clone(), expression)
+            (Arc::clone(&shared.context.core), query.wanted(&shared.context), query.index.clone(), expression)
         };
         let expression = expression.map(|expression| FilterExpression::from_core(py, &expression)).transpose()?;
         let of_core = Arc::clone(&core);

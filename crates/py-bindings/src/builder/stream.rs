@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
+use super::answers::Answers;
 use super::execute::empty;
 use super::live::LiveRows;
 use super::result::{RecordResult, Row};
@@ -27,6 +28,8 @@ pub(super) enum Source {
     One(Option<Row>),
     /// Some that are there.
     Rows(std::vec::IntoIter<Row>),
+    /// Those of a batch.
+    Batch(Box<Answers>),
     /// A query, which may be one of several.
     Records(Box<Chunks>),
     /// Rows that come as nodes answer.
@@ -34,11 +37,13 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The next one that is there.
-    pub(super) fn take(&mut self) -> Option<Row> {
+    /// The next one that is there; `hidden`: where those before go that the caller does not see, to be dropped without a lock.
+    #[inline]
+    pub(super) fn take(&mut self, hidden: &mut Vec<Row>) -> Option<Row> {
         match self {
             Self::One(row) => row.take(),
             Self::Rows(rows) => rows.next(),
+            Self::Batch(answers) => answers.next(hidden),
             Self::Records(_) | Self::Live(_) => None,
         }
     }
@@ -104,6 +109,7 @@ enum Next {
 }
 
 impl Results {
+    #[inline]
     pub(super) fn new(source: Source) -> Self {
         Self(Mutex::new(State { source, phase: Phase::Open, first_chunk: true }))
     }
@@ -121,6 +127,7 @@ impl Results {
     }
 
     fn next(&self, py: Python<'_>) -> Next {
+        let mut hidden = Vec::new();
         let mut state = self.0.lock_py_attached(py);
         if state.phase == Phase::Closed {
             return Next::Row(None);
@@ -136,7 +143,7 @@ impl Results {
         if let Source::Live(rows) = &state.source {
             return Next::Live(Arc::clone(rows));
         }
-        let row = state.source.take();
+        let row = state.source.take(&mut hidden);
         if row.is_none() {
             state.phase = Phase::Read;
         }
@@ -195,7 +202,7 @@ impl Results {
                 }
             }
             Source::Live(rows) => rows.close(py),
-            Source::One(_) | Source::Rows(_) => {}
+            Source::One(_) | Source::Rows(_) | Source::Batch(_) => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! The classes of builders, each in two kinds: for asyncio, where a terminal gives an awaitable, and for code without it.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -21,6 +22,8 @@ use super::verb::{Verb, verbs};
 use super::{expiration, rows, selection};
 use crate::command::Twin;
 use crate::core::ClientCore;
+use crate::door::door;
+use crate::key::Key;
 use crate::operation::BaseOperation;
 use crate::policy::kinds::whole_number;
 use crate::query::PartitionFilter;
@@ -80,19 +83,20 @@ impl Surface {
     }
 
     /// What `stream()` of a builder gives.
-    pub(super) fn start_stream(
+    pub(super) fn start_stream<S: Borrow<Shared>>(
         self,
         py: Python<'_>,
-        chain: impl FnOnce() -> PyResult<Shared>,
+        chain: impl FnOnce() -> PyResult<S>,
         on_error: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         match self {
-            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain(), on_error))?.into_any()),
+            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain().map(|chain| Shared::clone(chain.borrow())), on_error))?.into_any()),
             Self::Sync => execute(py, chain, on_error, self, Gives::Live),
         }
     }
 
     /// A stream of results.
+    #[inline]
     pub(super) fn stream(self, py: Python<'_>, source: Source) -> PyResult<Py<PyAny>> {
         let results = Results::new(source);
         Ok(match self {
@@ -337,6 +341,11 @@ macro_rules! builders {
         }
 
         impl $query {
+            /// A query of one record.
+            pub(crate) fn of_key(context: &Arc<Context>, key: &Bound<'_, Key>) -> Self {
+                Self { chain: Chain::of_keys(context, Verb::Query, Keys::One(key.clone().unbind())) }
+            }
+
             /// A query of records, or of a data set.
             pub(crate) fn of_keys(
                 context: &Arc<Context>,
@@ -400,6 +409,20 @@ macro_rules! builders {
         }
 
         impl $segment {
+            /// An operation on one record.
+            pub(crate) fn of_key(context: &Arc<Context>, verb: Verb, key: &Bound<'_, Key>) -> Self {
+                Self { chain: Chain::of_keys(context, verb, Keys::One(key.clone().unbind())) }
+            }
+
+            /// Puts a door before `put`.
+            fn doors(py: Python<'_>) -> PyResult<()> {
+                door!(py, $segment::put, |slf, bins| {
+                    let ops = Ops::of_bins(bins)?;
+                    slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "put", ops)?;
+                    Ok(Some(slf.clone().into_any().unbind()))
+                })
+            }
+
             /// An operation on records.
             pub(crate) fn of_keys(
                 context: &Arc<Context>,
@@ -521,9 +544,9 @@ macro_rules! builders {
             fn effective_allow_scans_with_where(&self, py: Python<'_>) -> PyResult<bool> {
                 let chain = self.chain.lock_py_attached(py);
                 match &chain.target {
-                    Target::DataSet(query) => Ok(query.allow_scans(&chain.context)),
+                    Target::DataSet(query) => Ok(query.allow_scans(&self.chain.context)),
                     Target::Keys { last, .. } => {
-                        Ok(chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
+                        Ok(self.chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
                     }
                     // It is no query.
                     Target::Background(_) => Ok(true),
@@ -752,6 +775,12 @@ macro_rules! builders {
             upsert_from 0;
         );
     };
+}
+
+/// Puts doors before what programs call most.
+pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
+    WriteSegmentBuilder::doors(py)?;
+    SyncWriteSegmentBuilder::doors(py)
 }
 
 builders!(

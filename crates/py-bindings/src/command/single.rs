@@ -21,11 +21,11 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 /// A command about one record.
 pub(crate) struct Single<E> {
     pub(crate) call: Call,
-    /// Writes the request.
+    /// Writes the request of the call.
     pub(crate) encode: E,
 }
 
-impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
+impl<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
     #[inline]
     fn start(self, py: Python<'_>, core: &Arc<ClientCore>) -> PyResult<Py<PyAny>> {
         if self.call.policy.base().txn.is_some() {
@@ -48,13 +48,13 @@ impl<E: FnOnce(&mut Vec<u8>) -> PyResult<()>> Twin for Single<E> {
 /// The call as one of the transaction that its policy names. The request is encoded as always, so that arguments are
 /// checked as always.
 #[cold]
-fn in_transaction<E: FnOnce(&mut Vec<u8>) -> PyResult<()>>(
+fn in_transaction<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>(
     core: &Arc<ClientCore>,
     call: Call,
     encode: E,
 ) -> PyResult<impl Twin + use<E>> {
     let mut request = Vec::new();
-    encode(&mut request)?;
+    encode(&call, &mut request)?;
     let (client, policy, owned) = (RawClient::clone(&core.raw), call.policy.clone(), call.owned());
     let key = call.key.get();
     let (set, digest) = (Box::<str>::from(key.set()), *key.digest());
@@ -78,10 +78,10 @@ pub(crate) fn get<'a>(
     key: &'a Bound<'_, Key>,
     bins: Option<Object<'a, '_>>,
     policy: Arc<CoreRead>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = read(key, &policy, Becomes::Record);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
+    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
 }
 
 /// Writes, adds to, appends to or prepends to bins.
@@ -90,37 +90,37 @@ pub(crate) fn write<'a>(
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Arc<CoreWrite>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| request::write(&policy, key.get(), kind, bins, timeout, out) }
+    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::write(&policy, key.get(), kind, bins, timeout, out) }
 }
 
 /// Deletes the record; the result says whether there was one.
 pub(crate) fn delete<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreWrite>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = change(key, &policy, Becomes::Exists);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
+    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
 }
 
 /// Resets the TTL and counts up the generation.
 pub(crate) fn touch<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreWrite>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| request::touch(&policy, key.get(), timeout, out) }
+    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::touch(&policy, key.get(), timeout, out) }
 }
 
 /// Whether the record exists.
 pub(crate) fn exists<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     header(key, policy, Becomes::Exists)
 }
 
@@ -128,10 +128,10 @@ fn header<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
     becomes: Becomes,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = read(key, &policy, becomes);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |out: &mut Vec<u8>| request::exists(&policy, key.get(), timeout, out) }
+    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::exists(&policy, key.get(), timeout, out) }
 }
 
 fn read(key: &Bound<'_, Key>, policy: &Arc<CoreRead>, becomes: Becomes) -> Call {
@@ -158,7 +158,7 @@ fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: Becomes) -> Ca
 pub(crate) fn metadata<'a>(
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
-) -> Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>> {
+) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     header(key, policy, Becomes::Metadata)
 }
 
@@ -167,13 +167,13 @@ pub(crate) fn operate<'a>(
     key: &'a Bound<'_, Key>,
     operations: Object<'a, '_>,
     policy: Arc<CoreWrite>,
-) -> PyResult<Single<impl FnOnce(&mut Vec<u8>) -> PyResult<()>>> {
+) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>> {
     let operations = Operations::of(operations)?;
     let call = Call { writes: operations.write(), ..change(key, &policy, Becomes::Results) };
     let timeout = call.policy.server_timeout_ms();
     Ok(Single {
         call,
-        encode: move |out: &mut Vec<u8>| request::operate(&policy, key.get(), &operations, timeout, out),
+        encode: move |_: &Call, out: &mut Vec<u8>| request::operate(&policy, key.get(), &operations, timeout, out),
     })
 }
 

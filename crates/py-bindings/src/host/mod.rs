@@ -33,6 +33,7 @@ use held::Held;
 use lane::Lane;
 pub(crate) use lanes::Lanes;
 use op::OpRef;
+pub(crate) use op::slots::{method, slot};
 pub(crate) use pace::Pace;
 pub(crate) use task::Make;
 use work::{Entry, Many, Part, Work};
@@ -42,12 +43,12 @@ pub(crate) fn submit(
     py: Python<'_>,
     client: &Arc<ClientCore>,
     call: Call,
-    encode: impl FnOnce(&mut Vec<u8>) -> PyResult<()>,
+    encode: impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>,
 ) -> PyResult<Py<PyAny>> {
     client.check(py)?;
     let lane = running::lane(py, client)?;
     let mut request = lane.as_ref().map(|lane| lane.get().buffer()).unwrap_or_default();
-    encode(&mut request)?;
+    encode(&call, &mut request)?;
     let entry = Entry { core: hold(lane.as_ref(), client), call, request, attempt: None };
     let op = OpRef::new(py, lane.as_ref(), Work::Entry(entry))?;
     if let Some(lane) = &lane {

@@ -34,5 +34,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SyncClusterDefinition", py.get_type::<definition::SyncClusterDefinition>())?;
     module.add("SyncCluster", py.get_type::<cluster::SyncCluster>())?;
     module.add("SyncNode", py.get_type::<cluster::SyncClusterNode>())?;
-    module.add("SyncSession", py.get_type::<session::SyncSession>())
+    module.add("SyncSession", py.get_type::<session::SyncSession>())?;
+    session::doors(py)
 }

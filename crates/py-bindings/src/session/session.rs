@@ -27,6 +27,7 @@ use crate::command::Twin;
 use crate::command::single;
 use crate::core::ClientCore;
 use crate::dataset::DataSet;
+use crate::door::door;
 use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
@@ -349,6 +350,24 @@ impl SyncSession {
     }
 }
 
+/// Puts doors before verbs of a record.
+macro_rules! one_key {
+    ($py:expr, $session:ident, $segment:ident: $($name:ident $verb:ident),*) => {
+        $(
+            door!($py, $session::$name, |slf, key| {
+                let Ok(key) = key.cast_exact::<Key>() else { return Ok(None) };
+                Ok(Some(Py::new(slf.py(), $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
+            })?;
+        )*
+    };
+}
+
+/// Puts doors before what programs call most.
+pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
+    Session::doors(py)?;
+    SyncSession::doors(py)
+}
+
 /// Defines how builders begin.
 macro_rules! begins {
     (
@@ -445,6 +464,16 @@ macro_rules! begins {
         }
 
         impl $session {
+            /// Doors before the verbs of a record.
+            fn doors(py: Python<'_>) -> PyResult<()> {
+                door!(py, $session::query, |slf, key| {
+                    let Ok(key) = key.cast_exact::<Key>() else { return Ok(None) };
+                    Ok(Some(Py::new(slf.py(), $query::of_key(&slf.get().0.0, key))?.into_any()))
+                })?;
+                one_key!(py, $session, $segment: upsert Upsert, insert Insert, update Update, replace Replace, delete Delete);
+                Ok(())
+            }
+
             /// The query of keys, or of a data set.
             fn read(
                 context: &Arc<Context>,

@@ -288,9 +288,30 @@ impl<K: RawKey> RawBatch<K> {
         }
     }
 
+    /// The keys and their outcomes, in order, one at a time.
+    #[must_use]
+    pub fn into_outcomes(self) -> RawOutcomes<K> {
+        RawOutcomes { rows: self.rows.into_iter(), answers: self.answers }
+    }
+
     fn shape_of(&self, row: u32) -> (&Row<K>, &RawShape) {
         let row = &self.rows[row as usize];
         (row, &self.shapes[row.shape as usize])
+    }
+}
+
+/// The rows of a batch that was carried out, taken one at a time.
+pub struct RawOutcomes<K> {
+    rows: std::vec::IntoIter<Row<K>>,
+    answers: Vec<u8>,
+}
+
+impl<K> RawOutcomes<K> {
+    /// What is made of the next key and its outcome; `None`: there is none.
+    #[inline]
+    pub fn next<R>(&mut self, made: impl FnOnce(K, RawOutcome<'_>) -> R) -> Option<R> {
+        let row = self.rows.next()?;
+        Some(made(row.key, row.outcome.of(&self.answers)))
     }
 }
 

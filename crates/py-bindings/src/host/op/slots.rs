@@ -14,7 +14,7 @@ use super::{Object, Op, Owned, Status, not_mine, op_of};
 use crate::host::asyncio;
 
 /// Runs a slot: no panic crosses, an error is raised.
-fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
+pub(crate) fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
     // SAFETY: the interpreter calls slots with the thread attached.
     let py = unsafe { Python::assume_attached() };
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(py))) {
@@ -37,7 +37,7 @@ pub(in crate::host) fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> P
 }
 
 /// An entry of a type's table of methods.
-pub(in crate::host) const fn method(
+pub(crate) const fn method(
     name: &'static CStr,
     meth: ffi::PyMethodDefPointer,
     flags: c_int,

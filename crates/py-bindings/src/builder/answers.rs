@@ -1,0 +1,48 @@
+//! The rows of a batch that was carried out, each looked at when it is asked for.
+
+use aerolane::client::RawOutcomes;
+
+use super::execute::Part;
+use super::on_error::{Judge, Verdict};
+use super::result::{Outcome, Row};
+use crate::batch::rows::{RowKey, Rows};
+
+/// Results of a chain that was one batch.
+pub(super) struct Answers {
+    rows: RawOutcomes<RowKey>,
+    /// The operations of the chain, the one whose rows are next first.
+    parts: std::vec::IntoIter<Part>,
+    part: Option<Part>,
+    index: i32,
+    judge: Judge,
+}
+
+impl Answers {
+    /// `judge` raises nothing and tells nobody: failures are results.
+    pub(super) fn new(rows: Rows, parts: Vec<Part>, judge: Judge) -> Self {
+        Self { rows: rows.into_outcomes(), parts: parts.into_iter(), part: None, index: 0, judge }
+    }
+
+    /// The next result that the caller sees; `hidden`: where those before go that he does not.
+    pub(super) fn next(&mut self, hidden: &mut Vec<Row>) -> Option<Row> {
+        loop {
+            let part = loop {
+                match &mut self.part {
+                    Some(part) if part.rows > 0 => break part,
+                    part => *part = Some(self.parts.next()?),
+                }
+            };
+            part.rows -= 1;
+            let (verb, operate, index) = (part.verb, part.operate, self.index);
+            self.index += 1;
+            let row = self.rows.next(|key, outcome| {
+                let outcome = Outcome::of(&outcome, verb, operate);
+                Row { key: Some(key.key), index, outcome }
+            })?;
+            if self.judge.verdict(verb, &row.outcome) != Verdict::LeaveOut {
+                return Some(row);
+            }
+            hidden.push(row);
+        }
+    }
+}
