@@ -2,7 +2,7 @@
 //!
 //! PyO3 has the interpreter make a tuple for each call of a method that takes `**named`, and looks for arguments by name in any
 //! case. A door stands in the place of such a method in its class, with its signature and its docstring: it carries a call with
-//! one argument out (`upsert(key)`), and hands any other on to the method itself.
+//! at most one argument out (`upsert(key)`, `execute()`), and hands any other on to the method itself.
 
 use std::ffi::CString;
 use std::ptr;
@@ -23,10 +23,10 @@ pub(crate) trait Door: 'static {
     /// The method itself, once there is a door before it.
     fn method() -> &'static AtomicPtr<ffi::PyObject>;
 
-    /// A call with one argument; `None`: it is for the method itself.
+    /// A call with one argument, or none; `None`: it is for the method itself.
     ///
     /// PyO3 has not been told that the thread is attached: a `Py` that is dropped here is given back later.
-    fn enter(slf: &Bound<'_, Self::Class>, argument: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>>;
+    fn enter(slf: &Bound<'_, Self::Class>, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>>;
 }
 
 /// Puts a door before a method of a class. Its table lives as long as the process.
@@ -60,11 +60,12 @@ unsafe extern "C" fn enter<D: Door>(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     slot(ptr::null_mut(), |py| {
-        if count == 1 && names.is_null() {
-            // SAFETY: an object of the class, and one argument, alive for the call.
-            let (slf, argument) = unsafe { (Bound::ref_from_ptr(py, &slf), Bound::ref_from_ptr(py, &*arguments)) };
-            // SAFETY: as above.
-            if let Some(result) = D::enter(unsafe { slf.cast_unchecked() }, argument)? {
+        if count <= 1 && names.is_null() {
+            // SAFETY: so many arguments are given, alive for the call.
+            let argument = (count == 1).then(|| unsafe { Bound::ref_from_ptr(py, &*arguments) });
+            // SAFETY: an object of the class, alive for the call.
+            let slf = unsafe { Bound::ref_from_ptr(py, &slf).cast_unchecked() };
+            if let Some(result) = D::enter(slf, argument)? {
                 return Ok(result.into_ptr());
             }
         }
@@ -122,7 +123,7 @@ macro_rules! door {
             #[inline]
             fn enter(
                 $slf: &pyo3::Bound<'_, $class>,
-                $argument: &pyo3::Bound<'_, pyo3::PyAny>,
+                $argument: Option<&pyo3::Bound<'_, pyo3::PyAny>>,
             ) -> pyo3::PyResult<Option<pyo3::Py<pyo3::PyAny>>> {
                 $way
             }

@@ -52,12 +52,17 @@ impl Pile {
 /// What a thread keeps.
 struct Kept([Pile; SIZES]);
 
+impl Kept {
+    const EMPTY: Self = Self([Pile::EMPTY; SIZES]);
+}
+
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept([Pile::EMPTY; SIZES])) };
+    // Boxed: there is little room for what modules that are loaded later have for each thread.
+    static KEPT: RefCell<Option<Box<Kept>>> = const { RefCell::new(None) };
 }
 
 /// What threads have left that have ended: they cannot give it back, as they are not Python's any more.
-static LEFT: Mutex<Kept> = Mutex::new(Kept([Pile::EMPTY; SIZES]));
+static LEFT: Mutex<Kept> = Mutex::new(Kept::EMPTY);
 /// How much that is.
 static LEFT_COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -96,11 +101,20 @@ unsafe fn size_of_objects(kind: *mut ffi::PyTypeObject) -> Option<usize> {
     (size < SIZES).then_some(size)
 }
 
+/// An object of a type of ours, with its header filled in, and null without memory.
+///
+/// # Safety
+/// A type that is alive, whose objects the garbage collector does not know.
+pub(crate) unsafe fn object(kind: *mut ffi::PyTypeObject) -> *mut ffi::PyObject {
+    // SAFETY: as the caller says.
+    unsafe { alloc(kind, 0) }
+}
+
 unsafe extern "C" fn alloc(kind: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -> *mut ffi::PyObject {
     // SAFETY: the interpreter allocates an object of a type that is alive.
     unsafe {
         if let Some(size) = size_of_objects(kind) {
-            let kept = KEPT.try_with(|kept| kept.borrow_mut().0[size].pop()).ok().flatten();
+            let kept = KEPT.try_with(|kept| kept.borrow_mut().as_mut()?.0[size].pop()).ok().flatten();
             let left = || if LEFT_COUNT.load(Ordering::Relaxed) == 0 { None } else { take_left(size) };
             if let Some(block) = kept.or_else(left) {
                 return ffi::PyObject_Init(block.cast(), kind);
@@ -110,12 +124,17 @@ unsafe extern "C" fn alloc(kind: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t)
     }
 }
 
-unsafe extern "C" fn free(object: *mut c_void) {
-    // SAFETY: an object of a type that is alive until it is freed, and nobody's any more.
+/// Gives the memory of an object back.
+///
+/// # Safety
+/// Of [`object`], or of a class that is recycled; nobody's any more. Its type is alive.
+pub(crate) unsafe extern "C" fn free(object: *mut c_void) {
+    // SAFETY: as the caller says.
     unsafe {
         if let Some(size) = size_of_objects(ffi::Py_TYPE(object.cast())) {
             let kept = KEPT.try_with(|kept| {
-                let pile = &mut kept.borrow_mut().0[size];
+                let mut kept = kept.borrow_mut();
+                let pile = &mut kept.get_or_insert_with(|| Box::new(Kept::EMPTY)).0[size];
                 let room = pile.count < MOST;
                 if room {
                     pile.push(object);

@@ -10,7 +10,6 @@ use aerolane_wire::message::field;
 use aerospike_core::WritePolicy;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
 use super::bin::WriteBinBuilder;

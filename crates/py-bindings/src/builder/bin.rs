@@ -3,7 +3,6 @@
 use pyo3::PyTraverseError;
 use pyo3::PyVisit;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
 
 use super::cdt::{

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use aerospike_core::expressions::Expression;
 use aerospike_core::{Expiration, Txn};
-use parking_lot::{Mutex, MutexGuard};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::background::Task;
 use super::context::Context;
 use super::dataset::Query;
+pub(super) use super::link::Shared;
 use super::ops::Ops;
 use super::verb::Verb;
 use crate::ael;
@@ -24,23 +23,6 @@ use crate::key::Key;
 use crate::operation::checked_name;
 use crate::query::statement::Function;
 use crate::request::bin_names;
-
-/// A chain that its builders share.
-pub(crate) type Shared = Arc<Link>;
-
-/// A chain, and the session that it belongs to.
-pub(crate) struct Link {
-    pub(super) context: Arc<Context>,
-    chain: Mutex<Chain>,
-}
-
-impl Link {
-    /// The chain, locked. Whoever holds the lock makes Python objects, and may give the interpreter to a thread that waits for it.
-    #[inline]
-    pub(super) fn lock_py_attached(&self, py: Python<'_>) -> MutexGuard<'_, Chain> {
-        self.chain.lock_py_attached(py)
-    }
-}
 
 /// The records that an operation is about.
 pub(super) enum Keys {
@@ -287,15 +269,15 @@ impl Chain {
     }
 
     pub(super) fn new(context: &Arc<Context>, target: Target) -> Shared {
-        let chain = Mutex::new(Self {
+        let chain = Self {
             target,
             defaults: None,
             txn: Membership::Session,
             fail_on_filtered_out: false,
             include_missing_keys: false,
             cut: None,
-        });
-        Arc::new(Link { context: Arc::clone(context), chain })
+        };
+        Shared::new(Arc::clone(context), chain)
     }
 
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {

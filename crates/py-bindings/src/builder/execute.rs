@@ -17,7 +17,6 @@ use aerospike_core::{
     WritePolicy,
 };
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
 use super::answers::Answers;
 use super::chain::{Chain, Keys, Membership, Projection, Segment, Shared, Target};
@@ -205,8 +204,8 @@ impl Projection {
 
 impl Chain {
     /// The policy of a read with what was said of it.
-    fn read_policy(&self, context: &Context, segment: &mut Segment, key: &Key) -> Arc<ReadPolicy> {
-        let mut policy = context.read(key);
+    fn read_policy(&self, context: &Context, segment: &mut Segment) -> Arc<ReadPolicy> {
+        let mut policy = context.read(segment.keys.first().get());
         let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
@@ -217,8 +216,8 @@ impl Chain {
     }
 
     /// The policy of a write with what was said of it.
-    fn write_policy(&self, context: &Context, segment: &mut Segment, key: &Key) -> Arc<WritePolicy> {
-        let mut policy = context.write(key);
+    fn write_policy(&self, context: &Context, segment: &mut Segment) -> Arc<WritePolicy> {
+        let mut policy = context.write(segment.keys.first().get());
         let action = segment.verb.action();
         let nothing_said = segment.filter.is_none()
             && segment.expiration.is_none()
@@ -267,11 +266,10 @@ fn single(
         return Err(empty(py));
     };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
-    let key = segment.keys.first().get();
     let policy = if verb.writes() {
-        PolicyRef::Write(chain.write_policy(context, &mut segment, key))
+        PolicyRef::Write(chain.write_policy(context, &mut segment))
     } else {
-        PolicyRef::Read(chain.read_policy(context, &mut segment, key))
+        PolicyRef::Read(chain.read_policy(context, &mut segment))
     };
     let Segment { keys, ops, projection, .. } = segment;
     let key = keys.into_first();
@@ -326,14 +324,18 @@ impl Chain {
     }
 
     /// The function of a chain that applies one to one record.
-    fn only_function(&mut self, py: Python<'_>, context: &Context) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
+    fn only_function(
+        &mut self,
+        py: Python<'_>,
+        context: &Context,
+    ) -> Option<(Box<Function>, Py<Key>, Arc<WritePolicy>)> {
         let Target::Keys { last, .. } = &mut self.target else { return None };
         let function = last.function.take()?;
         let Target::Keys { last: mut segment, .. } = std::mem::replace(&mut self.target, Target::Taken) else {
             return None;
         };
         let key = segment.keys.first().clone_ref(py);
-        let policy = self.write_policy(context, &mut segment, key.get());
+        let policy = self.write_policy(context, &mut segment);
         Some((function, key, policy))
     }
 }
@@ -496,7 +498,12 @@ fn implicit(context: &Context, chain: &Chain, segments: &[Segment]) -> Option<Im
 
 impl Chain {
     /// What the rows of an operation do, and their keys.
-    fn shape(&self, context: &Context, batch: &BatchPolicy, mut segment: Segment) -> aerolane::Result<(RawShape, Keys)> {
+    fn shape(
+        &self,
+        context: &Context,
+        batch: &BatchPolicy,
+        mut segment: Segment,
+    ) -> aerolane::Result<(RawShape, Keys)> {
         let filter_expression = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         let single = context.write_of_batch(segment.keys.first().get());
         let durable_delete =

@@ -12,7 +12,10 @@ macro_rules! row_methods {
                 expression: &Bound<'py, PyAny>,
                 params: &Bound<'py, PyTuple>,
             ) -> PyResult<Bound<'py, Self>> {
-                let filter = self::expression(&slf.get().shared(slf.py(), "default_where")?, expression, params)?;
+                let filter = {
+                    let shared = slf.get().shared(slf.py(), "default_where")?;
+                    self::expression(shared.borrow(), expression, params)?
+                };
                 slf.get().with(slf.py(), "default_where", |chain| chain.defaults_mut().filter = Some(filter))?;
                 Ok(slf)
             }
@@ -333,4 +336,32 @@ macro_rules! durable {
     };
 }
 
-pub(super) use {chain_methods, conditional, durable, expiring, row_methods};
+/// Defines what writes the value of an expression: one method for each kind of write.
+macro_rules! expression_writes {
+    ($class:ident: $($(#[$doc:meta])* $name:ident $flags:expr;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                #[pyo3(signature = (
+                    bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
+                ))]
+                fn $name<'py>(
+                    slf: Bound<'py, Self>,
+                    bin_name: &Bound<'py, PyString>,
+                    expression: &Bound<'py, PyAny>,
+                    ignore_op_failure: bool,
+                    ignore_eval_failure: bool,
+                    delete_if_null: bool,
+                ) -> PyResult<Bound<'py, Self>> {
+                    let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
+                    let operation = scalar::write_from(bin_name, expression, $flags, how)?;
+                    slf.get().does(slf.py(), stringify!($name), &operation)?;
+                    Ok(slf)
+                }
+            )*
+        }
+    };
+}
+
+pub(super) use {chain_methods, conditional, durable, expiring, expression_writes, row_methods};

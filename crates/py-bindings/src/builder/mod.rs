@@ -3,7 +3,7 @@
 //! `session.upsert(key).put({..}).execute()`. A builder is checked with each call, and encodes what it is told at once; a
 //! terminal (`execute`, `first`, ..) sends that. See `docs/decisions/0021`.
 //!
-//! * [`verb`]: what can be done; [`chain`]: what a builder has been told; [`ops`]: the operations in it, encoded
+//! * [`verb`]: what can be done; [`chain`], [`link`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`rows`]: rows of a table as records
 //! * [`background`]: what the servers do with all records of a set, in the background
@@ -24,6 +24,7 @@ mod execute;
 mod expiration;
 mod hint;
 mod hll_config;
+mod link;
 mod live;
 mod methods;
 mod on_error;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
+use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyString, PyTuple};
 
 use super::chain::{Chain, Keys, Shared};

@@ -157,7 +157,6 @@ impl QueryExplanation {
 
 /// Explains the query of a builder, which stays as it is.
 pub(super) fn explain(py: Python<'_>, shared: &Shared, surface: Surface) -> PyResult<Py<PyAny>> {
-    use pyo3::sync::MutexExt as _;
     surface.guard(py, "explain", || {
         let (core, wanted, index, expression) = {
             let chain = shared.lock_py_attached(py);

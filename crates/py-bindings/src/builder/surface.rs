@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple};
 
 use super::awaitable::AwaitableStream;
@@ -14,7 +13,7 @@ use super::context::Context;
 use super::dataset::Query;
 use super::execute::{Gives, execute};
 use super::hint::QueryHint;
-use super::methods::{chain_methods, conditional, durable, expiring, row_methods};
+use super::methods::{chain_methods, conditional, durable, expiring, expression_writes, row_methods};
 use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
@@ -90,7 +89,10 @@ impl Surface {
         on_error: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         match self {
-            Self::Async => Ok(Py::new(py, AwaitableStream::new(chain().map(|chain| Shared::clone(chain.borrow())), on_error))?.into_any()),
+            Self::Async => {
+                Ok(Py::new(py, AwaitableStream::new(chain().map(|chain| Shared::clone(chain.borrow())), on_error))?
+                    .into_any())
+            }
             Self::Sync => execute(py, chain, on_error, self, Gives::Live),
         }
     }
@@ -114,34 +116,6 @@ fn at_least_one(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
 /// A generation that a record can have.
 fn generation(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     whole_number(value, "generation", 1, i64::from(u16::MAX)).map(|number| number as u32)
-}
-
-/// Defines what writes the value of an expression: one method for each kind of write.
-macro_rules! expression_writes {
-    ($class:ident: $($(#[$doc:meta])* $name:ident $flags:expr;)*) => {
-        #[pymethods]
-        impl $class {
-            $(
-                $(#[$doc])*
-                #[pyo3(signature = (
-                    bin_name, expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false
-                ))]
-                fn $name<'py>(
-                    slf: Bound<'py, Self>,
-                    bin_name: &Bound<'py, PyString>,
-                    expression: &Bound<'py, PyAny>,
-                    ignore_op_failure: bool,
-                    ignore_eval_failure: bool,
-                    delete_if_null: bool,
-                ) -> PyResult<Bound<'py, Self>> {
-                    let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                    let operation = scalar::write_from(bin_name, expression, $flags, how)?;
-                    slf.get().does(slf.py(), stringify!($name), &operation)?;
-                    Ok(slf)
-                }
-            )*
-        }
-    };
 }
 
 /// Defines both classes of a kind.
@@ -414,9 +388,19 @@ macro_rules! builders {
                 Self { chain: Chain::of_keys(context, verb, Keys::One(key.clone().unbind())) }
             }
 
-            /// Puts a door before `put`.
+            /// Puts doors before what programs call most.
             fn doors(py: Python<'_>) -> PyResult<()> {
+                if Surface::$surface == Surface::Async {
+                    // A call that blocks lets go of its key.
+                    door!(py, $query::execute, |slf, on_error| {
+                        if on_error.is_some() { Ok(None) } else { at_once(slf.py(), &slf.get().chain) }
+                    })?;
+                    door!(py, $segment::execute, |slf, on_error| {
+                        if on_error.is_some() { Ok(None) } else { at_once(slf.py(), &slf.get().chain) }
+                    })?;
+                }
                 door!(py, $segment::put, |slf, bins| {
+                    let Some(bins) = bins else { return Ok(None) };
                     let ops = Ops::of_bins(bins)?;
                     slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "put", ops)?;
                     Ok(Some(slf.clone().into_any().unbind()))
@@ -775,6 +759,11 @@ macro_rules! builders {
             upsert_from 0;
         );
     };
+}
+
+/// `execute()` of a builder for asyncio.
+fn at_once(py: Python<'_>, chain: &Shared) -> PyResult<Option<Py<PyAny>>> {
+    execute(py, || Ok(chain), None, Surface::Async, Gives::Stream).map(Some)
 }
 
 /// Puts doors before what programs call most.

@@ -93,7 +93,10 @@ pub(crate) fn write<'a>(
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
-    Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::write(&policy, key.get(), kind, bins, timeout, out) }
+    Single {
+        call,
+        encode: move |_: &Call, out: &mut Vec<u8>| request::write(&policy, key.get(), kind, bins, timeout, out),
+    }
 }
 
 /// Deletes the record; the result says whether there was one.

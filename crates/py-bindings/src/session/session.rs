@@ -175,7 +175,7 @@ impl Session {
             let keys = self::keys(keys)?;
             host::submit_many(py, self.0.core(), keys.len(), |index, out| {
                 let command = single::get(&keys[index], bins, self.0.0.read(keys[index].get()));
-                (command.encode)(out)?;
+                (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })
         })
@@ -190,7 +190,7 @@ impl Session {
             host::submit_many(py, self.0.core(), keys.len(), |index, out| {
                 let policy = self.0.0.write(keys[index].get());
                 let command = single::write(WriteKind::Put, &keys[index], bins, policy);
-                (command.encode)(out)?;
+                (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })
         })
@@ -355,7 +355,7 @@ macro_rules! one_key {
     ($py:expr, $session:ident, $segment:ident: $($name:ident $verb:ident),*) => {
         $(
             door!($py, $session::$name, |slf, key| {
-                let Ok(key) = key.cast_exact::<Key>() else { return Ok(None) };
+                let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
                 Ok(Some(Py::new(slf.py(), $segment::of_key(&slf.get().0.0, Verb::$verb, key))?.into_any()))
             })?;
         )*
@@ -467,7 +467,7 @@ macro_rules! begins {
             /// Doors before the verbs of a record.
             fn doors(py: Python<'_>) -> PyResult<()> {
                 door!(py, $session::query, |slf, key| {
-                    let Ok(key) = key.cast_exact::<Key>() else { return Ok(None) };
+                    let Some(Ok(key)) = key.map(Bound::cast_exact::<Key>) else { return Ok(None) };
                     Ok(Some(Py::new(slf.py(), $query::of_key(&slf.get().0.0, key))?.into_any()))
                 })?;
                 one_key!(py, $session, $segment: upsert Upsert, insert Insert, update Update, replace Replace, delete Delete);

@@ -470,6 +470,12 @@ impl<K> fmt::Debug for RawBatch<K> {
     }
 }
 
+impl<K> fmt::Debug for RawOutcomes<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawOutcomes({} rows)", self.rows.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use aerolane_wire::digest::digest;

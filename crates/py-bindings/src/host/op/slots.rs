@@ -37,11 +37,7 @@ pub(in crate::host) fn attached<R>(failed: R, body: impl FnOnce(Python<'_>) -> P
 }
 
 /// An entry of a type's table of methods.
-pub(crate) const fn method(
-    name: &'static CStr,
-    meth: ffi::PyMethodDefPointer,
-    flags: c_int,
-) -> ffi::PyMethodDef {
+pub(crate) const fn method(name: &'static CStr, meth: ffi::PyMethodDefPointer, flags: c_int) -> ffi::PyMethodDef {
     ffi::PyMethodDef { ml_name: name.as_ptr(), ml_meth: meth, ml_flags: flags, ml_doc: ptr::null() }
 }
 

@@ -1,0 +1,122 @@
+//! What the builders of a chain share.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::Cell;
+use std::ops::Deref;
+use std::process::abort;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use parking_lot::{Mutex, MutexGuard};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use super::chain::Chain;
+use super::context::Context;
+
+/// A chain, and the session that it belongs to.
+pub(crate) struct Link {
+    pub(super) context: Arc<Context>,
+    chain: Mutex<Chain>,
+}
+
+impl Link {
+    /// The chain, locked. Whoever holds the lock makes Python objects, and may give the interpreter to a thread that waits for it.
+    #[inline]
+    pub(super) fn lock_py_attached(&self, py: Python<'_>) -> MutexGuard<'_, Chain> {
+        self.chain.lock_py_attached(py)
+    }
+}
+
+/// A link, counted like an `Arc`. A builder rarely lives longer than it takes to call it: its memory is kept for the thread's
+/// next one, while the processor has it at hand. An allocator would give out memory that was not used for long.
+pub(crate) struct Shared(NonNull<Counted>);
+
+struct Counted {
+    references: AtomicUsize,
+    link: Link,
+}
+
+const LAYOUT: Layout = Layout::new::<Counted>();
+
+/// Memory for one link, or null.
+struct Spare(Cell<*mut Counted>);
+
+thread_local! {
+    static SPARE: Spare = const { Spare(Cell::new(ptr::null_mut())) };
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        if !self.0.get().is_null() {
+            // SAFETY: allocated with this layout, and nobody's.
+            unsafe { dealloc(self.0.get().cast(), LAYOUT) }
+        }
+    }
+}
+
+impl Shared {
+    #[inline]
+    pub(super) fn new(context: Arc<Context>, chain: Chain) -> Self {
+        let kept = SPARE.try_with(|spare| spare.0.replace(ptr::null_mut())).unwrap_or(ptr::null_mut());
+        let memory = NonNull::new(kept).unwrap_or_else(|| {
+            // SAFETY: the layout has a size.
+            NonNull::new(unsafe { alloc(LAYOUT) }.cast()).unwrap_or_else(|| handle_alloc_error(LAYOUT))
+        });
+        let link = Link { context, chain: Mutex::new(chain) };
+        // SAFETY: memory of this layout, and nobody's.
+        unsafe { memory.write(Counted { references: AtomicUsize::new(1), link }) };
+        Self(memory)
+    }
+
+    fn counted(&self) -> &Counted {
+        // SAFETY: alive while there is a reference.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Deref for Shared {
+    type Target = Link;
+
+    #[inline]
+    fn deref(&self) -> &Link {
+        &self.counted().link
+    }
+}
+
+impl Clone for Shared {
+    fn clone(&self) -> Self {
+        // As of an `Arc`: no program has so many references, and one that leaks them must not free what is in use.
+        if self.counted().references.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            abort();
+        }
+        Self(self.0)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let references = &self.counted().references;
+        // Who has the only reference needs no other thread's leave.
+        if references.load(Ordering::Acquire) != 1 {
+            if references.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        // SAFETY: this was the last reference, so that the link is dropped once; its memory is nobody's then.
+        unsafe {
+            ptr::drop_in_place(self.0.as_ptr());
+            let before = SPARE.try_with(|spare| spare.0.replace(self.0.as_ptr())).unwrap_or(self.0.as_ptr());
+            if !before.is_null() {
+                dealloc(before.cast(), LAYOUT);
+            }
+        }
+    }
+}
+
+// SAFETY: as of an `Arc`: the link may be used by several threads, and dropped by any.
+unsafe impl Send for Shared where Link: Send + Sync {}
+// SAFETY: as above.
+unsafe impl Sync for Shared where Link: Send + Sync {}
