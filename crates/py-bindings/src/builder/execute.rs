@@ -387,8 +387,8 @@ fn several(py: Python<'_>, context: &Context, mut chain: Chain) -> PyResult<Seve
     };
     segments.push(last);
     let writes = segments.iter().any(|segment| segment.verb.writes());
-    let namespace = segments[0].keys.first().clone_ref(py);
-    let policy = context.batch(namespace.get().namespace(), writes, chain.transaction(context));
+    let namespace = segments[0].keys.first().get().namespace();
+    let policy = context.batch(namespace, writes, chain.transaction(context));
     let implicit = implicit(context, &chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
