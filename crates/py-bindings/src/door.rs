@@ -1,6 +1,6 @@
 //! Short ways into methods that programs call for each operation.
 //!
-//! PyO3 has the interpreter make a tuple for each call of a method that takes `**named`, and looks for arguments by name in any
+//! `PyO3` has the interpreter make a tuple for each call of a method that takes `**named`, and looks for arguments by name in any
 //! case. A door stands in the place of such a method in its class, with its signature and its docstring: it carries a call with
 //! at most one argument out (`upsert(key)`, `execute()`), and hands any other on to the method itself.
 
@@ -25,7 +25,7 @@ pub(crate) trait Door: 'static {
 
     /// A call with one argument, or none; `None`: it is for the method itself.
     ///
-    /// PyO3 has not been told that the thread is attached: a `Py` that is dropped here is given back later.
+    /// `PyO3` has not been told that the thread is attached: a `Py` that is dropped here is given back later.
     fn enter(slf: &Bound<'_, Self::Class>, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>>;
 }
 

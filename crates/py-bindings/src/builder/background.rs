@@ -197,7 +197,7 @@ macro_rules! tasks {
             }
 
             fn begin(&self, dataset: &Bound<'_, DataSet>, verb: Verb) -> Shared {
-                Chain::new(&self.0, Target::Background(Box::new(Task::new(dataset.get().names(), verb))))
+                Chain::of(&self.0, Target::Background(Box::new(Task::new(dataset.get().names(), verb))))
             }
         }
 

@@ -265,10 +265,10 @@ pub(super) fn value_expression(value: &Bound<'_, PyAny>) -> PyResult<Exp> {
 impl Chain {
     /// A chain that begins with an operation on records.
     pub(super) fn of_keys(context: &Arc<Context>, verb: Verb, keys: Keys) -> Shared {
-        Self::new(context, Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) })
+        Self::of(context, Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) })
     }
 
-    pub(super) fn new(context: &Arc<Context>, target: Target) -> Shared {
+    pub(super) fn of(context: &Arc<Context>, target: Target) -> Shared {
         let chain = Self {
             target,
             defaults: None,

@@ -254,6 +254,7 @@ impl Chain {
 }
 
 /// The command of a chain about one record.
+#[allow(clippy::type_complexity)] // what a closure is cannot be named
 fn single(
     py: Python<'_>,
     context: &Context,

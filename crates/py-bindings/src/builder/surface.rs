@@ -331,7 +331,7 @@ macro_rules! builders {
 
             pub(crate) fn of_dataset(context: &Arc<Context>, (namespace, set): (&str, &str)) -> Self {
                 let query = Query::new(namespace, set);
-                Self { chain: Chain::new(context, Target::DataSet(Box::new(query))) }
+                Self { chain: Chain::of(context, Target::DataSet(Box::new(query))) }
             }
 
             fn begin<'py>(

@@ -166,6 +166,7 @@ pub(crate) fn metadata<'a>(
 }
 
 /// Carries out several operations as one.
+#[allow(clippy::type_complexity)] // what a closure is cannot be named
 pub(crate) fn operate<'a>(
     key: &'a Bound<'_, Key>,
     operations: Object<'a, '_>,
