@@ -8,6 +8,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
+use super::bin_target::BinTarget;
 use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
@@ -131,7 +132,9 @@ macro_rules! expression_writes {
                     delete_if_null: bool,
                 ) -> PyResult<Bound<'py, Self>> {
                     let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                    let operation = scalar::write_from(bin_name, expression, $flags, how)?;
+                    let target = BinTarget::new(&slf.get().chain, bin_name);
+                    target.check(stringify!($name))?;
+                    let operation = scalar::write_from(&target, expression, $flags, how)?;
                     slf.get().does(slf.py(), stringify!($name), &operation)?;
                     Ok(slf)
                 }
@@ -721,7 +724,9 @@ macro_rules! builders {
                 expression: &Bound<'py, PyAny>,
                 ignore_eval_failure: bool,
             ) -> PyResult<Bound<'py, Self>> {
-                let operation = scalar::select(bin_name, expression, ignore_eval_failure)?;
+                let target = BinTarget::new(&slf.get().chain, bin_name);
+                target.check("select_from")?;
+                let operation = scalar::select(&target, expression, ignore_eval_failure)?;
                 slf.get().does(slf.py(), "select_from", &operation)?;
                 Ok(slf)
             }
