@@ -85,7 +85,9 @@ impl Param {
         items.sort_by(|left, right| compare(&left.packed, &right.packed));
         Self::new(Some(Type::List), |writer| {
             writer.list_with_marker(Some(Ext { kind: order::LIST_ORDERED, data: &[] }), items.len());
-            items.iter().for_each(|item| writer.raw(&item.packed));
+            for item in &items {
+                writer.raw(&item.packed);
+            }
         })
     }
 

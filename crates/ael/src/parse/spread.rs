@@ -23,38 +23,30 @@ impl<'a> Parser<'a, '_> {
         self.spread(path)?;
         let filter = self.filter()?;
         let span = Span::new(at, self.lexer.at);
-        let Some(step) = path.steps.last_mut() else {
+        let Some(step) = path.steps.pop() else {
             return Err(self.syntax(span, "a filter stands behind what is selected: $.m.{@a,b}&[?(@ > 1)]"));
         };
-        // What the types say until the filter is in its place.
-        let unset = || Box::new(Node { kind: Kind::Unknown, ty: filter.ty, span, depth: 0 });
-        match &mut step.select {
-            Select::Each(None) => {
-                path.depth = path.depth.max(filter.depth);
-                step.select = Select::Each(Some(Box::new(filter)));
-                return Ok(());
-            }
-            // Servers take one filter per step: both have to be true.
-            Select::Each(Some(first)) | Select::And(first) => {
-                let first = std::mem::replace(first, unset());
-                let both = self.condition(op::AND, vec![*first, filter], step.span.to(span))?;
-                path.depth = path.depth.max(both.depth);
-                if let Some(Select::Each(Some(first)) | Select::And(first)) =
-                    path.steps.last_mut().map(|step| &mut step.select)
-                {
-                    *first = Box::new(both);
-                }
-                return Ok(());
-            }
-            select if select.is_dynamic() => {
-                let span = step.span;
-                return Err(self.no_filter(span, "what an expression selects"));
-            }
-            _ => {}
-        }
+        let whole = step.span.to(span);
         path.depth = path.depth.max(filter.depth);
-        path.value_ty = self.types.open(Class::Any);
-        path.steps.push(Step { in_map: None, select: Select::And(Box::new(filter)), span, create: None });
+        let select = match step.select {
+            Select::Each(None) => Select::Each(Some(Box::new(filter))),
+            // Servers take one filter per step: both have to be true.
+            Select::Each(Some(first)) => {
+                Select::Each(Some(Box::new(self.condition(op::AND, vec![*first, filter], whole)?)))
+            }
+            Select::And(first) => Select::And(Box::new(self.condition(op::AND, vec![*first, filter], whole)?)),
+            select if select.is_dynamic() => return Err(self.no_filter(step.span, "what an expression selects")),
+            select => {
+                path.steps.push(Step { select, ..step });
+                path.value_ty = self.types.open(Class::Any);
+                path.steps.push(Step { in_map: None, select: Select::And(Box::new(filter)), span, create: None });
+                return Ok(());
+            }
+        };
+        if let Select::Each(Some(both)) | Select::And(both) = &select {
+            path.depth = path.depth.max(both.depth);
+        }
+        path.steps.push(Step { select, ..step });
         Ok(())
     }
 
