@@ -11,7 +11,10 @@ use aerospike_core::expressions::Expression;
 use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
 
 use super::rows::{Rows, Target};
-use crate::batch::{RowAnswer, answering_each, delete_header, frame_of_rows, read_header, udf_header, write_header};
+use crate::batch::{
+    RowAnswer, RowPatch, RowPatches, answering_each, delete_header, frame_of_rows, patched_header, read_header,
+    udf_header, write_header,
+};
 use crate::command::decode::{bad, failure};
 use crate::command::encode::{expression, frame, read_header as message_header, too_big};
 use crate::error::{Error, Result};
@@ -180,6 +183,21 @@ impl RawShape {
             expression(filter, &mut bytes)?;
         }
         Ok(Self { header, send_key, filter: bytes, udf: Vec::new(), ops })
+    }
+
+    /// The header for a call whose policy was changed after the shape was made, and whether the user key goes along.
+    #[inline]
+    fn patched(&self, policy: &BatchPolicy, patches: RowPatches) -> (RowHeader, bool) {
+        if !patches.active {
+            return (self.header, self.send_key);
+        }
+        let patch = match self.header.info2 {
+            _ if !self.udf.is_empty() => patches.udf,
+            info2 if info2 & info2::DELETE != 0 => patches.delete,
+            info2 if info2 & info2::WRITE != 0 => patches.write,
+            _ => RowPatch::default(),
+        };
+        (patched_header(self.header, policy, patch), patch.send_key.unwrap_or(self.send_key))
     }
 
     /// Whether it can change a record.
@@ -354,7 +372,13 @@ impl<K: RawKey> Rows for RawBatch<K> {
         self.fail(row, error);
     }
 
-    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(
+        &self,
+        (policy, patches): (&BatchPolicy, RowPatches),
+        rows: &[u32],
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         frame_of_rows(policy, timeout_ms, out, |batch| {
             // Shape and names of the row before, if others may repeat it.
             let mut last = None;
@@ -366,8 +390,9 @@ impl<K: RawKey> Rows for RawBatch<K> {
                     batch.repeat(place as u32, row.key.digest())?;
                     continue;
                 }
-                let user_key = if shape.send_key { row.key.user_key() } else { &[] };
-                batch.row(place as u32, row.key.digest(), &shape.header, |writer| {
+                let (header, send_key) = shape.patched(policy, patches);
+                let user_key = if send_key { row.key.user_key() } else { &[] };
+                batch.row(place as u32, row.key.digest(), &header, |writer| {
                     writer.encoded_fields(names.0, names.1);
                     if !shape.filter.is_empty() {
                         writer.field(field::FILTER, &shape.filter);
@@ -399,9 +424,16 @@ impl<K: RawKey> Rows for RawBatch<K> {
         self.shape_of(row).1.udf.is_empty()
     }
 
-    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode_single(
+        &self,
+        (policy, patches): (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let (row, shape) = self.shape_of(row);
-        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, shape.header);
+        let (patched, send_key) = shape.patched(policy, patches);
+        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, patched);
         frame(out, base, |out| {
             let mut header = message_header(base, 0, 0, timeout_ms);
             header.info1 |= info1;
@@ -416,7 +448,7 @@ impl<K: RawKey> Rows for RawBatch<K> {
             let (names, count) = row.key.names();
             writer.encoded_fields(names, count);
             writer.field(field::DIGEST, row.key.digest());
-            if shape.send_key && !row.key.user_key().is_empty() {
+            if send_key && !row.key.user_key().is_empty() {
                 writer.encoded_fields(row.key.user_key(), 1);
             }
             if !shape.filter.is_empty() {
@@ -529,7 +561,7 @@ mod tests {
         let (mut expected, mut request) = (Vec::new(), Vec::new());
         for rows in [&[0_u32, 1, 2, 3, 4, 5, 6, 7, 8][..], &[6, 4, 8, 2, 0, 1]] {
             encode(&batch, &plain, rows, 1000, &mut expected).unwrap();
-            raw.encode(&batch, rows, 1000, &mut request).unwrap();
+            raw.encode((&batch, RowPatches::default()), rows, 1000, &mut request).unwrap();
             assert_eq!(request, expected);
         }
     }
