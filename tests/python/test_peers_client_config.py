@@ -1,0 +1,32 @@
+"""Configuration files of clients, read by aerospike-native and by us: the same calls send the same.
+
+Skipped where that client is not installed; `make test-peers` installs it.
+"""
+
+import pytest
+from client_config import SECTIONS, VARIABLE, said_by
+
+from aerolane import native
+from aerolane.testing import EmbeddedCluster
+
+peer = pytest.importorskip("aerospike_native", reason="aerospike-native is not installed")
+
+
+@pytest.fixture(scope="module")
+def one_node():
+    with EmbeddedCluster(nodes=1) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_requests_are_the_same(one_node, tmp_path, monkeypatch, set_name, section):
+    path = tmp_path / "client.yaml"
+    path.write_text(f"version: 1.0.0\ndynamic: {{{SECTIONS[section]}}}\n")
+    monkeypatch.setenv(VARIABLE, f"file://{path}")
+    theirs, ours = (said_by(names, one_node, set_name) for names in (peer, native))
+    for said in (theirs, ours):
+        # A write that is alone has the read mode of the batch in one of them; servers do not look at it.
+        for name in ("write alone", "delete alone"):
+            for fact in said[name]:
+                fact["info"] = (fact["info"][0] & ~0x40, *fact["info"][1:])
+    assert ours == theirs
