@@ -18,7 +18,7 @@ SECTIONS = {
     "batch_read": "batch_read: {read_mode_ap: ALL, read_mode_sc: LINEARIZE, allow_inline: false}",
     "batch_write": "batch_write: {send_key: true, durable_delete: true}",
     "batch_delete": "batch_delete: {send_key: true, durable_delete: true}",
-    "several": "read: {replica: master, total_timeout: 7000}, batch: {read_mode_ap: all}, batch_write: {send_key: true}",
+    "several": "read: {total_timeout: 7000}, batch: {read_mode_ap: all}, batch_write: {send_key: true}",
     "wrong": "write: {send_key: 7, total_timeout: 2222}",
 }
 INFO_1, INFO_2, INFO_3, INFO_4 = range(4)

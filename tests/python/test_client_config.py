@@ -1,14 +1,27 @@
 """The configuration file of clients, `AEROSPIKE_CLIENT_CONFIG_URL`: it goes over the policies of calls, for the native
 client, `Client`, `SyncClient` and sessions, and over their behaviors."""
 
+import asyncio
 import logging
 from datetime import timedelta
 
 import pytest
 from client_config import INFO_1, INFO_2, INFO_4, SECTIONS, VARIABLE, said_by
-from conftest import Either, eventually, logged
+from conftest import Either, eventually, eventually_async, logged
 
-from aerolane import AerospikeError, Behavior, ClusterDefinition, DataSet, Key, ResultCode, SyncClient, native, sync
+from aerolane import (
+    AerospikeError,
+    Behavior,
+    ClusterDefinition,
+    DataSet,
+    ErrorStrategy,
+    Key,
+    RecordNotFoundError,
+    ResultCode,
+    SyncClient,
+    native,
+    sync,
+)
 from aerolane.policy import MetricsSettings, Settings, SystemSettings
 
 READ_MODE_AP_ALL, NO_BIN_DATA, SHORT_QUERY, XDR = 0x40, 0x20, 0x04, 0x10
@@ -58,14 +71,20 @@ def dataset(set_name):
     return DataSet.of("test", set_name)
 
 
-def durable(call):
-    """Whether a write was refused because embedded clusters leave no tombstones: that `durable_delete` has arrived."""
+def durable(delete):
+    """Whether a record was not deleted because embedded clusters leave no tombstones: `durable_delete` has arrived."""
     try:
-        call()
+        delete()
     except AerospikeError as error:
         assert error.result_code == ResultCode.ENTERPRISE_ONLY, error
         return True
     return False
+
+
+def stays(session, key):
+    """`durable` of a session for code without async: of a record that is there."""
+    session.put(key, {"a": 1})
+    return durable(lambda: session.delete(key).execute().first_or_raise())
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -112,22 +131,23 @@ def test_sections_change_requests(new_cluster, say, set_name, section):
 
 def test_sessions_go_by_the_file(opened, say, dataset):
     """Behaviors come first, and the file over them."""
-    say("write: {durable_delete: true}, query: {include_bin_data: false}, batch_write: {durable_delete: true}")
+    say("write: {durable_delete: true}, query: {include_bin_data: false}, batch_delete: {durable_delete: true}")
     one = opened()
     session = one.session
     keys = dataset.ids(1, 2)
     plain = Behavior.DEFAULT.derive_with_changes("file-below", writes=Settings(durable_delete=False))
     for of in (session, one.client.create_session(plain)):
-        assert durable(lambda of=of: one.run(of.put(keys[0], {"a": 1})))
-        assert durable(lambda of=of: one.results(of.upsert(keys[0]).put({"a": 1})))
-        with pytest.raises(AerospikeError) as raised:
-            one.results(of.upsert(*keys).put({"a": 1}))
-        assert raised.value.result_code == ResultCode.ENTERPRISE_ONLY
-    say("query: {include_bin_data: false}")
-    eventually(lambda: not durable(lambda: one.run(session.put(keys[0], {"a": 1}))))
-    assert [result.record.bins for result in one.results(session.query(dataset))] == [{}]
+        one.run(of.put(keys[0], {"a": 1}))
+        one.results(of.upsert(*keys).put({"a": 1}))
+        assert durable(lambda of=of: one.results(of.delete(keys[0])))
+        rows = one.results(of.delete(*keys), ErrorStrategy.IN_STREAM)
+        assert [row.result_code for row in rows] == [ResultCode.ENTERPRISE_ONLY] * 2
+    assert [result.record.bins for result in one.results(session.query(dataset))] == [{}] * 2
     say("")
-    eventually(lambda: [result.record.bins for result in one.results(session.query(dataset))] == [{"a": 1}])
+    eventually(lambda: not durable(lambda: one.results(session.delete(keys[0]))))
+    assert [result.record.bins for result in one.results(session.query(dataset))] == [{"a": 1}]
+    one.results(session.delete(*keys))
+    assert one.results(session.query(dataset)) == []
 
 
 def test_each_way_to_connect(say, seeds, set_name):
@@ -135,26 +155,36 @@ def test_each_way_to_connect(say, seeds, set_name):
     host, _, port = seeds.split(",")[0].rpartition(":")
     key = Key("test", set_name, 1)
     client = native.new_client_blocking(native.ClientPolicy(), seeds)
-    assert durable(lambda: client.put_blocking(key, {"a": 1}))
-    # What is said with the call goes before its policy, and the file before both.
-    assert durable(lambda: client.put_blocking(key, {"a": 1}, policy=native.WritePolicy(durable_delete=False)))
+    client.put_blocking(key, {"a": 1})
+    assert durable(lambda: client.delete_blocking(key))
+    # The file goes before the policy of the call.
+    assert durable(lambda: client.delete_blocking(key, policy=native.WritePolicy(durable_delete=False)))
     client.close_blocking()
     with sync.ClusterDefinition(host, int(port)).connect() as cluster:
-        assert durable(lambda: cluster.create_session().put(key, {"a": 1}))
+        assert stays(cluster.create_session(), key)
     with SyncClient(seeds) as client:
-        assert durable(lambda: client.create_session().put(key, {"a": 1}))
+        assert stays(client.create_session(), key)
 
 
 async def test_asyncio_clusters(say, seeds, dataset):
-    say("write: {durable_delete: true}")
+    say("write: {total_timeout: 1, socket_timeout: 1}, read: {total_timeout: 60000, socket_timeout: 30000}")
     host, _, port = seeds.split(",")[0].rpartition(":")
     async with await ClusterDefinition(host, int(port)).connect() as cluster:
         session = cluster.create_session()
-        with pytest.raises(AerospikeError) as raised:
-            await session.put(dataset.id(1), {"a": 1})
-        assert raised.value.result_code == ResultCode.ENTERPRISE_ONLY
-        (error,) = await session.put_many([dataset.id(1)], {"a": 1})
-        assert error.result_code == ResultCode.ENTERPRISE_ONLY
+        with pytest.raises(RecordNotFoundError):
+            await session.get(dataset.id(1))
+        (missing,) = await session.get_many([dataset.id(1)])
+        assert isinstance(missing, RecordNotFoundError)
+        say("write: {durable_delete: true}")
+        while True:
+            try:
+                await session.put(dataset.id(1), {"a": 1})
+                (stream,) = [await session.delete(dataset.id(1)).execute()]
+                await stream.first_or_raise()
+            except AerospikeError as error:
+                if error.result_code == ResultCode.ENTERPRISE_ONLY:
+                    break
+            await asyncio.sleep(0.05)
 
 
 def test_transactions_end_by_the_file(new_cluster, say, set_name):
@@ -168,13 +198,11 @@ def test_transactions_end_by_the_file(new_cluster, say, set_name):
         txn = native.Txn()
         client.get_blocking(key, policy=native.ReadPolicy(txn=txn))
         client.put_blocking(other, {"a": 1}, policy=native.WritePolicy(txn=txn))
-        cluster.set_fault("drop_before", on=[kind], times=1)
-        try:
-            client.commit_blocking(txn)
-        except AerospikeError:
-            return False
-        finally:
-            cluster.clear_faults()
+        with cluster.inject("drop-before", on=kind, times=1):
+            try:
+                client.commit_blocking(txn)
+            except AerospikeError:
+                return False
         return True
 
     assert not commits("read") and commits("write")
@@ -212,15 +240,17 @@ def test_exporters_follow_metrics_of_the_file(say, seeds):
 def test_what_cannot_be_used_is_one_line_and_changes_nothing(opened, say, dataset, heard):
     say("write: {durable_delete: true, colour: red}")
     one = opened()
+    key = dataset.id(1)
 
-    def put():
-        return durable(lambda: one.run(one.session.put(dataset.id(1), {"a": 1})))
+    def delete():
+        one.run(one.session.put(key, {"a": 1}))
+        return durable(lambda: one.results(one.session.delete(key)))
 
     def told(*parts):
         return any(all(part in line for part in parts) for line in heard)
 
     path = str(say.path)
-    assert put()
+    assert delete()
     eventually(
         lambda: told(path, "is used: dynamic.write.durable_delete true", "ignored: line 2, dynamic.write.colour")
     )
@@ -228,18 +258,18 @@ def test_what_cannot_be_used_is_one_line_and_changes_nothing(opened, say, datase
     eventually(
         lambda: told("what was read before stays in force", "dynamic.write.durable_delete", "dynamic.write.send_key")
     )
-    assert put()
+    assert delete()
     say.text("dynamic: {}")
     eventually(lambda: told("stays in force", "version: is missing"))
     say.path.unlink()
     eventually(lambda: told("stays in force", "cannot be read"))
-    assert put()
+    assert delete()
     lines = len(heard)
     say("write: {durable_delete: false}, read: {max_retries: 3}, client: {timeout: 1234}")
     eventually(lambda: len(heard) > lines)
     assert told("has changed", "dynamic.write.durable_delete true -> false", "dynamic.read.max_retries 3")
     assert told("dynamic.client.timeout 1234 (used when connecting only)")
-    assert not put()
+    assert not delete()
 
 
 def test_values_of_the_variable(seeds, set_name, monkeypatch, tmp_path, heard):
@@ -247,23 +277,23 @@ def test_values_of_the_variable(seeds, set_name, monkeypatch, tmp_path, heard):
     path.write_text("version: 1\ndynamic: {write: {durable_delete: true}}")
     key = Key("test", set_name, 1)
 
-    def put():
+    def durably():
         with SyncClient(seeds) as client:
-            return durable(lambda: client.create_session().put(key, {"a": 1}))
+            return stays(client.create_session(), key)
 
     for value, used in [(path, True), (f" file://{path} ", True), ("", False), ("  ", False), ("/nowhere", False)]:
         monkeypatch.setenv(VARIABLE, str(value))
-        assert put() is used, value
+        assert durably() is used, value
     for value, says in [("http://host/a.yaml", "'http'"), ("file://", "no path"), (str(tmp_path), "not a file")]:
         monkeypatch.setenv(VARIABLE, value)
-        assert put() is False
+        assert durably() is False
         eventually(lambda says=says: any(says.replace("'", '"') in line for line in heard))
 
 
-def test_connections_when_connecting(new_cluster, say):
+async def test_connections_when_connecting(new_cluster, say):
     cluster = new_cluster(nodes=1)
     say.text("version: 1\nstatic: {client: {min_connections_per_node: 5, max_connections_per_node: 6}}")
-    client = native.new_client_blocking(native.ClientPolicy(min_conns_per_node=1), cluster.seeds)
-    client.put_blocking(Key("test", "s", 1), {"a": 1})
-    eventually(lambda: client.stats()["total"]["open"] >= 5)
-    client.close_blocking()
+    client = await native.new_client(native.ClientPolicy(min_conns_per_node=1), cluster.seeds)
+    await client.put(Key("test", "s", 1), {"a": 1})
+    await eventually_async(lambda: client.stats()["total"]["open"] >= 5)
+    await client.close()

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use aerolane::client::RawClient;
 use aerolane::operations;
 use aerolane::{
-    BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins,
-    ClientConfig, Error, ErrorKind, Key, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy,
-    ResultCode, Statement, SyncClient, Txn, WritePolicy, as_bin,
+    BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Error,
+    ErrorKind, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy, ResultCode, Statement, SyncClient,
+    Txn, WritePolicy, as_bin,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Patient, Target, patient_writes, policy};
@@ -62,11 +62,14 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a call was refused because the embedded cluster, a Community Edition, leaves no tombstones: what tells that
-/// `durable_delete` has arrived.
-fn durable<T>(result: Result<T, Error>) -> bool {
-    match result {
-        Ok(_) => false,
+/// Whether a record that is there was not deleted because the embedded cluster, a Community Edition, leaves no tombstones:
+/// what tells that `durable_delete` has arrived.
+fn durable(deleted: Result<bool, Error>) -> bool {
+    match deleted {
+        Ok(existed) => {
+            assert!(existed);
+            false
+        }
         Err(error) => {
             assert!(error.matches(&[ResultCode::EnterpriseOnly]), "{error}");
             true
@@ -90,31 +93,41 @@ fn stored(client: &SyncClient, target: &Target) -> Vec<(bool, usize)> {
 fn sections_for_single_records_hold_for_all_clients() {
     for kind in Kind::ALL {
         let target = Target::embedded(1);
-        let file = File::new("write: {durable_delete: true}, read: {total_timeout: 150, max_retries: 0}");
+        let times = "{total_timeout: 150, max_retries: 0}";
+        let file = File::new(&format!("write: {times}, read: {times}"));
         let door = Door::open(kind, file.config(), target.seeds()).unwrap();
         let (key, write, read) = (target.key("k"), WritePolicy::patient(), ReadPolicy::patient());
-        door.put(&WritePolicy { durable_delete: false, ..write.clone() }, &key, &[as_bin!("a", 1)]).unwrap_err();
+        let stall = FaultRule::new(FaultAction::Stall).on(RequestKind::Read).on(RequestKind::Write);
+        target.faults().set_fault(None, &stall).unwrap();
+        let bin = [as_bin!("a", 1)];
         let each = [
-            durable(door.put(&write, &key, &[as_bin!("a", 1)])),
-            durable(door.add(&write, &key, &[as_bin!("a", 1)])),
-            durable(door.append(&write, &key, &[as_bin!("s", "x")])),
-            durable(door.delete(&write, &key)),
-            durable(door.touch(&write, &key)),
-            durable(door.operate(&write, &key, &[operations::put(&as_bin!("a", 2))])),
+            door.put(&write, &key, &bin),
+            door.add(&write, &key, &bin),
+            door.append(&write, &key, &bin),
+            door.delete(&write, &key).map(drop),
+            door.touch(&write, &key),
+            door.operate(&write, &key, &[operations::put(&as_bin!("a", 2))]).map(drop),
+            door.get(&read, &key, Bins::All).map(drop),
+            door.exists(&read, &key).map(drop),
         ];
-        assert_eq!(each, [true; 6], "{kind:?}");
-
-        target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read)).unwrap();
-        for late in [door.get(&read, &key, Bins::All).map(drop), door.exists(&read, &key).map(drop)] {
+        // With the time of the program each would take a minute.
+        for late in each {
             let error = late.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Timeout), "{kind:?}: {error}");
+            assert!(error.elapsed().is_none_or(|elapsed| elapsed < Duration::from_secs(30)), "{error:?}");
         }
         target.faults().clear_faults();
 
-        // What the file does not say any more is as the program has it.
-        file.say("read: {max_retries: 1}");
-        eventually("the change", || !durable(door.put(&write, &key, &[as_bin!("a", 1)])));
+        file.say("write: {durable_delete: true}");
+        let deleted = || {
+            // What the file does not say any more is as the program has it, once that has been heard.
+            eventually("a write", || door.put(&write, &key, &bin).is_ok());
+            durable(door.delete(&write, &key))
+        };
+        eventually("the change", deleted);
         assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins.len(), 1);
+        file.say("");
+        eventually("the change", || !deleted());
     }
 }
 
@@ -122,34 +135,28 @@ fn sections_for_single_records_hold_for_all_clients() {
 fn sections_for_batches_hold_for_all_clients() {
     for kind in Kind::ALL {
         let target = Target::embedded(1);
-        let file = File::new("batch_write: {durable_delete: true}");
+        let file = File::new("batch_delete: {durable_delete: true}");
         let door = Door::open(kind, file.config(), target.seeds()).unwrap();
-        let plain = Door::open(Kind::Sync, policy(), target.seeds()).unwrap();
+        let plain = SyncClient::with_config(policy().into(), target.seeds()).unwrap();
         let (write, delete) = (BatchWritePolicy::default(), BatchDeletePolicy::default());
         let put = |id: i64| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("a", id))]);
         let remove = |id: i64| BatchOperation::delete(&delete, target.key(id));
-        let udf = |id: i64| BatchOperation::udf(&BatchUdfPolicy::default(), target.key(id), "none", "none", []);
         let codes = |rows: Vec<BatchOperation>| -> Vec<_> {
             door.batch(&patient_writes(), rows).0.iter().map(|row| row.result_code().unwrap()).collect()
         };
         let refused = ResultCode::EnterpriseOnly;
 
         // Several rows are a batch, one is a plain command.
-        assert_eq!(codes(vec![put(1), put(2)]), [refused, refused], "{kind:?}");
-        assert_eq!(codes(vec![put(1)]), [refused], "{kind:?}");
-        assert_eq!(codes(vec![remove(1), remove(2)]), [ResultCode::KeyNotFoundError; 2], "{kind:?}");
-
-        file.say(
-            "batch_write: {send_key: true}, batch_delete: {durable_delete: true}, batch_udf: {durable_delete: true}",
-        );
-        eventually("the change", || codes(vec![put(1), put(2)]) == [ResultCode::Ok; 2]);
-        assert_eq!(codes(vec![put(3)]), [ResultCode::Ok]);
-        let Kind::Sync = plain.kind else { panic!() };
-        let client = SyncClient::with_config(policy().into(), target.seeds()).unwrap();
-        assert_eq!(stored(&client, &target), [(true, 1); 3], "{kind:?}");
+        assert_eq!(codes(vec![put(1), put(2)]), [ResultCode::Ok; 2], "{kind:?}");
+        assert_eq!(stored(&plain, &target), [(false, 1); 2], "{kind:?}");
         assert_eq!(codes(vec![remove(1), remove(2)]), [refused, refused], "{kind:?}");
         assert_eq!(codes(vec![remove(1)]), [refused], "{kind:?}");
-        assert!(!codes(vec![udf(1), udf(2)]).contains(&ResultCode::Ok), "{kind:?}");
+
+        file.say("batch_write: {send_key: true}");
+        eventually("the change", || codes(vec![remove(1), remove(2)]) != [refused, refused]);
+        assert_eq!(codes(vec![put(1), put(2)]), [ResultCode::Ok; 2], "{kind:?}");
+        assert_eq!(codes(vec![put(3)]), [ResultCode::Ok]);
+        assert_eq!(stored(&plain, &target), [(true, 1); 3], "{kind:?}");
 
         // The batch as a whole, and rows that read over it.
         file.say("batch: {total_timeout: 150, max_retries: 0}");
@@ -231,15 +238,18 @@ fn a_file_that_cannot_be_used_leaves_what_was_read_before() {
     let file = File::new("write: {durable_delete: true}");
     let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
     let (key, write) = (target.key("k"), WritePolicy::patient());
-    let put = || durable(client.put(&write, &key, &[as_bin!("a", 1)]));
+    let delete = || {
+        client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+        durable(client.delete(&write, &key))
+    };
     let stays = || {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(2200) {
-            assert!(put());
+            assert!(delete());
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    assert!(put());
+    assert!(delete());
     file.say("write: {durable_delete: perhaps}");
     stays();
     file.write("version: [");
@@ -247,7 +257,7 @@ fn a_file_that_cannot_be_used_leaves_what_was_read_before() {
     std::fs::remove_file(&file.0).unwrap();
     stays();
     file.say("");
-    eventually("the change", || !put());
+    eventually("the change", || !delete());
 }
 
 #[test]
@@ -257,14 +267,18 @@ fn a_file_may_come_later_and_says_how_to_connect_when_it_is_there() {
     std::fs::remove_file(&file.0).unwrap();
     let late = SyncClient::with_config(file.config(), target.seeds()).unwrap();
     let (key, write) = (target.key("k"), WritePolicy::patient());
-    late.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+    let delete = |client: &SyncClient| {
+        client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+        durable(client.delete(&write, &key))
+    };
+    assert!(!delete(&late));
     file.write(
         "version: 1.0.0
 static: {client: {max_connections_per_node: 3, min_connections_per_node: 2}}
 dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: true}}
 ",
     );
-    eventually("the file", || durable(late.put(&write, &key, &[as_bin!("a", 1)])));
+    eventually("the file", || delete(&late));
     let of_late = RawClient::from(&late).cluster().policy().max_conns_per_node;
     assert_eq!(of_late, policy().max_conns_per_node, "used when connecting only");
 
@@ -284,5 +298,5 @@ dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: t
     wide.policy.min_conns_per_node = 5;
     let client = SyncClient::with_config(wide, target.seeds()).unwrap();
     assert_eq!(RawClient::from(&client).cluster().policy().max_conns_per_node, policy().max_conns_per_node);
-    assert!(durable(client.put(&write, &Key::clone(&key), &[as_bin!("a", 1)])));
+    assert!(delete(&client));
 }
