@@ -116,7 +116,10 @@ fn add_row(
         return Ok(batch.repeat(place, &key.digest())?);
     }
     check::key(key)?;
-    let row = Row::of(policy, operation)?.patched(patches);
+    let mut row = Row::of(policy, operation)?;
+    if patches.active {
+        row.patch(patches);
+    }
     // Rows that write are compared as bytes by the writer; values that are equal may still be written differently.
     batch.row(place, &key.digest(), &row.header, |writer| row.write(writer, key))
 }
@@ -189,19 +192,17 @@ impl<'a> Row<'a> {
         Ok(row)
     }
 
-    #[inline]
-    fn patched(self, patches: RowPatches) -> Self {
-        if !patches.active {
-            return self;
-        }
+    /// Lets a file's settings of such rows go over its own.
+    #[cold]
+    fn patch(&mut self, patches: RowPatches) {
         let patch = match &self.body {
             Body::Udf(_) => patches.udf,
             _ if self.header.info2 & info2::DELETE != 0 => patches.delete,
             _ if self.header.info2 & info2::WRITE != 0 => patches.write,
-            _ => return self,
+            _ => return,
         };
-        let header = with_durable(self.header, patch);
-        Self { header, send_key: patch.send_key.unwrap_or(self.send_key), ..self }
+        self.header = with_durable(self.header, patch);
+        self.send_key = patch.send_key.unwrap_or(self.send_key);
     }
 
     fn read(parent: &BatchPolicy, what: u8, read: &'a BatchReadPolicy, body: Body<'a>) -> Self {

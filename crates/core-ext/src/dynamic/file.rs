@@ -100,12 +100,12 @@ pub(super) fn listed(things: impl ExactSizeIterator<Item = impl ToString>) -> St
     texts.join("; ")
 }
 
-fn failed(error: std::io::Error) -> String {
+fn failed(error: &std::io::Error) -> String {
     format!("it cannot be read: {error}")
 }
 
 fn stamp(path: &Path) -> Result<Stamp, String> {
-    let data = std::fs::metadata(path).map_err(failed)?;
+    let data = std::fs::metadata(path).map_err(|e| failed(&e))?;
     // Nobody should wait for what a pipe may give.
     if !data.is_file() {
         return Err("it cannot be read: it is not a file".into());
@@ -119,7 +119,11 @@ fn stamp(path: &Path) -> Result<Stamp, String> {
 
 fn text(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    std::fs::File::open(path)
+        .map_err(|e| failed(&e))?
+        .take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| failed(&e))?;
     if bytes.len() > MAX_BYTES {
         return Err(format!("it has more than {MAX_BYTES} bytes"));
     }

@@ -45,10 +45,13 @@ fn named(config: &ClientConfig) -> Option<PathBuf> {
     }
     let value = std::env::var_os(VARIABLE)?;
     let named = value.to_str().ok_or_else(|| "it is not UTF-8".to_owned()).and_then(path);
-    named.map(|path| path.map(PathBuf::from)).unwrap_or_else(|reason| {
-        log::warn!(target: LOG, "{VARIABLE} names no file that can be used: {reason}");
-        None
-    })
+    match named {
+        Ok(path) => path.map(PathBuf::from),
+        Err(reason) => {
+            log::warn!(target: LOG, "{VARIABLE} names no file that can be used: {reason}");
+            None
+        }
+    }
 }
 
 /// Whether a file is named, which [`at_connect`] reads.
@@ -136,13 +139,13 @@ pub(crate) fn follow(cluster: &Arc<Cluster>, followed: Followed) {
         switch_metrics(cluster, &said.dynamic.metrics);
     }
     let interval = said.at_connect.config_interval.unwrap_or(LEAST_INTERVAL);
-    let follower = Arc::downgrade(cluster);
+    let weak = Arc::downgrade(cluster);
     drop(cluster.spawn(async move {
         let mut looks = every(interval);
         let mut state = (file, said);
         loop {
             looks.tick().await;
-            let cluster = Weak::clone(&follower);
+            let cluster = Weak::clone(&weak);
             // The file may be on a disk that is slow.
             let looked = tokio::task::spawn_blocking(move || {
                 let (file, said) = &mut state;
