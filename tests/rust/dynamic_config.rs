@@ -57,7 +57,7 @@ impl Drop for File {
 fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "{what}");
+        assert!(begun.elapsed() < Duration::from_secs(50), "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -186,7 +186,7 @@ fn queries_and_metrics_go_by_the_file() {
     client.get(&ReadPolicy::patient(), &key, Bins::All).unwrap();
     let gets = |client: &SyncClient| {
         let all = client.metrics().cluster_aggregated;
-        all.command_histogram(aerolane::CommandType::Get).map_or(0, |histogram| histogram.count())
+        all.command_histogram(aerolane::CommandType::Get).map_or(0, aerolane::metrics::Histogram::count)
     };
     assert_eq!(gets(&client), 1, "operational metrics");
 
