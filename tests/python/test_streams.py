@@ -8,7 +8,7 @@ import pytest
 from conftest import Either, eventually
 
 import aerolane
-from aerolane import Behavior, DataSet, ErrorStrategy, Exp, ResultCode
+from aerolane import Behavior, DataSet, ErrorStrategy, Exp, ResultCode, _aerolane
 from aerolane.exceptions import (
     AerospikeError,
     ClientError,
@@ -352,3 +352,27 @@ async def test_a_result_that_is_there_is_a_coroutine(seeds, keys, dataset, door)
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
         assert await anext(stream, None) is None
+
+
+@pytest.mark.parametrize("door", ["execute", "scan"])
+async def test_a_result_that_is_there_is_a_future_that_is_done(seeds, keys, dataset, door):
+    """What `anext` gives has the methods of a future, whether it had to wait or not."""
+    async with aerolane.Client(seeds) as client:
+        session = client.create_session()
+        await session.upsert(keys).put({"n": 1}).execute()
+        stream = await session.query(keys if door == "execute" else dataset).execute()
+        there = anext(stream)
+        while not there.done():
+            await asyncio.sleep(0)
+        for name in (name for name in dir(_aerolane.Awaitable) if not name.startswith("_")):
+            assert callable(getattr(there, name)), name
+        assert (there.cancel(), there.cancelled(), there.exception()) == (False, False, None)
+        called = []
+        there.add_done_callback(called.append)
+        assert called == []
+        await asyncio.sleep(0)
+        assert [over.result().record.bins for over in called] == [{"n": 1}]
+        assert there.result() is await there
+        assert not asyncio.isfuture(there)
+        with pytest.raises(AttributeError, match="unknown"):
+            there.unknown  # noqa: B018

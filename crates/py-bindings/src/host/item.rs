@@ -1,16 +1,22 @@
 //! What `__anext__` gives where the next item is there: an awaitable, and a coroutine to asyncio, that is over.
 //!
-//! An [`op`](super::op) would do, and was used before: it has room for a request, and is made and freed for each row.
+//! An [`op`](super::op) would do, and was used before: it has room for a request, and is made and freed for each row. The methods
+//! that an operation has and that hardly anyone calls on an item (`cancel`, `add_done_callback`) are those of such an operation,
+//! made when one is asked for.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use super::asyncio;
+use super::op::OpRef;
 use super::op::slots::{RETURN, arguments, attached, itself, method, stop};
+use super::work::Work;
 
 const NAME: &CStr = c"aerolane._Item";
 const DOC: &CStr = c"The next item of a stream, which is there already: await it.";
@@ -86,6 +92,30 @@ unsafe extern "C" fn close(_object: *mut ffi::PyObject, _: *mut ffi::PyObject) -
     unsafe { ffi::Py_NewRef(ffi::Py_None()) }
 }
 
+/// The attributes of the item and, for what it lacks, those of an operation that is over with its value.
+unsafe extern "C" fn getattr(object: *mut ffi::PyObject, name: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: called with an object of our type, and a string.
+    let own = unsafe { ffi::PyObject_GenericGetAttr(object, name) };
+    if !own.is_null() {
+        return own;
+    }
+    attached(ptr::null_mut(), |py| {
+        let error = PyErr::fetch(py);
+        // SAFETY: alive for the call.
+        let name = unsafe { Bound::from_borrowed_ptr(py, name).cast_into_unchecked::<PyString>() };
+        // What begins with an underscore is how asyncio tells a future of its own: an item is none.
+        if !error.is_instance_of::<PyAttributeError>(py) || name.to_cow().is_ok_and(|name| name.starts_with('_')) {
+            return Err(error);
+        }
+        // SAFETY: the reference is new.
+        let value = unsafe { Bound::from_owned_ptr(py, value_of(object)) };
+        let over = OpRef::named(py, None, Work::None, "__anext__")?;
+        over.resolve(value.unbind());
+        over.need_not_be_awaited();
+        over.into_any().bind(py).getattr(name).map(Bound::into_ptr)
+    })
+}
+
 unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
     // SAFETY: the last reference is gone; the object is freed as it was allocated, and its heap type loses the reference of this
     // instance.
@@ -109,6 +139,7 @@ pub(super) fn register(py: Python<'_>) -> PyResult<()> {
     let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
     let mut table = vec![
         slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_getattro, getattr as *mut c_void),
         slot(ffi::Py_tp_iter, itself as *mut c_void),
         slot(ffi::Py_tp_iternext, iternext as *mut c_void),
         slot(ffi::Py_am_await, itself as *mut c_void),

@@ -496,11 +496,11 @@ impl<T> HostDriver<T> {
     /// A request is about to go to this node. It was routed by the present topology, of which the tick may be yet to
     /// come: a node that has come back must not be taken for gone.
     fn meet(&mut self, node: NodeId) {
+        if self.nodes.active.get(node.index()) != Some(&false) {
+            return;
+        }
         let topology = self.nodes.view.current();
-        if topology.version() != self.nodes.version
-            && self.nodes.active.get(node.index()) == Some(&false)
-            && topology.is_active(node)
-        {
+        if topology.version() != self.nodes.version && topology.is_active(node) {
             self.nodes.active[node.index()] = true;
             self.lane.node_back(node.index() as u16);
         }

@@ -180,6 +180,11 @@ impl OpRef {
         unsafe { op_of(self.0.as_ptr()) }
     }
 
+    /// Nobody has to await it: it is dropped without a warning.
+    pub(super) fn need_not_be_awaited(&self) {
+        self.get().awaited.store(true, Ordering::Relaxed);
+    }
+
     /// Sets the result. Nothing happens if there is an outcome already.
     pub(super) fn resolve(&self, result: Py<PyAny>) {
         // SAFETY: alive; so is its type.
