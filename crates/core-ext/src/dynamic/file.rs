@@ -90,10 +90,16 @@ impl File {
 /// The most things that one line lists.
 const MOST_LISTED: usize = 20;
 
-/// Things in one line.
+/// The most characters of one of them.
+const MOST_CHARACTERS: usize = 300;
+
+/// Things in one line, whatever texts of the file are in them.
 pub(super) fn listed(things: impl ExactSizeIterator<Item = impl ToString>) -> String {
     let more = things.len().saturating_sub(MOST_LISTED);
-    let mut texts: Vec<_> = things.take(MOST_LISTED).map(|thing| thing.to_string()).collect();
+    let shorten = |thing: String| -> String {
+        thing.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    };
+    let mut texts: Vec<_> = things.take(MOST_LISTED).map(|thing| shorten(thing.to_string())).collect();
     if more > 0 {
         texts.push(format!("and {more} more"));
     }
@@ -136,6 +142,14 @@ fn text(path: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_one_line_and_not_long() {
+        let things = vec!["a\nb".to_owned() + &"x".repeat(9999); 100];
+        let line = listed(things.iter());
+        assert!(line.starts_with("a bxxx") && line.ends_with("; and 80 more"));
+        assert!(line.len() < 20 * 310 && !line.contains('\n'));
+    }
 
     #[test]
     fn a_file_is_read_when_it_changes_and_what_is_wrong_is_said_once() {
