@@ -4,7 +4,7 @@
 //! one of its own, namespace and set in every row that is not a repetition, the index of a row counted per request.
 
 use aerolane_wire::WireError;
-use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags};
+use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags, row_flags};
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3, info4, op};
 use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
@@ -307,6 +307,7 @@ pub(crate) fn patched_header(header: RowHeader, policy: &BatchPolicy, patch: Row
         header.info3 =
             header.info3 & !(info3::SC_READ_TYPE | info3::SC_READ_RELAX) | single::sc_mode(base.read_mode_sc);
     }
+    header.flags &= !row_flags::INFO4;
     header.with_info4(header.info4)
 }
 
