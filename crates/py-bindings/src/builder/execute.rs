@@ -267,10 +267,11 @@ fn single(
     };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
     let key = segment.keys.first().clone_ref(py);
+    let core = &chain.context.core;
     let policy = if verb.writes() {
-        PolicyRef::Write(chain.write_policy(&mut segment, key.get()))
+        PolicyRef::Write(core.writes_by(chain.write_policy(&mut segment, key.get())))
     } else {
-        PolicyRef::Read(chain.read_policy(&mut segment, key.get()))
+        PolicyRef::Read(core.reads_by(chain.read_policy(&mut segment, key.get())))
     };
     let Segment { ops, projection, .. } = segment;
     let outcome = One { verb, operate, judge, surface, gives };
