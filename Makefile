@@ -27,7 +27,7 @@ PYTEST := -m pytest -q
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
-FEATURES := aerolane aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin
+FEATURES := aerolane aerolane:dynamic-config aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=

@@ -43,6 +43,12 @@ i, f, s, lst, mp, blob, flag = (
 one, two, three = Exp.int_val(1), Exp.int_val(2), Exp.int_val(3)
 by_key = Exp.map_get_by_key
 
+
+def from_both(items, more):
+    """How many items of a list a range has that counts from both ends."""
+    return Exp.max([Exp.int_val(0), Exp.num_add([Exp.list_size(items, []), Exp.int_val(more)])])
+
+
 SAME = {
     "$.i > 3": Exp.gt(i, three),
     "3 <= $.i": Exp.le(three, i),
@@ -85,6 +91,19 @@ SAME = {
     ),
     "$.l.[#-1] == 1": Exp.eq(Exp.list_get_by_rank(VALUE, ExpType.INT, Exp.int_val(-1), lst, []), one),
     "$.l.[1:3] == [1]": Exp.eq(Exp.list_get_by_index_range_count(VALUE, one, two, lst, []), Exp.list_val([1])),
+    "$.l.[1:-1] == [1]": Exp.eq(
+        Exp.list_get_by_index_range_count(VALUE, one, from_both(lst, -2), lst, []), Exp.list_val([1])
+    ),
+    "$.m.k.{#-2:1}.getKeys() == ['a']": Exp.eq(
+        Exp.map_get_by_rank_range_count(
+            MapReturnType.KEY,
+            Exp.int_val(-2),
+            Exp.max([Exp.int_val(0), Exp.num_sub([three, Exp.map_size(mp, [CTX.map_key("k")])])]),
+            mp,
+            [CTX.map_key("k")],
+        ),
+        Exp.list_val(["a"]),
+    ),
     "$.l.[!=1:3].count() > 1": Exp.gt(
         Exp.list_get_by_value_range(COUNT | ListReturnType.INVERTED, one, three, lst, []), one
     ),
@@ -140,6 +159,7 @@ SAME = {
     "$.h.hllUnionCount($.h) == 1": Exp.eq(Exp.hll_get_union_count(Exp.hll_bin("h"), Exp.hll_bin("h")), one),
     "$.y.bitCount(0, 8) == 1": Exp.eq(Exp.bit_count(Exp.int_val(0), Exp.int_val(8), blob), one),
     "$.s =~ /^a\\/b$/i": Exp.string_regex_compare_with_flags(Exp.string_val("^a/b$"), 1, s),
+    "$.s =~ /a b/xw": Exp.string_regex_compare(Exp.string_val("(?xw)a b"), s),
     "$.s =~ /a/": Exp.string_regex_compare(Exp.string_val("a"), s),
     "$.s.trim().upper() == 'A'": Exp.eq(Exp.string_upper(0, Exp.string_trim(0, s)), Exp.string_val("A")),
     "$.s.substr(from: 1, to: 3) == 'A'": Exp.eq(Exp.string_substr_range(one, three, s), Exp.string_val("A")),
@@ -233,7 +253,7 @@ def test_parameters_are_bound_as_values():
         ("", (), "syntax"),
         ("(" * 100_000, (), "limit"),
         (" " * 100_000, (), "limit"),
-        ("$.s =~ /a/x", (), "unsupported"),
+        ("$.l.[#0:2].modify(@ + 1)", (), "unsupported"),
     ],
 )
 def test_what_is_wrong_is_told(text, params, kind):
@@ -257,7 +277,7 @@ def test_an_error_has_its_place():
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is AelParseException and str(again) == str(error) and again.column == 9
     with pytest.raises(AelParseException) as caught:
-        parse_ael("$.s =~ /a/x")
+        parse_ael("$.m.k.add(1):NO_FAIL")
     assert caught.value.needs == "8.2"
     assert AelParseException("mine").line is None
 
@@ -471,6 +491,15 @@ def item(source, _depth):
 
 
 def slice_count(source, _depth):
+    if source.random.random() < 0.5:
+        # From one end to the other.
+        start, end = source.random.choice((0, 1, 2)), source.random.choice((-1, -2))
+        count = from_both(lst, end - start)
+        if source.random.random() < 0.5:
+            start, end = end, start
+            count = Exp.max([Exp.int_val(0), Exp.num_sub([Exp.int_val(end - start), Exp.list_size(lst, [])])])
+        exp = Exp.list_get_by_index_range_count(COUNT, Exp.int_val(start), count, lst, [])
+        return f"$.l.[{start}:{end}].count()", OPERAND, exp
     start, count = source.random.choice((0, 1, 2)), source.random.choice((1, 2))
     exp = Exp.list_get_by_index_range_count(COUNT, Exp.int_val(start), Exp.int_val(count), lst, [])
     return f"$.l.[{start}:{start + count}].count()", OPERAND, exp

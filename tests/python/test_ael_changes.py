@@ -35,6 +35,7 @@ NONE, VALUE, COUNT = ListReturnType.NONE, ListReturnType.VALUE, ListReturnType.C
 lst, mp, blob, i, s = Exp.list_bin("l"), Exp.map_bin("m"), Exp.blob_bin("y"), Exp.int_bin("i"), Exp.string_bin("s")
 zero, one, two, eight, ff = Exp.int_val(0), Exp.int_val(1), Exp.int_val(2), Exp.int_val(8), Exp.blob_val(b"\xff")
 k, item = Exp.string_val("k"), Exp.int_loop_var(LoopVarPart.VALUE)
+at_index, name = Exp.int_loop_var(LoopVarPart.INDEX), Exp.string_loop_var(LoopVarPart.MAP_KEY)
 
 
 def of_list(*flags, order=ListOrderType.UNORDERED):
@@ -124,6 +125,32 @@ SAME = {
     ),
     "$.m.{@a,b}.remove():NO_FAIL": Exp.exp_modify_no_fail(
         mapped, mp, Exp.remove_result(), [CTX.map_keys_in(["a", "b"])]
+    ),
+    "$.l.[1:3].modify(@ + 1)": Exp.exp_modify(
+        listed,
+        lst,
+        Exp.num_add([item, one]),
+        [CTX.all_children_with_filter(Exp.and_([Exp.ge(at_index, one), Exp.lt(at_index, Exp.int_val(3))]))],
+    ),
+    "$.m.{@a:c}&[?(@ > 1)].count()": Exp.list_size(
+        Exp.exp_select_values(
+            listed,
+            mp,
+            [
+                CTX.all_children_with_filter(
+                    Exp.and_(
+                        [
+                            Exp.and_([Exp.ge(name, Exp.string_val("a")), Exp.lt(name, Exp.string_val("c"))]),
+                            Exp.gt(item, one),
+                        ]
+                    )
+                )
+            ],
+        ),
+        [],
+    ),
+    "$.l.[1:-1].remove()": Exp.list_remove_by_index_range_count(
+        NONE, one, Exp.max([zero, Exp.num_add([Exp.list_size(lst, []), Exp.int_val(-2)])]), lst, []
     ),
     # Expressions in selectors.
     "$.l.[($.i)]:INT": Exp.list_get_by_index(VALUE, ExpType.INT, i, lst, []),
@@ -248,6 +275,37 @@ ANSWERS = {
     "$.l:LIST.*[?(@ >= 63)].exists()": True,
     "$.m.{@ann,bob,eve}&[?(@ > 5)].count()": 2,
     "$.m.{@ann,bob,eve}&[?(@ > 5)].getKeys()": ["bob", "eve"],
+    # Ranges from one end to the other.
+    "$.l.[1:-1]": [21, 35, 49],
+    "$.l.[-2:4]": [49],
+    "$.l.[-9:2]": [7, 21],
+    "$.l.[4:-3]": [],
+    "$.l.[!1:-1]": [7, 63],
+    "$.l.[1:-1].remove()": [7, 63],
+    "$.l.[#1:-1].getRanks()": [1, 2, 3],
+    "$.l.append(1).[1:-1].count()": 4,
+    "$.m.{1:-1}.getKeys()": ["bob"],
+    "$.m.{#-2:3}.getKeys()": ["bob", "eve"],
+    "$.n.rows.[0:-1].count()": 1,
+    "$.nothing:LIST.[1:-1]": None,
+    # What follows a range.
+    "$.l.[1:3].modify(@:INT + 1)": [7, 22, 36, 49, 63],
+    "$.l.[=20:50].modify(@ * 2)": [7, 42, 70, 98, 63],
+    "$.l.[!1:4]&[?(@ > 10)]": [63],
+    "$.l.[1:3].remove():NO_FAIL": [7, 49, 63],
+    "$.l.[=7,63].modify(@ + 1)": [8, 21, 35, 49, 64],
+    "$.m.{@b:f}.modify(@ + 1)": {"ann": 4, "bob": 9, "eve": 16},
+    "$.m.{!@ann,eve}.modify(@ + 1)": {"ann": 4, "bob": 9, "eve": 15},
+    "$.m.{=8,15}&[?(@key > 'c')].getKeys()": ["eve"],
+    "$.m.{@5:9}.modify(@ + 1)": None,
+    "$.n.rows.[0:1].x": [1],
+    "$.l:LIST.*[?(@ > 10)]&[?(@ < 40)]": [21, 35],
+    # Literals with an order, and what is stored with a map.
+    "[3, 1, 2]:SORTED": [1, 2, 3],
+    "$.m.zoe.setTo([2, 1]:SORTED)": {"ann": 4, "bob": 8, "eve": 15, "zoe": [1, 2]},
+    "$.m.zoe.setTo({b: 1, a: 2}:UNORDERED)": {"ann": 4, "bob": 8, "eve": 15, "zoe": {"a": 2, "b": 1}},
+    "$.l.appendItems([2, 1]:SORTED)": [7, 21, 35, 49, 63, 1, 2],
+    "$.m:KEY_ORDERED:PERSIST_INDEX.zoe.setTo(1)": {"ann": 4, "bob": 8, "eve": 15, "zoe": 1},
     # What is selected, told in several ways.
     "$.l.[1:4].getIndexes()": [1, 2, 3],
     "$.l.[0].getIndexes():REVERSE": 4,
@@ -340,6 +398,18 @@ def test_steps_of_builders_take_the_text(either, set_name):
     assert (caught.value.kind, caught.value.column) == ("syntax", 12)
 
 
+def test_a_list_that_is_written_sorted_stays_sorted(either, set_name):
+    key, session = Key("test", set_name, 1), either.session
+    either.results(session.upsert(key).bin("sorted").upsert_from("[5, 1, 'a', 3]:SORTED"))
+    either.results(session.upsert(key).bin("plain").upsert_from("[5, 1, 'a', 3]"))
+    both = session.update(key).bin("sorted").list_append(2).bin("plain").list_append(2)
+    either.results(both)
+    assert either.run(session.query(key).first()).record.bins == {
+        "sorted": [1, 2, 3, 5, "a"],
+        "plain": [5, 1, "a", 3, 2],
+    }
+
+
 # Random chains of changes, each as a text and as constructors build it.
 def changed_list(source, depth):
     """Text and expression of a list."""
@@ -350,6 +420,7 @@ def changed_list(source, depth):
         text = "$.l"
     index, value = source.randrange(-2, 6), source.randrange(9)
     at, number = Exp.int_val(index), Exp.int_val(value)
+    start, end = source.randrange(3), source.randrange(-3, 0)
     inner, inner_exp = (f"$.l.[({value})]:INT", Exp.list_get_by_index(VALUE, ExpType.INT, number, lst, []))
     ways = [
         (f".append({value})", Exp.list_append(plain, number, exp, [])),
@@ -365,6 +436,43 @@ def changed_list(source, depth):
         (f".[({inner})].remove()", Exp.list_remove_by_index(NONE, inner_exp, exp, [])),
         (f".[#0:{value}].remove()", Exp.list_remove_by_rank_range_count(NONE, zero, number, exp, [])),
         (f".[={value}].remove()", Exp.list_remove_by_value(NONE, number, exp, [])),
+        (
+            f".[{start}:{end}].remove()",
+            Exp.list_remove_by_index_range_count(
+                NONE,
+                Exp.int_val(start),
+                Exp.max([zero, Exp.num_add([Exp.list_size(exp, []), Exp.int_val(end - start)])]),
+                exp,
+                [],
+            ),
+        ),
+        (
+            f".[:{value + 1}].modify(@ - 1)",
+            Exp.exp_modify(
+                listed,
+                exp,
+                Exp.num_sub([item, one]),
+                [CTX.all_children_with_filter(Exp.lt(at_index, Exp.int_val(value + 1)))],
+            ),
+        ),
+        (
+            f".[=1:{value + 2}]&[?(@index > 0)].modify(@ + 1)",
+            Exp.exp_modify(
+                listed,
+                exp,
+                Exp.num_add([item, one]),
+                [
+                    CTX.all_children_with_filter(
+                        Exp.and_(
+                            [
+                                Exp.and_([Exp.ge(item, one), Exp.lt(item, Exp.int_val(value + 2))]),
+                                Exp.gt(at_index, zero),
+                            ]
+                        )
+                    )
+                ],
+            ),
+        ),
         (".sort():DROP_DUPS", Exp.list_sort(ListSortFlags.DROP_DUPLICATES, exp, [])),
         (
             f".*[?(@ > {value})].modify(@ - 1)",

@@ -308,12 +308,6 @@ def test_files_that_are_not_there(connect, write, heard, monkeypatch, tmp_path):
     connect(strict=True)
 
 
-def test_the_file_of_the_native_client_is_not_used(seeds, monkeypatch, heard):
-    monkeypatch.setenv("AEROSPIKE_CLIENT_CONFIG_URL", "/nowhere")
-    Either("sync", seeds).close()
-    eventually(lambda: any("AEROSPIKE_CLIENT_CONFIG_URL is set, and not supported" in line for line in heard))
-
-
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
 def test_what_comes_later_leaves_no_threads_behind(where, write):
     """Each cluster follows the file, and none has a thread of its own for that."""

@@ -1,6 +1,6 @@
 //! Constants: literals of the text, and the values of parameters.
 
-use aerolane_wire::msgpack::{Element, Ext, Reader, Writer, order};
+use aerolane_wire::msgpack::{Element, Ext, Reader, Writer, compare, order};
 use aerolane_wire::particle::particle_type;
 
 use crate::types::Type;
@@ -16,13 +16,15 @@ pub struct Param {
     /// `None`: nil, infinity or the wildcard.
     kind: Option<Type>,
     packed: Box<[u8]>,
+    /// A map that does not say that it is sorted by key.
+    unordered: bool,
 }
 
 impl Param {
     pub(crate) fn new(kind: Option<Type>, write: impl FnOnce(&mut Writer<'_>)) -> Self {
         let mut packed = Vec::with_capacity(16);
         write(&mut Writer::new(&mut packed));
-        Self { kind, packed: packed.into() }
+        Self { kind, packed: packed.into(), unordered: false }
     }
 
     /// Takes a value that is msgpack already, of one element; lists without the quoting that expressions put around
@@ -36,7 +38,7 @@ impl Param {
             element => Some(kind_of(&element, &mut reader)?),
         };
         reader.finish().ok()?;
-        Some(Self { kind, packed: unmarked(&packed).unwrap_or(packed) })
+        Some(Self { kind, packed: unmarked(&packed).unwrap_or(packed), unordered: false })
     }
 
     /// Makes nil: for bounds and values inside selectors, and for lists.
@@ -76,6 +78,22 @@ impl Param {
             writer.list(items.len());
             items.for_each(|item| writer.raw(&item.packed));
         })
+    }
+
+    /// Makes a list that is sorted and says so.
+    pub(crate) fn sorted_list(mut items: Vec<Self>) -> Self {
+        items.sort_by(|left, right| compare(&left.packed, &right.packed));
+        Self::new(Some(Type::List), |writer| {
+            writer.list_with_marker(Some(Ext { kind: order::LIST_ORDERED, data: &[] }), items.len());
+            for item in &items {
+                writer.raw(&item.packed);
+            }
+        })
+    }
+
+    /// Returns the map without an order.
+    pub(crate) fn without_order(self) -> Self {
+        Self { unordered: true, ..self }
     }
 
     /// Makes a map of pairs that are sorted by key.
@@ -142,7 +160,7 @@ impl Param {
         let mut reader = Reader::new(&self.packed);
         let mut writer = Writer::new(out);
         match reader.read() {
-            Ok(Element::Map(map)) if map.marker.is_none() => {
+            Ok(Element::Map(map)) if map.marker.is_none() && !self.unordered => {
                 writer.map_with_marker(Some(Ext { kind: order::MAP_KEY, data: &[] }), map.len);
                 writer.raw(&self.packed[reader.offset()..]);
             }

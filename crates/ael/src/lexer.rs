@@ -349,25 +349,38 @@ impl<'a, 'p> Lexer<'a, 'p> {
     }
 
     fn unescape(&self, start: usize, raw: &str) -> Result<String, AelError> {
-        let mut text = String::with_capacity(raw.len());
+        let wrong = |at: usize, len: usize, text: &str| {
+            self.error(AelErrorKind::Syntax, Span::new(start + at, start + at + len), text)
+        };
+        let mut text = Vec::with_capacity(raw.len());
         let mut chars = raw.char_indices();
         while let Some((at, c)) = chars.next() {
             if c != '\\' {
-                text.push(c);
+                text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;
             }
             match chars.next() {
-                Some((_, 'n')) => text.push('\n'),
-                Some((_, 't')) => text.push('\t'),
-                Some((_, c @ ('\\' | '"' | '\''))) => text.push(c),
+                Some((_, 'n')) => text.push(b'\n'),
+                Some((_, 't')) => text.push(b'\t'),
+                Some((_, 'r')) => text.push(b'\r'),
+                Some((_, '0')) => text.push(0),
+                Some((_, c @ ('\\' | '"' | '\''))) => text.push(c as u8),
+                Some((_, 'x')) => {
+                    let mut digit = || chars.next().and_then(|(_, c)| c.to_digit(16));
+                    match (digit(), digit()) {
+                        (Some(high), Some(low)) => text.push((high << 4 | low) as u8),
+                        _ => return Err(wrong(at, 2, "two hexadecimal digits follow \\x, as in \\x41")),
+                    }
+                }
                 _ => {
-                    let span = Span::new(start + at, start + at + 2);
-                    let text = "no escape: \\\\, \\n, \\t, \\\" and \\' are; a backslash itself is \\\\";
-                    return Err(self.error(AelErrorKind::Syntax, span, text));
+                    let text =
+                        "no escape: \\\\, \\n, \\t, \\r, \\0, \\x41, \\\" and \\' are; a backslash itself is \\\\";
+                    return Err(wrong(at, 2, text));
                 }
             }
         }
-        Ok(text)
+        String::from_utf8(text)
+            .map_err(|_| wrong(0, raw.len(), "the bytes of the string are not UTF-8: bytes are x'00ff'"))
     }
 
     /// Puts parameters into a string: into its value, so that nothing in them can end the string.

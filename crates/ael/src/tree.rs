@@ -92,6 +92,8 @@ pub(crate) struct Path<'a> {
     pub(crate) root_create: Option<Create>,
     /// Where it first says what is to be created.
     pub(crate) create_span: Option<Span>,
+    /// Where it says that the map that is the bin keeps an index.
+    pub(crate) persist: Option<Span>,
 }
 
 /// What is created where a path leads to nothing: a word of the language.
@@ -236,6 +238,11 @@ impl Select<'_> {
     /// Whether it can select more than one.
     pub(crate) fn is_plural(&self) -> bool {
         matches!(self, Self::Many { .. } | Self::Value(_))
+    }
+
+    /// Whether it selects several in a way that nothing can follow: anything but some keys that are constants.
+    pub(crate) fn is_several(&self) -> bool {
+        matches!(self, Self::Many { .. }) && self.keys().is_none()
     }
 
     /// Whether an expression says which single item it is.

@@ -85,7 +85,6 @@ fn a_selector_can_have_expressions() {
         ("$.m.($.k:STRING).[($.i)].x:STRING", Type::String),
         ("$.m.($.k:STRING).setTo($.v:INT)", Type::Map),
         ("let (i = $.n + 1) then ($.l.[(${i})]:INT)", Type::Int),
-        ("$.l.*[?(@ > $.l.[($.i)]:INT)].count()", Type::Int),
         ("max($.a, 1).toString()", Type::String),
         ("(when ($.t => $.m:MAP, default => $.d)).k:INT", Type::Int),
     ] {
@@ -114,8 +113,106 @@ fn what_is_selected_can_be_told_in_all_ways() {
 }
 
 #[test]
+fn ranges_become_filters_where_something_follows_them() {
+    for (text, filter) in [
+        ("$.l.[1:3].modify(@:INT + 1)", "$.l:LIST.*[?(@index >= 1 and @index < 3)].modify(@:INT + 1)"),
+        ("$.l.[:3].modify(@:INT + 1)", "$.l:LIST.*[?(@index < 3)].modify(@:INT + 1)"),
+        ("$.l.[0:].modify(@:INT + 1)", "$.l:LIST.*[?(@index >= 0)].modify(@:INT + 1)"),
+        ("$.l.[!1:3]&[?(@ > 1)]", "$.l:LIST.*[?(not(@index >= 1 and @index < 3) and @ > 1)]"),
+        ("$.l.[=1:9]&[?(@index > 1)].count()", "$.l:LIST.*[?((@ >= 1 and @ < 9) and @index > 1)].count()"),
+        ("$.l.[=a,b]&[?(@index > 1)]", "$.l:LIST.*[?(@ in ['a', 'b'] and @index > 1)]"),
+        ("$.m.{@a:d}&[?(@ > 1)].getKeys()", "$.m:MAP.*[?((@key >= 'a' and @key < 'd') and @ > 1)].getKeys()"),
+        ("$.m.{@5:}.modify(@ + 1)", "$.m:MAP.*[?(@key >= 5)].modify(@ + 1)"),
+        ("$.m.{@NIL:'d'}.modify(@ + 1)", "$.m:MAP.*[?(@key < 'd')].modify(@ + 1)"),
+        ("$.m.{@'b':INF}.modify(@ + 1)", "$.m:MAP.*[?(@key >= 'b')].modify(@ + 1)"),
+        ("$.m.{!@a,b}.modify(@ + 1)", "$.m:MAP.*[?(not(@key in ['a', 'b']))].modify(@ + 1)"),
+        ("$.m.{=1.5:2.5}.x", "$.m:MAP.*[?(@ >= 1.5 and @ < 2.5)].x"),
+        ("$.l.[0:2].name", "$.l:LIST.*[?(@index < 2)].name"),
+        ("$.l:LIST.*.[0:2]", "$.l:LIST.*.*[?(@index < 2)]"),
+        ("$.l.[0:2].remove():NO_FAIL", "$.l:LIST.*[?(@index < 2)].remove():NO_FAIL"),
+        // Servers take one filter per step.
+        ("$.l:LIST.*&[?(@ > 1)]", "$.l:LIST.*[?(@ > 1)]"),
+        ("$.l:LIST.*[?(@ > 1)]&[?(@ < 5)]", "$.l:LIST.*[?(@ > 1 and @ < 5)]"),
+        ("$.m.{@a,b}&[?(@ > 1)]&[?(@ < 5)]", "$.m.{@a,b}&[?(@ > 1 and @ < 5)]"),
+    ] {
+        same(text, filter);
+    }
+    assert_eq!(made("$.l.[1:3]&[?(@ > 1)].count()").needs(), Version::new(8, 1, 1));
+    // Some keys are a step of their own, and so is what names one item.
+    assert_eq!(made("$.m.{@a,b}.modify(@ + 1)").needs(), Version::new(8, 1, 2));
+    assert_eq!(made("$.m.{='x'}&[?(@key > 'b')].getKeys()").needs(), Version::new(8, 1, 2));
+    // A let inside of a filter is seen there.
+    assert!(compile("$.l:LIST.*[?(let (n = @ + 1) then (${n} > 2))]", &[]).is_ok());
+    assert!(compile("$.l:LIST.*[?(@ > ?0)]", &[aerolane_ael::Param::from(5)]).is_ok());
+}
+
+#[test]
+fn a_range_from_the_start_to_the_end_is_computed() {
+    // [127, 4, 0, [24, 7, 1, [51, 0, [20, [127, 2, 0, [16], bin], -2]]], bin]: from 1, size - 2 of them.
+    let bin = [&[0x93, 81, 4, 0xa1][..], b"l"].concat();
+    let size = [&[0x95, 127, 2, 0, 0x91, 16][..], &bin].concat();
+    let range = [&[0x95, 127, 4, 0, 0x94, 24, 7, 1, 0x93, 51, 0, 0x93, 20][..], &size, &[0xfe], &bin].concat();
+    assert_eq!(made("$.l.[1:-1]").bytes(), range);
+    // [24, 7, -3, [51, 0, [21, 5, size]]]: the 5 places between -3 and 2, without what is not there.
+    let range = [&[0x95, 127, 4, 0, 0x94, 24, 7, 0xfd, 0x93, 51, 0, 0x93, 21, 5][..], &size, &bin].concat();
+    assert_eq!(made("$.l.[-3:2]").bytes(), range);
+    for text in ["$.m.{1:-1}.count()", "$.m.k.{#-2:1}.getKeys()", "$.l.[!1:-1].remove()", "$.l.append(1).[1:-1]"] {
+        assert_eq!(made(text).needs(), Version::new(5, 6, 0), "{text}");
+    }
+    // From the first one to before the last one of what a key leads to.
+    assert!(made("$.m.k.[0:-1]").bytes().len() > made("$.m.k.[0:1]").bytes().len());
+    // What is written twice is counted.
+    let mut text = "$.l".to_owned();
+    for _ in 0..20 {
+        text = format!("({text}.[1:-1])");
+    }
+    assert_eq!(refused(&text).kind(), AelErrorKind::Limit);
+}
+
+#[test]
+fn literals_have_orders() {
+    // [126, [ext(1), 1, 2, "b"]]: sorted as servers sort.
+    let literal = [0x92, 126, 0x94, 0xc7, 0, 1, 1, 2, 0xa2, 3, b'b'];
+    assert_eq!(made("[2, b, 1]:SORTED").bytes(), literal);
+    same("[2, b, 1]:SORTED", "[b, 1, 2]:SORTED");
+    same("[2, 1]:UNSORTED", "[2, 1]");
+    assert_ne!(made("[1, 2]:SORTED").bytes(), made("[1, 2]").bytes());
+    assert_ne!(made("{a: 1}:UNORDERED").bytes(), made("{a: 1}").bytes());
+    assert_eq!(made("{a: 1}:UNORDERED").bytes(), [0x81, 0xa2, 3, b'a', 1]);
+    assert_eq!(made("$.m.k.setTo([3, [2, 1]:SORTED]:SORTED)").kind(), Some(Type::Map));
+    same("[1, 2]:SORTED.count()", "([1, 2]:SORTED).count()");
+    // A range of values can still end with a string that is such a word.
+    same("$.l.[=[1]:'SORTED'].count()", "$.l.[=[1]:\"SORTED\"].count()");
+    assert_eq!(made("$.l.[=[1]:[5]].count()").kind(), Some(Type::Int));
+}
+
+#[test]
+fn patterns_say_what_operations_have_no_flags_for() {
+    same("$.s =~ /a b/x", "$.s =~ /(?x)a b/");
+    same("$.s =~ /\\bb/iw", "$.s =~ /(?w)\\bb/i");
+    same("$.s =~ /a/xwx", "$.s =~ /(?xw)a/");
+    same("$.s.regexReplace(pattern: / a /gx, replace: 'b')", "$.s.regexReplace(pattern: /(?x) a /g, replace: 'b')");
+    assert_eq!(made("$.s =~ /a/x").needs(), Version::new(8, 2, 0));
+}
+
+#[test]
+fn an_index_is_kept_with_a_map_that_is_created() {
+    // [67, "k", 5, 0x11]
+    let put = [&[0x95, 127, 5, 0x40, 0x94, 67, 0xa2, 3][..], b"k", &[5, 0x11, 0x93, 81, 5, 0xa1], b"m"].concat();
+    assert_eq!(made("$.m:KEY_ORDERED:PERSIST_INDEX.k.setTo(5)").bytes(), put);
+    same(
+        "$.m:KEY_VALUE_ORDERED:PERSIST_INDEX.putItems({a: 1})",
+        "$.m:PERSIST_INDEX:KEY_VALUE_ORDERED.putItems({a: 1})",
+    );
+    assert_eq!(made("$.m:KEY_ORDERED:PERSIST_INDEX.putItems({a: 1})").needs(), Version::new(7, 0, 0));
+}
+
+#[test]
 fn what_a_server_lacks_is_told() {
     for (text, version) in [
+        ("$.l.[1:-1]", Version::new(5, 6, 0)),
+        ("$.l.[0:2].modify(@:INT + 1)", Version::new(8, 1, 1)),
+        ("$.m:KEY_ORDERED:PERSIST_INDEX.k.setTo(1)", Version::new(7, 0, 0)),
         ("$.l:LIST.*.modify(@:INT + 1)", Version::new(8, 1, 1)),
         ("$.l.[0].remove():NO_FAIL", Version::new(8, 1, 1)),
         ("$.m.{@a,b}&[?(@ > 1)].remove()", Version::new(8, 1, 2)),
@@ -154,8 +251,36 @@ fn mistakes_have_their_place() {
         ("$.l.[0:2].setTo([1])", Syntax, 11, "at a key of a map"),
         ("$.l.*.setTo(1)", Syntax, 7, "modify()"),
         ("$.l.remove()", Syntax, 5, "has to name some"),
-        ("$.l.[0:2].modify(@ + 1)", Unsupported, 5, "modify() of a range"),
-        ("$.l.*[?(@ > 1)].modify($.l.*.modify(@:INT).count())", Syntax, 30, "in another one"),
+        ("$.l.[#0:2].modify(@ + 1)", Unsupported, 5, "a range of ranks can only end a path"),
+        ("$.l.[-2:].modify(@ + 1)", Unsupported, 5, "counts from the end"),
+        ("$.l.[1:-1].modify(@ + 1)", Unsupported, 5, "counts from the end"),
+        ("$.m.{0:2}.modify(@ + 1)", Unsupported, 5, "places in a map"),
+        ("$.m.{0:1~k}.modify(@ + 1)", Unsupported, 5, "a relative range"),
+        ("$.m.{=1:'a'}.modify(@ + 1)", Unsupported, 5, "several types"),
+        ("$.m.{=1,'a'}&[?(@key == 'b')]", Unsupported, 5, "several types"),
+        ("$.m.{@($.k:LIST)}&[?(@ > 1)]", Unsupported, 5, "what an expression selects"),
+        ("$.l.[($.i)]&[?(@ > 1)]", Unsupported, 5, "what an expression selects"),
+        ("$.l.[($.i)].modify(@ + 1)", Unsupported, 5, "what an expression selects"),
+        ("$.l.[#0:2].name", Unsupported, 5, "write a filter, as in .*[?("),
+        ("$.l.*.[#0:2]", Unsupported, 7, "a range of ranks"),
+        ("$.l.[#0:2].remove():NO_FAIL", Unsupported, 5, "a range of ranks"),
+        ("$.l.*[?(@ > $.n)]", Syntax, 13, "the record cannot be seen from the filter"),
+        ("$.l.*[?($.ttl() > @)]", Syntax, 9, "?0"),
+        ("$.l.*.modify(@ + $.n)", Syntax, 18, "or from modify()"),
+        ("let (n = $.n) then ($.l.*[?(@ > ${n})].count())", Syntax, 33, "the variable \"n\" cannot be seen"),
+        ("$.l.*[?(@.*.[0:1].count() > 1)]", Syntax, 13, "ends a path in a filter"),
+        ("$.m:PERSIST_INDEX.putItems({a: 1})", Syntax, 5, ":KEY_ORDERED:PERSIST_INDEX"),
+        ("$.m:UNORDERED:PERSIST_INDEX.k.setTo(1)", Syntax, 15, "only a map in order"),
+        ("$.l:SORTED:PERSIST_INDEX.append(1)", Syntax, 12, "only a map in order"),
+        ("$.m.k:PERSIST_INDEX.a.setTo(1)", Syntax, 7, "a map that is the bin"),
+        ("$.m:KEY_ORDERED:PERSIST_INDEX:PERSIST_INDEX.k.setTo(1)", Syntax, 31, "a map that is the bin"),
+        ("$.m:KEY_ORDERED:PERSIST_INDEX.k.remove()", Syntax, 5, "creates"),
+        ("$.m:PERSIST_INDEX.k == 1", Syntax, 5, "creates"),
+        ("$.m == {a: 1}:KEY_ORDERED", Syntax, 15, "is sorted by key"),
+        ("$.l.append([1]:UNORDERED)", Syntax, 16, ":SORTED or :UNSORTED"),
+        ("$.s =~ /a/xq", Syntax, 8, "no flag \"q\""),
+        ("$.s =~ /a/g", Syntax, 8, "it has i, m, s, w and x"),
+        ("$.l.*[?(@ > 1)].modify(@.*.modify(@:INT).count())", Syntax, 28, "in another one"),
         ("$.m.($.k:STRING).x.setTo(1)", Syntax, 1, "the last step of a path"),
         ("$.m.a:KEY_ORDERED.k:INT", Syntax, 7, "creates"),
         ("$.m.a:KEY_ORDERED.k.remove()", Syntax, 7, "creates"),

@@ -157,7 +157,7 @@ fn an_older_server_is_served_or_refused_with_the_version() {
         assert!(error.message().contains(&version.to_string()), "{error}");
         assert_eq!(compile_for(text, &[], version).unwrap().needs(), version);
     }
-    for text in ["$.m.{1:3}&[?(@ > 1)].count() == 1", "$.l.[1:-1] == [1]", "$.s =~ /a/w"] {
+    for text in ["$.m.{1:3}&[?(@ > 1)].count() == 1", "$.l.[-3:].x == [1]", "$.l.[#0:2]&[?(@ > 1)].exists()"] {
         assert_eq!(refused(text, &[]).kind(), AelErrorKind::Unsupported, "{text}");
     }
 }
@@ -185,9 +185,7 @@ fn selectors_have_all_dimensions() {
         same(left, right);
     }
     assert_eq!(hex("$.l.[#-1:1~3].count()==1", &[]), "9301957f0200951b0503ff02935104a16c01");
-    for wrong in
-        ["$.m.{a:c} == 1", "$.m.{@a:b}.c == [1]", "$.m.{!1} == 1", "$.l.[3:1] == [1]", "$.l.[:] == [1]", "$.m.{@} == 1"]
-    {
+    for wrong in ["$.m.{a:c} == 1", "$.m.{!1} == 1", "$.l.[3:1] == [1]", "$.l.[:] == [1]", "$.m.{@} == 1"] {
         assert_eq!(refused(wrong, &[]).kind(), AelErrorKind::Syntax, "{wrong}");
     }
 }

@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const TEXTS: &str = include_str!("texts.txt");
 /// What damage is made of: parts of the language, and what is none.
-const PARTS: [&str; 47] = [
+const PARTS: [&str; 53] = [
     "$",
     "$.",
     ".",
@@ -59,6 +59,12 @@ const PARTS: [&str; 47] = [
     ".modify(@",
     ".remove()",
     ".[($.i",
+    "[1:-1]",
+    "[-3:2]",
+    "]:SORTED",
+    "}:UNORDERED",
+    ":PERSIST_INDEX",
+    "/xw",
 ];
 
 fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {

@@ -31,6 +31,7 @@
 //! Nothing here opens a file, keeps a behavior, or connects. What is read is bounded: [`MAX_BYTES`], [`MAX_DEPTH`],
 //! [`MAX_NODES`].
 
+pub mod client;
 mod config;
 mod problem;
 mod read;

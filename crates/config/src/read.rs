@@ -41,9 +41,9 @@ pub fn parse(text: &str) -> Result<Config, Problem> {
 }
 
 /// What a key does with its value.
-type Setter<T> = fn(&mut T, &Node) -> Result<(), String>;
+pub(crate) type Setter<T> = fn(&mut T, &Node) -> Result<(), String>;
 /// The keys of a mapping.
-type Table<T> = [(&'static str, Setter<T>)];
+pub(crate) type Table<T> = [(&'static str, Setter<T>)];
 
 const CONNECTIONS: &Table<System> = &[
     ("minimum_connections_per_node", |to, node| {
@@ -137,15 +137,15 @@ const SETTINGS: &Table<Settings> = &[
 const OF_ROLL: usize = 5;
 const OF_VERIFY: usize = 7;
 
-const REPLICAS: &[(&str, Replica)] = &[
+pub(crate) const REPLICAS: &[(&str, Replica)] = &[
     ("MASTER", Replica::Master),
     ("MASTER_PROLES", Replica::MasterProles),
     ("RANDOM", Replica::Random),
     ("SEQUENCE", Replica::Sequence),
     ("PREFER_RACK", Replica::PreferRack),
 ];
-const READ_MODES_AP: &[(&str, ReadModeAp)] = &[("ONE", ReadModeAp::One), ("ALL", ReadModeAp::All)];
-const READ_MODES_SC: &[(&str, ReadModeSc)] = &[
+pub(crate) const READ_MODES_AP: &[(&str, ReadModeAp)] = &[("ONE", ReadModeAp::One), ("ALL", ReadModeAp::All)];
+pub(crate) const READ_MODES_SC: &[(&str, ReadModeSc)] = &[
     ("SESSION", ReadModeSc::Session),
     ("LINEARIZE", ReadModeSc::Linearize),
     ("ALLOW_REPLICA", ReadModeSc::AllowReplica),
@@ -156,14 +156,14 @@ const EXPORTERS: &[(&str, Exporter)] =
 const LATENCY_UNITS: &[(&str, LatencyUnit)] =
     &[("milliseconds", LatencyUnit::Milliseconds), ("microseconds", LatencyUnit::Microseconds)];
 
-const MOST_CONNECTIONS: u32 = 65_535;
+pub(crate) const MOST_CONNECTIONS: u32 = 65_535;
 const LEAST_TEND: Duration = Duration::from_millis(TEND_INTERVAL_MIN_MS as u64);
 /// A file of metrics is at least this large before another one begins.
 const LEAST_REPORT: u64 = 1_000_000;
 /// Where a setting is that other files have among those of calls.
 const OF_THE_CLUSTER: &str = "wait_for_connection_to_complete";
 
-fn put<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
+pub(crate) fn put<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
     *field = Some(value?);
     Ok(())
 }
@@ -177,11 +177,11 @@ fn scalar(node: &Node) -> Result<(&str, bool), String> {
     }
 }
 
-fn text(node: &Node) -> Result<&str, String> {
+pub(crate) fn text(node: &Node) -> Result<&str, String> {
     scalar(node).map(|(text, _)| text)
 }
 
-fn switch(node: &Node) -> Result<bool, String> {
+pub(crate) fn switch(node: &Node) -> Result<bool, String> {
     let (text, plain) = scalar(node)?;
     let value = if plain { value::switch(text) } else { None };
     value.ok_or_else(|| format!("not a bool: {} (write true or false)", node.describe()))
@@ -197,7 +197,7 @@ fn integer(node: &Node, least: i64, most: i64) -> Result<i64, String> {
     }
 }
 
-fn number(node: &Node, least: u32, most: u32) -> Result<u32, String> {
+pub(crate) fn number(node: &Node, least: u32, most: u32) -> Result<u32, String> {
     integer(node, i64::from(least), i64::from(most)).map(|number| number as u32)
 }
 
@@ -210,7 +210,7 @@ fn span(node: &Node, least: Duration) -> Result<Duration, String> {
     Err(format!("{} is out of bounds: it must be {least:?} to {most:?}", node.describe()))
 }
 
-fn named<T: Copy>(node: &Node, names: &[(&str, T)]) -> Result<T, String> {
+pub(crate) fn named<T: Copy>(node: &Node, names: &[(&str, T)]) -> Result<T, String> {
     let text = text(node)?;
     let found = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
     found.map(|(_, value)| *value).ok_or_else(|| {
@@ -239,24 +239,24 @@ fn report_size(node: &Node) -> Result<u64, String> {
     Ok(bytes)
 }
 
-fn labels(node: &Node) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn labels(node: &Node) -> Result<Vec<(String, String)>, String> {
     let Value::Mapping(entries) = &node.value else {
         return Err(format!("{} is no mapping of names to texts", node.describe()));
     };
     entries.iter().map(|(key, node)| Ok((key.text.clone(), text(node)?.to_owned()))).collect()
 }
 
-fn below(path: &str, key: &str) -> String {
+pub(crate) fn below(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 #[derive(Default)]
-struct Reader {
-    problems: Vec<Problem>,
+pub(crate) struct Reader {
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Reader {
-    fn problem(&mut self, line: usize, key: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn problem(&mut self, line: usize, key: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(line, key, message));
     }
 
@@ -266,7 +266,7 @@ impl Reader {
     }
 
     /// The entries of a mapping, with those that it merges. Of keys that are listed twice the later one counts.
-    fn mapping(&mut self, node: &Node, path: &str) -> Vec<(Key, Node)> {
+    pub(crate) fn mapping(&mut self, node: &Node, path: &str) -> Vec<(Key, Node)> {
         let entries = match &node.value {
             Value::Mapping(entries) => entries,
             _ if node.is_nothing() => return Vec::new(),

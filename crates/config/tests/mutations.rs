@@ -10,6 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const WHOLE: &str = include_str!("whole.yaml");
+const CLIENT: &str = include_str!("client.yaml");
 /// What damage is made of: parts of YAML, and what is none.
 const PARTS: [&str; 30] = [
     ":",
@@ -50,7 +51,16 @@ fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
 
 #[test]
 fn damaged_files_are_refused_or_read() {
-    let blocks: Vec<&str> = WHOLE.lines().collect();
+    damaged(WHOLE);
+}
+
+#[test]
+fn damaged_files_of_clients_are_refused_or_read() {
+    damaged(CLIENT);
+}
+
+fn damaged(whole: &str) {
+    let blocks: Vec<&str> = whole.lines().collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5eed_cafe);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..5_000 {

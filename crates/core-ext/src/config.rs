@@ -193,6 +193,10 @@ pub struct ClientConfig {
     /// Lanes per multi-thread runtime, at most one for each of its worker threads; `None`: one for every four.
     /// A current-thread runtime always has one.
     pub lanes: Option<NonZeroUsize>,
+    /// A file with settings that go over the policies of calls, see [`dynamic`](crate::dynamic); `None`: the one that the
+    /// environment variable `AEROSPIKE_CLIENT_CONFIG_URL` names, if there is one.
+    #[cfg(feature = "dynamic-config")]
+    pub config_file: Option<std::path::PathBuf>,
 }
 
 impl From<ClientPolicy> for ClientConfig {

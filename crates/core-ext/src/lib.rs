@@ -36,6 +36,7 @@ pub mod command;
 pub mod config;
 pub mod connect;
 pub mod driver;
+pub mod dynamic;
 pub mod error;
 mod key;
 pub mod lane;

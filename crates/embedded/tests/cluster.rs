@@ -215,11 +215,14 @@ fn several_namespaces_with_settings_of_their_own() {
         .namespace_with(NamespaceOptions::new("once").replication_factor(1).default_ttl(100))
         .namespace("test")
         .cluster_name("mine")
+        .build("7.0.0.5")
         .start()
         .unwrap();
     let mut raw = Raw::connect(cluster.nodes()[0].address);
     assert_eq!(raw.info("namespaces"), "once;test");
     assert_eq!(raw.info("cluster-name"), "mine");
+    assert_eq!(raw.info("build"), "7.0.0.5");
+    assert!(raw.info("version").ends_with(" build 7.0.0.5"));
     let map = raw.info("replicas");
     assert!(map.starts_with("once:0,1,") && map.contains(";test:0,2,"));
     assert!(raw.info("namespace/once").contains(";default-ttl=100;"));
@@ -247,6 +250,9 @@ fn settings_out_of_range_and_ports_in_use_are_told() {
     told(builder().namespace("a").namespace("a"), "twice");
     told(builder().default_ttl(400_000_000), "default TTL");
     told(builder().cluster_name("a\nb"), "cluster name");
+    for build in ["", "8.1.2", "8.1.2.0.1", "8.1.2.x", "8.1.2.0\n", "99999.1.1.1"] {
+        told(builder().build(build), "four numbers");
+    }
     told(builder().nodes(3).port(65_534), "do not fit");
     told(builder().first_node_id(0), "node id");
     told(builder().user("", "x"), "user name");

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use aerolane::client::RawClient;
+use aerospike_core::{ReadPolicy, WritePolicy};
 use arc_swap::ArcSwap;
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
@@ -84,6 +85,19 @@ impl ClientCore {
             forks: fork::forks(),
             origin,
         })
+    }
+
+    /// The policy of a read of one record that is in force in the place of the given one: with what the configuration file
+    /// of the client says over it.
+    #[inline]
+    pub(crate) fn reads_by(&self, policy: Arc<ReadPolicy>) -> Arc<ReadPolicy> {
+        self.raw.overlay().read(&policy).unwrap_or(policy)
+    }
+
+    /// As [`reads_by`](Self::reads_by), of a write.
+    #[inline]
+    pub(crate) fn writes_by(&self, policy: Arc<WritePolicy>) -> Arc<WritePolicy> {
+        self.raw.overlay().write(&policy).unwrap_or(policy)
     }
 
     /// How sessions carry out transactions of their own, as of now: it may change while the client is open.

@@ -82,6 +82,8 @@ impl Node {
 ///   records are not shown, whether they were removed or not.
 /// * `host`, `port`: where the first node listens, the next ones on the ports above. Default 127.0.0.1 and 0: free ports.
 /// * `cluster_name`: default none.
+/// * `build`: the build that nodes say they are, for what clients make of it. Default "8.1.2.0". What nodes can do stays the
+///   same.
 /// * `users`: passwords by user name. Given any, clients have to log in. Default none.
 /// * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the spot.
 /// * `tls_client_ca`: certificates (PEM text); on the TLS ports, clients have to show one that one of these has signed.
@@ -130,11 +132,11 @@ impl Cluster {
     #[pyo3(signature = (
         nodes=3, replication_factor=2, namespace=None, *, default_ttl=0, nsup_period=1, host="127.0.0.1", port=0, cluster_name=None,
         users=None, tls_name=None, tls_port=0, threads=None, strong_consistency=false, tls_client_ca=None,
-        service_time=None, in_service=64, latency=None, seed=0,
+        service_time=None, in_service=64, latency=None, seed=0, build=None,
     ))]
     #[pyo3(text_signature = "(nodes=3, replication_factor=2, namespace=\"test\", *, default_ttl=0, \
         nsup_period=1, host=\"127.0.0.1\", port=0, cluster_name=None, users=None, tls_name=None, tls_port=0, threads=None, \
-        strong_consistency=False, tls_client_ca=None, service_time=None, in_service=64, latency=None, seed=0)")]
+        strong_consistency=False, tls_client_ca=None, service_time=None, in_service=64, latency=None, seed=0, build=None)")]
     #[allow(clippy::too_many_arguments)] // One per keyword.
     fn new(
         py: Python<'_>,
@@ -156,6 +158,7 @@ impl Cluster {
         in_service: usize,
         latency: Option<&Bound<'_, PyAny>>,
         seed: u64,
+        build: Option<&str>,
     ) -> PyResult<Self> {
         fork::watch();
         let mut builder = EmbeddedCluster::builder().nodes(nodes).replication_factor(replication_factor);
@@ -170,6 +173,9 @@ impl Cluster {
         builder = builder.conditions(conditions::conditions(service_time, in_service, latency, seed)?);
         if let Some(name) = cluster_name {
             builder = builder.cluster_name(name);
+        }
+        if let Some(build) = build {
+            builder = builder.build(build);
         }
         for (name, password) in users.unwrap_or_default() {
             builder = builder.user(name, password);

@@ -77,6 +77,7 @@ class EmbeddedCluster:
         in_service: int = 64,
         latency: _Time | None = None,
         seed: int = 0,
+        build: str | None = None,
     ) -> Self: ...
     @property
     def seeds(self) -> str: ...

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use aerolane_wire::operation::{list, map, path as select};
 
 use super::path::{LIST_REMOVE, MAP_REMOVE};
-use super::{CDT, Emitter, MODIFY, Result_, V8_1_1, op};
+use super::{CDT, Emitter, MODIFY, Result_, V7_0, V8_1_1, op};
 use crate::functions::flag::NO_FAIL;
 use crate::tree::{Change, Node, Operand, Select, Verb};
 
@@ -16,6 +16,9 @@ impl Emitter<'_, '_> {
     pub(super) fn change(&mut self, change: &Change<'_>, node: &Node<'_>) -> Result_ {
         let Change { path, verb, value, flags } = change;
         let gives = self.known(node.ty, node.span)?;
+        if let Some(span) = path.persist {
+            self.need(V7_0, span, "an index that is stored with a map")?;
+        }
         let removes = *verb == Verb::Remove;
         if *verb == Verb::Modify || (removes && (path.has_wildcard() || *flags != 0)) {
             return self.change_all(change, node);
@@ -28,7 +31,7 @@ impl Emitter<'_, '_> {
         let in_map = last.in_map == Some(true);
         if removes {
             self.nested(before)?;
-            self.select(last, if in_map { &MAP_REMOVE } else { &LIST_REMOVE }, 0)?;
+            self.select(path, last, if in_map { &MAP_REMOVE } else { &LIST_REMOVE }, 0)?;
             return self.root(path);
         }
         let place = match &last.select {

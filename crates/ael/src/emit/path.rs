@@ -278,12 +278,12 @@ impl Emitter<'_, '_> {
         };
         self.call(gives, CDT);
         self.nested(before)?;
-        self.select(last, if last.in_map == Some(true) { &MAP } else { &LIST }, what)?;
+        self.select(path, last, if last.in_map == Some(true) { &MAP } else { &LIST }, what)?;
         self.root(path)
     }
 
-    /// An operation on what a step selects.
-    pub(super) fn select(&mut self, step: &Step<'_>, codes: &Codes, what: i64) -> Result_ {
+    /// An operation on what a step, the last one of a path, selects.
+    pub(super) fn select(&mut self, path: &Path<'_>, step: &Step<'_>, codes: &Codes, what: i64) -> Result_ {
         let (code, operand) = match &step.select {
             Select::Key(key) => (codes.key, key),
             Select::Index(index) => (codes.index, index),
@@ -291,7 +291,7 @@ impl Emitter<'_, '_> {
             Select::Value(value) => (codes.value, value),
             Select::Many { many, inverted } => {
                 let inverted = if *inverted { return_type::INVERTED } else { 0 };
-                return self.many(many, codes, what | inverted);
+                return self.many(path, step, many, codes, what | inverted);
             }
             Select::Each(_) | Select::And(_) => return Err(self.unsupported(step.span, "a wildcard here")),
         };
@@ -318,7 +318,7 @@ impl Emitter<'_, '_> {
         self.writer().int(what);
     }
 
-    fn many(&mut self, many: &Many<'_>, codes: &Codes, what: i64) -> Result_ {
+    fn many(&mut self, path: &Path<'_>, step: &Step<'_>, many: &Many<'_>, codes: &Codes, what: i64) -> Result_ {
         let (code, relative, extent) = match many {
             Many::Keys(list) | Many::Values(list) => {
                 self.operation(if matches!(many, Many::Keys(_)) { codes.keys } else { codes.values }, 3, what);
@@ -342,8 +342,40 @@ impl Emitter<'_, '_> {
         self.operation(code, len, what);
         if let Some(relative) = relative {
             self.operand(relative)?;
+            return self.extent(extent);
         }
-        self.extent(extent)
+        match (extent.start.as_int(), extent.end.as_ref().and_then(Operand::as_int)) {
+            (Some(start), Some(end)) if (start < 0) != (end < 0) => self.extent_of_both_ends(path, step, start, end),
+            _ => self.extent(extent),
+        }
+    }
+
+    /// The first place of a range, and how many there are, if one bound counts from the start and the other from the
+    /// end: by the size of the list or map that the step is in.
+    fn extent_of_both_ends(&mut self, path: &Path<'_>, step: &Step<'_>, start: i64, end: i64) -> Result_ {
+        self.need(V5_6, step.span, "a range that counts from both ends")?;
+        self.writer().int(start);
+        self.head(3, op::MAX);
+        self.writer().int(0);
+        let from_end = end - start;
+        if end < 0 {
+            self.head(3, op::ADD);
+            self.size_around(path, step)?;
+            self.writer().int(from_end);
+            return Ok(());
+        }
+        self.head(3, op::SUB);
+        self.writer().int(from_end);
+        self.size_around(path, step)
+    }
+
+    /// The size of the list or map that the last step of a path is in.
+    fn size_around(&mut self, path: &Path<'_>, step: &Step<'_>) -> Result_ {
+        let before = path.steps.split_last().map_or(&[][..], |(_, before)| before);
+        self.call(Type::Int, CDT);
+        self.nested(before)?;
+        self.head(1, if step.in_map == Some(true) { map::code::SIZE } else { list::code::SIZE });
+        self.root(path)
     }
 
     /// The first place of a range, and how many there are.

@@ -170,6 +170,13 @@ impl<'a> Parser<'a, '_> {
     /// A function that is called on a value; its "(" comes next.
     pub(super) fn method(&mut self, value: Node<'a>, name: &'a str, span: Span) -> Result<Node<'a>> {
         match name {
+            "toInt" | "toFloat" if self.types.known(value.ty).is_none() => {
+                let text = format!(
+                    "the type of the value is open, and {name}() parses strings and converts numbers: add it, as in \
+                     $.a:STRING.{name}()"
+                );
+                return Err(self.error(AelErrorKind::Type, value.span, text));
+            }
             "asInt" | "toInt" => return self.convert(value, Type::Int),
             "asFloat" | "toFloat" => return self.convert(value, Type::Float),
             "regexReplace" => return self.regex_replace(value),

@@ -3,6 +3,8 @@
 //! Nothing is written: the value of such an expression is the whole list or map, changed. Operations of records can
 //! write it into a bin.
 
+use aerolane_wire::msgpack::order::PERSIST_INDEX;
+
 use super::{Parser, Result};
 use crate::error::{AelErrorKind, Span};
 use crate::functions::flag::{ADD_UNIQUE, BOUNDED, CREATE_ONLY, DROP_DUPS, NO_FAIL, PARTIAL_NO_FAIL, UPDATE_ONLY};
@@ -55,6 +57,15 @@ impl<'a> Parser<'a, '_> {
         let start = self.lexer.at;
         let word = self.lexer.word(&[]);
         let span = Span::new(start, self.lexer.at.max(start + 1));
+        if word == "PERSIST_INDEX" {
+            if !path.steps.is_empty() || !matches!(path.root, Root::Bin(_)) || path.persist.is_some() {
+                let text = "only a map that is the bin keeps an index: $.m:KEY_ORDERED:PERSIST_INDEX.putItems({..})";
+                return Err(self.syntax(span, text));
+            }
+            path.persist = Some(span);
+            path.create_span.get_or_insert(span);
+            return Ok(true);
+        }
         let Some((_, create)) = CREATES.iter().find(|(name, _)| *name == word) else {
             self.lexer.at = start;
             return Ok(false);
@@ -87,10 +98,29 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
+    /// What `:PERSIST_INDEX` adds to the order of the map that the bin is created as.
+    fn persists(&self, path: &mut Path<'a>) -> Result<()> {
+        let Some(span) = path.persist else { return Ok(()) };
+        match &mut path.root_create {
+            Some(Create { map: true, order, .. }) if *order != 0 => {
+                *order |= PERSIST_INDEX;
+                Ok(())
+            }
+            _ => {
+                let text = "only a map in order has an index to keep: :KEY_ORDERED:PERSIST_INDEX";
+                Err(self.syntax(span, text))
+            }
+        }
+    }
+
     /// A function that changes something; its name has been read.
     #[inline(never)]
-    pub(super) fn change(&mut self, path: Box<Path<'a>>, verb: Verb, flags: Flags, name: Span) -> Result<Node<'a>> {
+    pub(super) fn change(&mut self, mut path: Box<Path<'a>>, verb: Verb, flags: Flags, name: Span) -> Result<Node<'a>> {
         let start = path.root_span;
+        if verb == Verb::Modify {
+            self.spread(&mut path)?;
+        }
+        self.persists(&mut path)?;
         self.changes(&path, verb, name)?;
         self.expect("(", "")?;
         let value = match verb {
@@ -101,6 +131,9 @@ impl<'a> Parser<'a, '_> {
         let end = self.expect(")", "at the end of the call")?;
         let call = self.lexer.text.get(name.start..name.end).unwrap_or_default();
         let (flags, end) = self.flags(call, flags, end)?;
+        if verb == Verb::Remove && flags != 0 {
+            self.spread(&mut path)?;
+        }
         let value_depth = value.as_ref().map_or(0, |value| value.depth);
         let mut change = Box::new(Change { path, verb, value, flags });
         self.check_value(&mut change, end)?;
@@ -113,10 +146,7 @@ impl<'a> Parser<'a, '_> {
         if self.in_filter {
             return Err(self.syntax(name, "modify() cannot stand in a filter, or in another one"));
         }
-        self.in_filter = true;
-        let value = self.inner();
-        self.in_filter = false;
-        value
+        self.looking_at_items(Self::inner)
     }
 
     /// Whether the path names what the function changes.
@@ -139,14 +169,8 @@ impl<'a> Parser<'a, '_> {
             }
             Verb::Remove => return Ok(()),
             Verb::Modify => {
-                let step = path.steps.iter().find(|step| {
-                    step.select.is_dynamic()
-                        || (matches!(step.select, Select::Many { .. }) && step.select.keys().is_none())
-                });
-                return match step {
-                    Some(step) => {
-                        Err(self.unsupported(step.span, "modify() of a range, or of what an expression selects"))
-                    }
+                return match path.steps.iter().find(|step| step.select.is_dynamic()) {
+                    Some(step) => Err(self.no_filter(step.span, "what an expression selects")),
                     None => Ok(()),
                 };
             }

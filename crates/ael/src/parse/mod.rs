@@ -7,6 +7,7 @@ mod call;
 mod change;
 mod path;
 mod selector;
+mod spread;
 
 use crate::constant::{MapKey, Param};
 use crate::emit::op;
@@ -78,6 +79,10 @@ static INFIX: [Infix; 22] = [
 
 const COMPARE_BINDS: u8 = 3;
 
+/// What filters of paths cannot look at.
+const UNSEEN: &str = "cannot be seen from the filter of a path, or from modify(): servers give them only @, @key and \
+                      @index (a value from outside can be a parameter: ?0)";
+
 pub(crate) struct Parser<'a, 'p> {
     lexer: Lexer<'a, 'p>,
     ahead: Option<(Token<'a>, Span)>,
@@ -89,8 +94,10 @@ pub(crate) struct Parser<'a, 'p> {
     /// How deep the parser is in itself.
     level: u16,
     nodes: u32,
-    /// Inside the filter of a path, where `@` is something.
+    /// Inside the filter of a path, or in `modify()`, where `@` is something.
     in_filter: bool,
+    /// How many variables are around that filter: it does not see them.
+    hidden: usize,
 }
 
 /// Parses a text and checks its types.
@@ -134,6 +141,7 @@ impl<'a, 'p> Parser<'a, 'p> {
             level: 0,
             nodes: 0,
             in_filter: false,
+            hidden: 0,
         })
     }
 
@@ -291,6 +299,19 @@ impl<'a, 'p> Parser<'a, 'p> {
         })
     }
 
+    /// What is read by `inside` looks at items, one by one, and sees nothing else.
+    fn looking_at_items<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        (self.in_filter, self.hidden) = (true, self.scope.len());
+        let read = inside(self);
+        (self.in_filter, self.hidden) = (false, 0);
+        read
+    }
+
+    /// Refuses what is of the record where only items are seen.
+    fn no_record(&self, span: Span) -> Result<()> {
+        if self.in_filter { Err(self.syntax(span, format!("the record {UNSEEN}"))) } else { Ok(()) }
+    }
+
     /// An expression inside a path. It counts as two levels: as deep, it needs twice the stack of others.
     fn inner(&mut self) -> Result<Node<'a>> {
         self.deeper(|parser| parser.expression(0))
@@ -368,23 +389,30 @@ impl<'a, 'p> Parser<'a, 'p> {
 
     /// A regular expression between slashes, and the number of its flags.
     fn pattern(&mut self, replaces: bool) -> Result<(String, i64, Span)> {
-        let (pattern, letters, span) = self.lexer.regex()?;
+        let (mut pattern, letters, span) = self.lexer.regex()?;
         let mut flags = 0;
+        let mut inside = String::new();
         for letter in letters.chars() {
             flags |= match letter {
                 'i' => 1,
                 'm' => 2,
                 's' => 4,
                 'g' if replaces => 16,
+                // The operations have no bits for these; the pattern itself can say them.
+                'x' | 'w' if inside.contains(letter) => 0,
                 'x' | 'w' => {
-                    return Err(self.unsupported(span, &format!("the flag \"{letter}\" of a regular expression")));
+                    inside.push(letter);
+                    0
                 }
                 _ => {
-                    return Err(
-                        self.syntax(span, format!("a regular expression has no flag \"{letter}\": i, m and s are"))
-                    );
+                    let has = if replaces { "g, i, m, s, w and x" } else { "i, m, s, w and x" };
+                    let text = format!("a regular expression has no flag \"{letter}\" here: it has {has}");
+                    return Err(self.syntax(span, text));
                 }
             };
+        }
+        if !inside.is_empty() {
+            pattern.insert_str(0, &format!("(?{inside})"));
         }
         Ok((pattern, flags, span))
     }
@@ -439,8 +467,13 @@ impl<'a, 'p> Parser<'a, 'p> {
             Token::Record => self.path(span),
             Token::Item => self.item(span),
             Token::Variable(name) => {
-                let ty = match self.scope.iter().find(|(known, _)| *known == name) {
-                    Some((_, Some(ty))) => *ty,
+                let place = self.scope.iter().position(|(known, _)| *known == name);
+                if place.is_some_and(|place| place < self.hidden) {
+                    let text = format!("the variable \"{name}\" {UNSEEN}");
+                    return Err(self.syntax(span, text));
+                }
+                let ty = match place.map(|place| self.scope[place]) {
+                    Some((_, Some(ty))) => ty,
                     Some((_, None)) => {
                         return Err(self.syntax(span, format!("the variable \"{name}\" has no value yet")));
                     }
@@ -609,17 +642,48 @@ impl<'a, 'p> Parser<'a, 'p> {
     #[inline(never)]
     fn list(&mut self, start: Span) -> Result<(Param, Span)> {
         let mut items = Vec::new();
-        loop {
+        let end = loop {
             let (token, span) = self.next()?;
             if token == Token::Symbol("]") && items.is_empty() {
-                return Ok((Param::list(items.iter()), start.to(span)));
+                break span;
             }
             items.push(self.item_of_literal(token, span, "list")?);
             if !self.take(",")? {
-                let end = self.expect("]", "or \",\" in the list")?;
-                return Ok((Param::list(items.iter()), start.to(end)));
+                break self.expect("]", "or \",\" in the list")?;
             }
+        };
+        match self.order(&["SORTED", "UNSORTED"])? {
+            Some(("SORTED", end)) => Ok((Param::sorted_list(items), start.to(end))),
+            sorted => Ok((Param::list(items.iter()), start.to(sorted.map_or(end, |(_, end)| end)))),
         }
+    }
+
+    /// The order behind a literal, if it is one of these words.
+    fn order(&mut self, words: &[&str]) -> Result<Option<(&'a str, Span)>> {
+        let before = self.lexer.at;
+        if self.ahead.is_some() || !self.lexer.eat(":")? {
+            return Ok(None);
+        }
+        self.lexer.skip_space()?;
+        let start = self.lexer.at;
+        let word = self.lexer.word(&[]);
+        let span = Span::new(start, self.lexer.at.max(start + 1));
+        if words.contains(&word) {
+            return Ok(Some((word, span)));
+        }
+        if matches!(word, "SORTED" | "UNSORTED" | "UNSORTED_PAD" | "UNORDERED" | "KEY_ORDERED" | "KEY_VALUE_ORDERED") {
+            let text = match words {
+                ["UNORDERED"] => {
+                    "a map in the text is sorted by key, or :UNORDERED; others are created by a path: \
+                                  $.m:KEY_VALUE_ORDERED.putItems({..})"
+                }
+                _ => "a list in the text can be :SORTED or :UNSORTED",
+            };
+            return Err(self.syntax(span, text));
+        }
+        // Perhaps a range of values, in a selector.
+        self.lexer.at = before;
+        Ok(None)
     }
 
     fn item_of_literal(&mut self, token: Token<'a>, span: Span, of: &str) -> Result<Param> {
@@ -654,7 +718,11 @@ impl<'a, 'p> Parser<'a, 'p> {
         if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
             return Err(self.syntax(start.to(end), "the map has a key twice"));
         }
-        Ok((Param::sorted_map(&pairs), start.to(end)))
+        let map = Param::sorted_map(&pairs);
+        match self.order(&["UNORDERED"])? {
+            Some((_, end)) => Ok((map.without_order(), start.to(end))),
+            None => Ok((map, start.to(end))),
+        }
     }
 }
 

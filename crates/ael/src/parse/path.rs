@@ -45,6 +45,7 @@ const RETURNS: [(&str, i64); 11] = [
 impl<'a> Parser<'a, '_> {
     /// A path, or something of the record; its "$" has been read.
     pub(super) fn path(&mut self, start: Span) -> Result<Node<'a>> {
+        self.no_record(start)?;
         if !self.lexer.eat(".")? {
             let at = self.lexer.at;
             return Err(self.syntax(Span::new(at, at + 1), "expected \".\" and the name of a bin behind \"$\""));
@@ -123,7 +124,6 @@ impl<'a> Parser<'a, '_> {
         match name {
             "BOOLEAN" => return Ok(Type::Bool),
             "INTEGER" => return Ok(Type::Int),
-            "PERSIST_INDEX" => return Err(self.unsupported(span, "the suffix \":PERSIST_INDEX\"")),
             _ => {}
         }
         Type::of_name(name).ok_or_else(|| {
@@ -188,6 +188,7 @@ impl<'a> Parser<'a, '_> {
             depth,
             root_create: None,
             create_span: None,
+            persist: None,
         });
         if let Some((name, at)) = self.walk(&mut path, start)? {
             return self.end(path, name, start, at);
@@ -230,11 +231,15 @@ impl<'a> Parser<'a, '_> {
                     self.lexer.at += 1;
                     self.lexer.skip_space()?;
                     if let Some(name) = self.function_name()? {
+                        self.spread_wild(path)?;
                         return Ok(Some((name, at)));
                     }
                     self.step(path, start)?;
                 }
-                _ => return Ok(None),
+                _ => {
+                    self.spread_wild(path)?;
+                    return Ok(None);
+                }
             }
         }
     }
@@ -286,13 +291,7 @@ impl<'a> Parser<'a, '_> {
             // On the way to something else it is the first item with this value.
             path.value_ty = self.types.open(Class::Any);
         }
-        if let Some(before) = path.steps.last()
-            && matches!(before.select, Select::Many { .. })
-            && before.select.keys().is_none()
-        {
-            let text = "only the last step of a path can select several (a wildcard \"*\" can stand before others)";
-            return Err(self.syntax(before.span, text));
-        }
+        self.spread(path)?;
         if path.steps.last().is_some_and(|before| before.select.keys().is_some()) {
             // What the keys select is looked at one by one.
             path.value_ty = self.types.open(Class::Any);
@@ -354,7 +353,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `[?(..)]`, of which the "[" has been read.
-    fn filter(&mut self) -> Result<Node<'a>> {
+    pub(super) fn filter(&mut self) -> Result<Node<'a>> {
         let at = Span::new(self.lexer.at, self.lexer.at + 1);
         if !self.lexer.eat("?")? {
             return Err(self.syntax(at, "expected a filter behind \"*\", as in *[?(@ > 1)]"));
@@ -363,9 +362,7 @@ impl<'a> Parser<'a, '_> {
             return Err(self.syntax(at, "a filter cannot stand in another one"));
         }
         self.expect("(", "behind \"[?\"")?;
-        self.in_filter = true;
-        let filter = self.expression(0)?;
-        self.in_filter = false;
+        let filter = self.looking_at_items(|parser| parser.expression(0))?;
         self.expect_type(&filter, Type::Bool)?;
         self.expect(")", "at the end of the filter")?;
         self.expect("]", "at the end of the filter")?;
@@ -546,6 +543,7 @@ impl<'a> Parser<'a, '_> {
             depth,
             root_create: None,
             create_span: None,
+            persist: None,
         };
         self.node(Kind::Path(Box::new(pairs)), Ty::Known(Type::List), span, depth)
     }
@@ -571,29 +569,12 @@ impl<'a> Parser<'a, '_> {
             depth: path.depth,
             root_create: path.root_create,
             create_span: path.create_span,
+            persist: path.persist,
         });
         let node = self.value(first, span)?;
         path.depth = node.depth;
         path.root = Root::Part(Box::new(node));
         (path.root_ty, path.root_span) = (ty, span);
-        Ok(())
-    }
-
-    /// A filter on what the step before selects, of which the "&[" has been read.
-    fn and_filter(&mut self, path: &mut Path<'a>, at: usize) -> Result<()> {
-        let filter = self.filter()?;
-        let span = Span::new(at, self.lexer.at);
-        let single = |select: &Select<'a>| !matches!(select, Select::Many { .. } | Select::Value(_));
-        match path.steps.last() {
-            Some(step) if step.select.keys().is_some() || (single(&step.select) && !step.select.is_dynamic()) => {}
-            Some(step) => {
-                return Err(self.unsupported(step.span, "a filter on a range, or on values (only keys can have one)"));
-            }
-            None => return Err(self.syntax(span, "a filter stands behind what is selected: $.m.{@a,b}&[?(@ > 1)]")),
-        }
-        path.depth = path.depth.max(filter.depth);
-        path.value_ty = self.types.open(Class::Any);
-        path.steps.push(Step { in_map: None, select: Select::And(Box::new(filter)), span, create: None });
         Ok(())
     }
 

@@ -231,12 +231,10 @@ impl<'a> Parser<'a, '_> {
         }
         let start = start.unwrap_or_else(|| Operand::Constant(Param::from(0)));
         if let (Some(first), Some(Some(last))) = (start.as_int(), end.as_ref().map(Operand::as_int)) {
-            // Both count from the start, or both from the end; a relative range counts from what it is relative to.
-            if relative.is_none() && (first < 0) != (last < 0) {
-                let text = "one bound counts from the start and the other from the end: this cannot be sent to servers";
-                return Err(self.unsupported(span.to(close_span), text));
-            }
-            if last.checked_sub(first).is_none_or(|count| count < 0) {
+            // Where one bound counts from the start and the other from the end, the size of the list or map decides; a
+            // relative range counts from what it is relative to.
+            let apart = relative.is_none() && (first < 0) != (last < 0);
+            if last.checked_sub(first).is_none_or(|count| count < 0 && !apart) {
                 return Err(self.syntax(span.to(close_span), "the range ends before it starts"));
             }
         }

@@ -4,7 +4,7 @@
 //! one of its own, namespace and set in every row that is not a repetition, the index of a row counted per request.
 
 use aerolane_wire::WireError;
-use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags};
+use aerolane_wire::batch::{BatchWriter, RowHeader, RowWriter, flags, row_flags};
 use aerolane_wire::message::{MessageWriter, field, info1, info2, info3, info4, op};
 use aerolane_wire::operation;
 use aerolane_wire::particle::particle_type;
@@ -14,6 +14,7 @@ use aerospike_core::{
     GenerationPolicy, Key, ReadModeAp,
 };
 
+use super::patch::{RowPatch, RowPatches};
 use super::{BatchKind, BatchOperation};
 use crate::command::encode as single;
 use crate::command::value;
@@ -33,13 +34,24 @@ pub fn encode(
     timeout_ms: u32,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    encode_patched((policy, RowPatches::default()), operations, rows, timeout_ms, out)
+}
+
+/// [`encode`] with what goes over the policies of rows.
+pub(crate) fn encode_patched(
+    (policy, patches): (&BatchPolicy, RowPatches),
+    operations: &[BatchOperation],
+    rows: &[u32],
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     frame_of_rows(policy, timeout_ms, out, |batch| {
         let mut previous = None;
         for (place, &row) in rows.iter().enumerate() {
             let Some(operation) = operations.get(row as usize) else {
                 return Err(Error::client_error(format!("there is no batch row {row}")));
             };
-            add_row(batch, place as u32, policy, operation, previous).map_err(|e| name_row(row, e))?;
+            add_row(batch, place as u32, (policy, patches), operation, previous).map_err(|e| name_row(row, e))?;
             previous = Some(operation);
         }
         Ok(())
@@ -95,22 +107,25 @@ fn batch_flags(policy: &BatchPolicy) -> u8 {
 fn add_row(
     batch: &mut BatchWriter<'_>,
     place: u32,
-    policy: &BatchPolicy,
+    (policy, patches): (&BatchPolicy, RowPatches),
     operation: &BatchOperation,
     previous: Option<&BatchOperation>,
 ) -> Result<()> {
     let key = operation.key();
-    if previous.is_some_and(|previous| repeats(operation, previous)) {
+    if previous.is_some_and(|previous| repeats(operation, previous, patches)) {
         return Ok(batch.repeat(place, &key.digest())?);
     }
     check::key(key)?;
-    let row = Row::of(policy, operation)?;
+    let mut row = Row::of(policy, operation)?;
+    if patches.active {
+        row.patch(patches);
+    }
     // Rows that write are compared as bytes by the writer; values that are equal may still be written differently.
     batch.row(place, &key.digest(), &row.header, |writer| row.write(writer, key))
 }
 
 /// Whether a row says nothing new. Only for rows without values, and without looking deep.
-fn repeats(operation: &BatchOperation, previous: &BatchOperation) -> bool {
+fn repeats(operation: &BatchOperation, previous: &BatchOperation, patches: RowPatches) -> bool {
     let (key, last) = (operation.key(), previous.key());
     if !same(key.namespace(), last.namespace()) || !same(key.set_name(), last.set_name()) {
         return false;
@@ -118,7 +133,9 @@ fn repeats(operation: &BatchOperation, previous: &BatchOperation) -> bool {
     match (operation.kind(), previous.kind()) {
         (BatchKind::Read { policy: p, bins: b }, BatchKind::Read { policy: q, bins: c }) => p == q && b == c,
         (BatchKind::ReadOps { policy: p, ops: o }, BatchKind::ReadOps { policy: q, ops: n }) => p == q && o == n,
-        (BatchKind::Delete { policy: p }, BatchKind::Delete { policy: q }) => !p.send_key && p == q,
+        (BatchKind::Delete { policy: p }, BatchKind::Delete { policy: q }) => {
+            !patches.delete.send_key.unwrap_or(p.send_key) && p == q
+        }
         _ => false,
     }
 }
@@ -173,6 +190,19 @@ impl<'a> Row<'a> {
         };
         row.filter = row.filter.or(policy.base_policy.filter_expression.as_ref());
         Ok(row)
+    }
+
+    /// Lets a file's settings of such rows go over its own.
+    #[cold]
+    fn patch(&mut self, patches: RowPatches) {
+        let patch = match &self.body {
+            Body::Udf(_) => patches.udf,
+            _ if self.header.info2 & info2::DELETE != 0 => patches.delete,
+            _ if self.header.info2 & info2::WRITE != 0 => patches.write,
+            _ => return,
+        };
+        self.header = with_durable(self.header, patch);
+        self.send_key = patch.send_key.unwrap_or(self.send_key);
     }
 
     fn read(parent: &BatchPolicy, what: u8, read: &'a BatchReadPolicy, body: Body<'a>) -> Self {
@@ -257,6 +287,28 @@ pub(crate) fn delete_header(policy: &BatchPolicy, delete: &BatchDeletePolicy) ->
     info2 |= durable(delete.durable_delete);
     Ok(RowHeader::write(0, info2, commit(delete.commit_level), generation, 0)
         .with_info4(single::verbosity(&policy.base_policy)))
+}
+
+fn with_durable(mut header: RowHeader, patch: RowPatch) -> RowHeader {
+    if let Some(durable_delete) = patch.durable_delete {
+        header.info2 = header.info2 & !info2::DURABLE_DELETE | durable(durable_delete);
+    }
+    header
+}
+
+/// A header that was made by another policy, as `policy` and what goes over the row's own would have made it.
+pub(crate) fn patched_header(header: RowHeader, policy: &BatchPolicy, patch: RowPatch) -> RowHeader {
+    let base = &policy.base_policy;
+    let mut header = with_durable(header, patch);
+    header.info4 = header.info4 & !info4::ERROR_VERBOSITY | single::verbosity(base);
+    if header.info2 & info2::WRITE == 0 {
+        let all = if base.read_mode_ap == ReadModeAp::All { info1::READ_MODE_AP_ALL } else { 0 };
+        header.info1 = header.info1 & !info1::READ_MODE_AP_ALL | all;
+        header.info3 =
+            header.info3 & !(info3::SC_READ_TYPE | info3::SC_READ_RELAX) | single::sc_mode(base.read_mode_sc);
+    }
+    header.flags &= !row_flags::INFO4;
+    header.with_info4(header.info4)
 }
 
 /// Bit of the generation policy, and the generation to send. Rows have 16 bits for it, as records have: a larger one is

@@ -7,6 +7,7 @@
 mod answer;
 mod encode;
 mod operation;
+mod patch;
 mod policy;
 mod record;
 mod single;
@@ -17,8 +18,12 @@ pub use operation::BatchOperation;
 pub use record::BatchRecord;
 pub use single::{decode_single, encode_single, fits_single};
 
-pub(crate) use encode::{answering_each, delete_header, frame_of_rows, read_header, udf_header, write_header};
+pub(crate) use encode::{
+    answering_each, delete_header, encode_patched, frame_of_rows, patched_header, read_header, udf_header, write_header,
+};
 pub(crate) use operation::BatchKind;
+pub(crate) use patch::{RowPatch, RowPatches};
+pub(crate) use single::encode_single_patched;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use aerospike_core::{
     BatchDeletePolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, Bins, Key, Record, ResultCode, Value,
 };
 
+use super::patch::RowPatches;
 use super::policy::RowPolicy;
 use super::{BatchRecord, RowAnswer};
 use crate::command;
@@ -230,14 +231,33 @@ impl BatchOperation {
         }
     }
 
-    /// The same row for aerospike-core, without outcome.
+    /// The same row for aerospike-core, without outcome; `patches` go over its policy.
     ///
     /// # Errors
     /// An operation of it cannot be sent.
-    pub(crate) fn to_core(&self) -> Result<aerospike_core::BatchOperation> {
+    pub(crate) fn to_core(&self, patches: RowPatches) -> Result<aerospike_core::BatchOperation> {
         use aerospike_core::BatchOperation as Core;
         let key = self.row.key.clone();
+        let set = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
         Ok(match &self.kind {
+            BatchKind::Write { policy, ops } if patches.active => {
+                let mut policy = BatchWritePolicy::clone(policy);
+                set(&mut policy.send_key, patches.write.send_key);
+                set(&mut policy.durable_delete, patches.write.durable_delete);
+                Core::write(&policy, key, to_core(ops)?)
+            }
+            BatchKind::Delete { policy } if patches.active => {
+                let mut policy = BatchDeletePolicy::clone(policy);
+                set(&mut policy.send_key, patches.delete.send_key);
+                set(&mut policy.durable_delete, patches.delete.durable_delete);
+                Core::delete(&policy, key)
+            }
+            BatchKind::Udf(udf) if patches.active => {
+                let mut policy = udf.policy.clone();
+                set(&mut policy.send_key, patches.udf.send_key);
+                set(&mut policy.durable_delete, patches.udf.durable_delete);
+                Core::udf(&policy, key, udf.package.as_str(), udf.function.as_str(), udf.args.clone())
+            }
             BatchKind::Read { policy, bins } => Core::read(policy, key, bins.clone()),
             BatchKind::ReadOps { policy, ops } => Core::read_ops(policy, key, to_core(ops)?),
             BatchKind::Write { policy, ops } => Core::write(policy, key, to_core(ops)?),

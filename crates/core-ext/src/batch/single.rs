@@ -8,6 +8,7 @@ use aerospike_core::{BasePolicy, BatchPolicy, ReadTouchTtl, Record, WritePolicy}
 
 use super::BatchOperation;
 use super::operation::BatchKind;
+use super::patch::RowPatches;
 use crate::command::decode::{self, Want};
 use crate::command::encode as single;
 use crate::error::{Error, ErrorKind, Result};
@@ -21,6 +22,16 @@ pub fn fits_single(row: &BatchOperation) -> bool {
 
 /// Appends the frame of a plain command that does what the row asks for.
 pub fn encode_single(policy: &BatchPolicy, row: &BatchOperation, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    encode_single_patched((policy, RowPatches::default()), row, timeout_ms, out)
+}
+
+/// [`encode_single`] with what goes over the policy of the row.
+pub(crate) fn encode_single_patched(
+    (policy, patches): (&BatchPolicy, RowPatches),
+    row: &BatchOperation,
+    timeout_ms: u32,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let key = row.key();
     match row.kind() {
         BatchKind::Read { policy: read, bins } => {
@@ -46,9 +57,9 @@ pub fn encode_single(policy: &BatchPolicy, row: &BatchOperation, timeout_ms: u32
                 commit_level: row.commit_level,
                 generation: row.generation,
                 expiration: row.expiration,
-                send_key: row.send_key,
+                send_key: patches.write.send_key.unwrap_or(row.send_key),
                 respond_per_each_op: true,
-                durable_delete: row.durable_delete,
+                durable_delete: patches.write.durable_delete.unwrap_or(row.durable_delete),
                 on_locking_only: row.on_locking_only,
                 ..WritePolicy::default()
             };
@@ -60,7 +71,7 @@ pub fn encode_single(policy: &BatchPolicy, row: &BatchOperation, timeout_ms: u32
                 generation_policy: row.generation_policy,
                 commit_level: row.commit_level,
                 generation: row.generation,
-                durable_delete: row.durable_delete,
+                durable_delete: patches.delete.durable_delete.unwrap_or(row.durable_delete),
                 ..WritePolicy::default()
             };
             single::delete(&write, key, timeout_ms, out)

@@ -287,7 +287,7 @@ fn rows_go_to_aerospike_core_and_bring_their_outcome_back() {
         BatchOperation::udf(&BatchUdfPolicy::default(), key(4), "m", "f", [Value::from(1)]),
     ];
     for (i, mut row) in rows.into_iter().enumerate() {
-        let core = row.to_core().unwrap();
+        let core = row.to_core(RowPatches::default()).unwrap();
         assert_eq!(core.batch_record().key, key(i as i64));
         assert_eq!(core.batch_record().has_write(), row.has_write());
         let text = format!("{core:?}");

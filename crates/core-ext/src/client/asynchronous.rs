@@ -22,6 +22,7 @@ use crate::config::ClientConfig;
 use crate::driver::blocking::Pools;
 use crate::driver::host::Hosts;
 use crate::driver::way::Way;
+use crate::dynamic;
 use crate::error::{Error, Result};
 use crate::operations::{Operation, to_core};
 
@@ -94,7 +95,13 @@ impl Client {
     /// Connects to the cluster that the seeds belong to.
     pub async fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
+        let (config, file) = if dynamic::follows(&config) {
+            Cluster::aside(move || dynamic::at_connect(config)).await?
+        } else {
+            dynamic::at_connect(config)
+        };
         let cluster = Cluster::connect(&config.policy, hosts).await?;
+        cluster.follow(file);
         let shared = Shared::new(cluster, &config);
         // The first look for a lane makes those of this runtime, and warms them.
         shared.lanes.mine()?;

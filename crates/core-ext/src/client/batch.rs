@@ -72,7 +72,9 @@ macro_rules! async_batch_methods {
                 return Box::pin(txn::batch(&self.shared, policy, rows)).await?;
             }
             if needs_core {
-                let mut delegated = Delegated::new(rows)?;
+                let overlaid = self.shared.cluster.overlay().batch(policy);
+                let policy = overlaid.as_deref().unwrap_or(policy);
+                let mut delegated = Delegated::new(rows, self.shared.cluster.overlay().rows())?;
                 let result = self.core_call(self.core().batch(policy, delegated.core_rows())).await;
                 return delegated.finish(result);
             }

@@ -12,6 +12,8 @@ macro_rules! single_record_methods {
         ///
         /// Fails with `KeyNotFoundError` when there is no record.
         pub $($async)* fn get(&self, policy: &ReadPolicy, key: &Key, bins: impl Into<Bins>) -> Result<Record> {
+            let overlaid = self.shared.cluster.overlay().read(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             let bins = bins.into();
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Get { policy, key, bins }) $($wait)*;
@@ -21,6 +23,8 @@ macro_rules! single_record_methods {
 
         /// Writes bins; a nil value removes its bin. Other bins of the record stay as they are.
         pub $($async)* fn put(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Write { policy, key, bins, kind: WriteKind::Put }) $($wait)*;
             }
@@ -29,6 +33,8 @@ macro_rules! single_record_methods {
 
         /// Adds to numbers. A missing bin (or record) counts as 0.
         pub $($async)* fn add(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Write { policy, key, bins, kind: WriteKind::Add }) $($wait)*;
             }
@@ -37,6 +43,8 @@ macro_rules! single_record_methods {
 
         /// Appends to strings or blobs.
         pub $($async)* fn append(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Write { policy, key, bins, kind: WriteKind::Append }) $($wait)*;
             }
@@ -45,6 +53,8 @@ macro_rules! single_record_methods {
 
         /// Prepends to strings or blobs.
         pub $($async)* fn prepend(&self, policy: &WritePolicy, key: &Key, bins: &[Bin]) -> Result<()> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Write { policy, key, bins, kind: WriteKind::Prepend }) $($wait)*;
             }
@@ -53,6 +63,8 @@ macro_rules! single_record_methods {
 
         /// Deletes a record; says whether it existed.
         pub $($async)* fn delete(&self, policy: &WritePolicy, key: &Key) -> Result<bool> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Delete { policy, key }) $($wait)*;
             }
@@ -63,6 +75,8 @@ macro_rules! single_record_methods {
         ///
         /// Fails with `KeyNotFoundError` when there is no record.
         pub $($async)* fn touch(&self, policy: &WritePolicy, key: &Key) -> Result<()> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Touch { policy, key }) $($wait)*;
             }
@@ -71,6 +85,8 @@ macro_rules! single_record_methods {
 
         /// Whether a record exists.
         pub $($async)* fn exists(&self, policy: &ReadPolicy, key: &Key) -> Result<bool> {
+            let overlaid = self.shared.cluster.overlay().read(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             if policy.base_policy.txn.is_some() {
                 return self.in_txn(Exists { policy, key }) $($wait)*;
             }
@@ -84,6 +100,8 @@ macro_rules! single_record_methods {
             key: &Key,
             operations: &[Operation],
         ) -> Result<Record> {
+            let overlaid = self.shared.cluster.overlay().write(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             let needs_core = operations_need_core(operations);
             if policy.base_policy.txn.is_some() {
                 if needs_core {

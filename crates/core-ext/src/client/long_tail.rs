@@ -237,6 +237,8 @@ macro_rules! long_tail_methods {
         ) -> Result<QueryPlan> {
             self.shared.check_open()?;
             crate::client::query::plan::check_servers(&self.nodes())?;
+            let overlaid = self.shared.cluster.overlay().query(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             let call = self.core().query_explain(
                 policy, namespace, set_name, ael, index_name_hint, explain_where_flags,
             );
@@ -508,6 +510,8 @@ macro_rules! stream_methods {
             statement: Statement,
         ) -> Result<Arc<Recordset>> {
             txn::refuse(&policy.base_policy, "a query")?;
+            let overlaid = self.shared.cluster.overlay().query(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             self.core_call(self.core().query(policy, partition_filter, statement)).await
         }
 
@@ -526,6 +530,8 @@ macro_rules! stream_methods {
         ) -> Result<Arc<Recordset>> {
             crate::client::query::plan::check_statement(policy, &statement, &plan)?;
             crate::client::query::plan::check_servers(&self.nodes())?;
+            let overlaid = self.shared.cluster.overlay().query(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan)).await
         }
 
@@ -543,6 +549,8 @@ macro_rules! stream_methods {
             Fut: Future<Output = bool> + Send + 'static,
         {
             txn::refuse(&policy.base_policy, "a query")?;
+            let overlaid = self.shared.cluster.overlay().query(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
             self.core_call(self.core().query_foreach(policy, partition_filter, statement, callback)).await
         }
 

@@ -32,6 +32,7 @@ use crate::driver::blocking::{Interrupt, Job};
 use crate::driver::fork::DeadSocket;
 use crate::driver::host::{HostDriver, HostHandle};
 use crate::driver::way::Way;
+use crate::dynamic::{self, Overlay};
 use crate::error::{Error, Result};
 use crate::lane::{Failure, Full};
 use crate::metrics::{Mark, Stamp};
@@ -141,8 +142,10 @@ impl RawClient {
     /// Connects to the cluster that the seeds belong to. No connections are opened ahead of use.
     pub fn connect_blocking(config: &ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
+        let (config, file) = dynamic::at_connect(config.clone());
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
-        Ok(Self { shared: Shared::new(cluster, config) })
+        cluster.follow(file);
+        Ok(Self { shared: Shared::new(cluster, &config) })
     }
 
     /// The async client of the same cluster.
@@ -155,6 +158,14 @@ impl RawClient {
     #[must_use]
     pub fn sync(&self) -> SyncClient {
         SyncClient { shared: Arc::clone(&self.shared) }
+    }
+
+    /// What goes over the policies of calls: to be asked before a request is encoded. Batches, queries and the ends of
+    /// transactions ask it themselves.
+    #[must_use]
+    #[inline]
+    pub fn overlay(&self) -> &Overlay {
+        self.shared.cluster.overlay()
     }
 
     /// The control plane of the cluster.

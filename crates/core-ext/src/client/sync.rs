@@ -29,6 +29,7 @@ use crate::config::ClientConfig;
 use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
 use crate::driver::tasks::ExchangeError;
+use crate::dynamic;
 use crate::error::{Error, Phase};
 use crate::metrics::Metrics;
 use crate::operations::{Operation, to_core};
@@ -71,7 +72,9 @@ impl SyncClient {
     #[allow(clippy::needless_pass_by_value)] // as `Client::with_config`
     pub fn with_config(config: ClientConfig, hosts: &(dyn ToHosts + Send + Sync)) -> Result<Self> {
         config.validate()?;
+        let (config, file) = dynamic::at_connect(config);
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
+        cluster.follow(file);
         let shared = Shared::new(cluster, &config);
         for node in shared.cluster.topology().active_nodes() {
             shared.pools.warm(node);
@@ -97,7 +100,9 @@ impl SyncClient {
             return self.shared.cluster.block_on(txn::batch(&self.shared, policy, rows))??;
         }
         if needs_core {
-            let mut delegated = Delegated::new(rows)?;
+            let overlaid = self.shared.cluster.overlay().batch(policy);
+            let policy = overlaid.as_deref().unwrap_or(policy);
+            let mut delegated = Delegated::new(rows, self.shared.cluster.overlay().rows())?;
             let result = self.core_call(self.core().batch(policy, delegated.core_rows()));
             return delegated.finish(result);
         }
@@ -129,6 +134,8 @@ impl SyncClient {
         statement: Statement,
     ) -> Result<Records> {
         txn::refuse(&policy.base_policy, "a query")?;
+        let overlaid = self.shared.cluster.overlay().query(policy);
+        let policy = overlaid.as_deref().unwrap_or(policy);
         let recordset = self.core_call(self.core().query(policy, partition_filter, statement))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }
@@ -144,6 +151,8 @@ impl SyncClient {
     ) -> Result<Records> {
         check_statement(policy, &statement, &plan)?;
         check_servers(&self.nodes())?;
+        let overlaid = self.shared.cluster.overlay().query(policy);
+        let policy = overlaid.as_deref().unwrap_or(policy);
         let recordset = self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }

@@ -31,6 +31,7 @@ use worker::RefreshRequests;
 
 use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
+use crate::dynamic::{self, Overlay};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::topology::{NamespaceMap, NodeId, NodeInfo, Outage, Topology};
@@ -57,6 +58,8 @@ struct Shared {
     life: watch::Sender<Life>,
     /// It is no longer open. What every call asks, who would all count on one cache line in asking for `life`.
     closing: AtomicBool,
+    /// What goes over the policies of calls, which every call asks, too.
+    overlay: Overlay,
     /// Threads within [`Cluster::block_on`], which use the runtime's reactor.
     visitors: AtomicUsize,
 }
@@ -74,6 +77,7 @@ impl Shared {
             refresh: RefreshRequests::default(),
             life: watch::Sender::new(Life::Open),
             closing: AtomicBool::new(false),
+            overlay: Overlay::default(),
             visitors: AtomicUsize::new(0),
         })
     }
@@ -184,6 +188,28 @@ impl Cluster {
     /// The metrics of what goes over our own connections.
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics
+    }
+
+    /// What goes over the policies of calls.
+    #[must_use]
+    #[inline]
+    pub fn overlay(&self) -> &Overlay {
+        &self.shared.overlay
+    }
+
+    /// Goes by a configuration file, if there is one, until the cluster is closed.
+    pub(crate) fn follow(self: &Arc<Self>, file: dynamic::Followed) {
+        dynamic::follow(self, file);
+    }
+
+    /// Does something that may block, such as reading a file, on a helper of the control thread.
+    ///
+    /// # Errors
+    /// `Client` when there is no thread to be had.
+    pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let lease = Lease::new()?;
+        let done = lease.runtime().spawn_blocking(work).await;
+        done.map_err(|_| Error::client_error("a thread of the control plane ended unexpectedly"))
     }
 
     /// The present snapshot.

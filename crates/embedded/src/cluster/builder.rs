@@ -3,6 +3,7 @@
 use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId};
 use crate::admin::{FirstUser, SESSION_TTL, Security};
 use crate::conditions::Conditions;
+use crate::info::BUILD;
 use crate::store::Namespace;
 #[cfg(feature = "tls")]
 use crate::tls::TlsOptions;
@@ -34,6 +35,7 @@ pub struct Builder {
     pub(super) port: u16,
     pub(super) tls_port: u16,
     cluster_name: Option<String>,
+    build: String,
     pub(super) first_id: u64,
     pub(super) threads: Option<usize>,
     users: Vec<FirstUser>,
@@ -152,6 +154,7 @@ impl Default for Builder {
             port: 0,
             tls_port: 0,
             cluster_name: None,
+            build: BUILD.to_owned(),
             first_id: FIRST_NODE_ID,
             threads: None,
             users: Vec::new(),
@@ -227,6 +230,13 @@ impl Builder {
     /// The cluster's name. Default none, which the server shows as `null`.
     pub fn cluster_name(mut self, name: impl Into<String>) -> Self {
         self.cluster_name = Some(name.into());
+        self
+    }
+
+    /// The build that nodes say they are, for what clients make of it. Default `8.1.2.0`. What nodes can do stays the
+    /// same.
+    pub fn build(mut self, build: impl Into<String>) -> Self {
+        self.build = build.into();
         self
     }
 
@@ -323,6 +333,12 @@ impl Builder {
         if cluster_name.is_empty() || cluster_name.len() > 63 || cluster_name.contains(['\n', '\t', ';']) {
             return setting(format!("cluster name {cluster_name:?}: 1 to 63 bytes, no line ends, tabs or ';'"));
         }
+        let build = &self.build;
+        let mut parts = build.split('.');
+        let numbers = parts.by_ref().take(4).filter(|part| part.len() <= 4 && part.parse::<u16>().is_ok()).count();
+        if numbers != 4 || parts.next().is_some() {
+            return setting(format!("build {build:?}: four numbers expected, as in {BUILD:?}"));
+        }
         let default = [NamespaceOptions::new("test")];
         let wanted = if self.namespaces.is_empty() { &default[..] } else { &self.namespaces };
         if wanted.len() > 32 {
@@ -344,6 +360,7 @@ impl Builder {
         Ok(ClusterParts {
             namespaces,
             cluster_name: cluster_name.to_owned(),
+            build: build.clone(),
             security,
             tls_name,
             conditions: self.conditions.clone(),

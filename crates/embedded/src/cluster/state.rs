@@ -26,6 +26,8 @@ pub(crate) struct ClusterState {
     replication: Vec<usize>,
     /// Name of the cluster; `null` if it has none, as the server says.
     pub(crate) cluster_name: String,
+    /// The build that nodes say they are.
+    pub(crate) build: String,
     /// Users, if security is on.
     pub(crate) security: Option<Security>,
     /// Definitions of secondary indexes.
@@ -83,6 +85,7 @@ pub(crate) struct ClusterParts {
     /// Namespaces with their replication factors.
     pub(crate) namespaces: Vec<(Namespace, usize)>,
     pub(crate) cluster_name: String,
+    pub(crate) build: String,
     pub(crate) security: Option<Security>,
     pub(crate) tls_name: Option<String>,
     pub(crate) conditions: Conditions,
@@ -106,6 +109,7 @@ impl ClusterState {
             namespaces,
             replication,
             cluster_name: parts.cluster_name,
+            build: parts.build,
             security: parts.security,
             indexes: SecondaryIndexes::default(),
             modules,

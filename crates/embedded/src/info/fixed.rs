@@ -1,7 +1,7 @@
 //! Commands whose answers say the same all the time.
 
 use super::params::CommandLine;
-use super::{BUILD, EDITION, enterprise_only, error};
+use super::{EDITION, enterprise_only, error};
 use crate::cluster::Node;
 
 const FEATURES: &str = "batch-any;batch-index;blob-bits;cdt-index;cdt-list;cdt-map;cluster-stable;float;geo;\
@@ -25,7 +25,7 @@ pub(super) fn answer(node: &Node, command: &CommandLine<'_>) -> Option<String> {
     let text = match command.name {
         "features" => FEATURES,
         "help" => COMMANDS,
-        "build" => BUILD,
+        "build" => &node.cluster.build,
         "build_ee_sha" | "build_sha" | "build_time" => "",
         "build_arch" => std::env::consts::ARCH,
         "build_os" => std::env::consts::OS,
@@ -43,10 +43,10 @@ pub(super) fn answer(node: &Node, command: &CommandLine<'_>) -> Option<String> {
 
 fn special(node: &Node, command: &CommandLine<'_>) -> Option<String> {
     Some(match command.name {
-        "version" => format!("{EDITION} build {BUILD}"),
+        "version" => format!("{EDITION} build {}", node.cluster.build),
         "release" => {
             let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-            format!("edition={EDITION};version={BUILD};os={os};arch={arch};sha=")
+            format!("edition={EDITION};version={};os={os};arch={arch};sha=", node.cluster.build)
         }
         "rack-ids" | "racks" | "roster" | "roster-set" | "feature-key" | "quiesce" | "quiesce-undo" | "revive"
         | "xdr-dc-state" | "xdr-get-filter" | "xdr-set-filter" | "masking-show" | "masking" => enterprise_only(),

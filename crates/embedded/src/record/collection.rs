@@ -3,9 +3,8 @@
 //! Ordered collections have to be sorted and keep only their order flags; unordered maps are sorted by key; the same
 //! holds inside.
 
-use super::compare::compare;
 use aerolane_wire::WireResult;
-use aerolane_wire::msgpack::{Element, Reader, Writer, order};
+use aerolane_wire::msgpack::{Element, Reader, Writer, compare, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -8,7 +8,6 @@ mod apply;
 mod bin_set;
 mod blob_ops;
 mod collection;
-mod compare;
 mod delete;
 mod expression;
 mod filter;
@@ -21,9 +20,9 @@ mod scalar;
 mod ttl;
 mod write;
 
+pub(crate) use aerolane_wire::msgpack::compare;
 pub(crate) use apply::{append as append_bin, stored_record};
 pub(crate) use collection::{is_key as is_map_key, stored_element, stored_list, stored_map};
-pub(crate) use compare::compare;
 pub(crate) use filter::passes;
 pub(crate) use index_mark::hide as hide_index_marks;
 pub(crate) use particle::checked as stored;

@@ -5,6 +5,7 @@ use pyo3::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::bin_target::BinTarget;
 use super::cdt::{
     CdtPathBuilder, CdtReadBuilder, CdtReadInvertableBuilder, CdtWriteBuilder, CdtWriteInvertableBuilder,
 };
@@ -44,9 +45,11 @@ impl Bin {
         &self,
         py: Python<'py>,
         step: &str,
-        make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+        make: impl FnOnce(&BinTarget<'_, 'py>) -> PyResult<BaseOperation>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let ops = Ops::of(&make(self.name.bind(py))?);
+        let target = BinTarget::new(&self.chain, self.name.bind(py));
+        target.check(step)?;
+        let ops = Ops::of(&make(&target)?);
         self.chain.lock_py_attached(py).add(py, step, ops)?;
         Ok(self.parent.bind(py).clone())
     }
@@ -72,7 +75,7 @@ macro_rules! bin_class {
             fn step<'py>(
                 slf: &Bound<'py, Self>,
                 step: &str,
-                make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+                make: impl FnOnce(&BinTarget<'_, 'py>) -> PyResult<BaseOperation>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 slf.get().0.add(slf.py(), step, make)
             }
@@ -93,17 +96,17 @@ macro_rules! bin_class {
 
             /// All items of the list, or values of the map. Server 8.1.1 and later.
             fn on_each_child(&self, py: Python<'_>) -> PyResult<CdtPathBuilder> {
-                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::each_child())
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_each_child", Context::each_child())
             }
 
             /// Those for which an expression is true. Server 8.1.1 and later.
             fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<CdtPathBuilder> {
-                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::each_child_where(&predicate))
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_each_child_where", Context::each_child_where(&predicate))
             }
 
             /// The values of some keys. Server 8.1.2 and later.
             fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<CdtPathBuilder> {
-                CdtPathBuilder::begin(py, self.0.clone_ref(py), Context::keys_in(keys)?)
+                CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_map_keys_in", Context::keys_in(keys)?)
             }
 
             fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

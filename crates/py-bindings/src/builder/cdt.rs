@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::bin::Bin;
+use super::bin_target::{BinTarget, check_step};
 use super::steps::make::exp_flags;
 #[allow(clippy::wildcard_imports)] // the types of the tables
 use super::steps::types::*;
@@ -112,7 +113,7 @@ impl Place {
         &self,
         py: Python<'py>,
         method: &str,
-        make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+        make: impl FnOnce(&BinTarget<'_, 'py>) -> PyResult<BaseOperation>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let ctx = self.within(method, py)?;
         self.bin.add(py, method, |name| Ok(inside(make(name)?, &ctx)))
@@ -130,6 +131,7 @@ impl Place {
     }
 
     fn path(&self, py: Python<'_>, method: &str, step: Context) -> PyResult<CdtPathBuilder> {
+        check_step(py, &self.bin.chain, method)?;
         let ctx = self.within(method, py)?.and(py, step)?;
         Ok(CdtPathBuilder { bin: self.bin.clone_ref(py), ctx })
     }
@@ -147,7 +149,7 @@ macro_rules! place_class {
             fn step<'py>(
                 slf: &Bound<'py, Self>,
                 method: &str,
-                make: impl FnOnce(&Bound<'py, PyString>) -> PyResult<BaseOperation>,
+                make: impl FnOnce(&BinTarget<'_, 'py>) -> PyResult<BaseOperation>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 slf.get().0.nested(slf.py(), method, make)
             }
@@ -356,11 +358,13 @@ pub(crate) struct CdtPathBuilder {
 }
 
 impl CdtPathBuilder {
-    pub(super) fn begin(py: Python<'_>, bin: Bin, step: Context) -> PyResult<Self> {
+    pub(super) fn begin(py: Python<'_>, bin: Bin, method: &str, step: Context) -> PyResult<Self> {
+        check_step(py, &bin.chain, method)?;
         Ok(Self { bin, ctx: Ctx::default().and(py, step)? })
     }
 
-    fn and(&self, py: Python<'_>, step: Context) -> PyResult<Self> {
+    fn and(&self, py: Python<'_>, method: &str, step: Context) -> PyResult<Self> {
+        check_step(py, &self.bin.chain, method)?;
         Ok(Self { bin: self.bin.clone_ref(py), ctx: self.ctx.and(py, step)? })
     }
 
@@ -388,42 +392,42 @@ impl CdtPathBuilder {
 
     /// All items of lists, and values of maps.
     fn on_each_child(&self, py: Python<'_>) -> PyResult<Self> {
-        self.and(py, Context::each_child())
+        self.and(py, "on_each_child", Context::each_child())
     }
 
     /// Those for which an expression is true.
     fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<Self> {
-        self.and(py, Context::each_child_where(&predicate))
+        self.and(py, "on_each_child_where", Context::each_child_where(&predicate))
     }
 
     /// The value of a key.
     fn on_map_key(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.and(py, Context::map_key(key)?)
+        self.and(py, "on_map_key", Context::map_key(key)?)
     }
 
     /// The item at an index.
     fn on_list_index(&self, py: Python<'_>, index: i64) -> PyResult<Self> {
-        self.and(py, Context::list_index(index))
+        self.and(py, "on_list_index", Context::list_index(index))
     }
 
     /// The first value of a map that is equal to this one.
     fn on_map_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.and(py, Context::map_value(value)?)
+        self.and(py, "on_map_value", Context::map_value(value)?)
     }
 
     /// The first item of a list that is equal to this one.
     fn on_list_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.and(py, Context::list_value(value)?)
+        self.and(py, "on_list_value", Context::list_value(value)?)
     }
 
     /// The values of some keys. Server 8.1.2 and later.
     fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.and(py, Context::keys_in(keys)?)
+        self.and(py, "on_map_keys_in", Context::keys_in(keys)?)
     }
 
     /// Of what the step before selects, that for which an expression is true, too. Server 8.1.2 and later.
     fn and_filter(&self, py: Python<'_>, predicate: Exp) -> PyResult<Self> {
-        self.and(py, Context::filtered(&predicate))
+        self.and(py, "and_filter", Context::filtered(&predicate))
     }
 
     /// Answers with a list of the values. `no_fail`: what has another type than the path says is left out.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use aerolane::ael::Version;
 use aerospike_core::expressions::Expression;
 use aerospike_core::{Expiration, Txn};
 use pyo3::exceptions::PyTypeError;
@@ -254,10 +255,10 @@ pub(super) fn text(
     Ok(Some(Arc::new(ael::Text::new(text.to_str()?, params)?)))
 }
 
-/// The expression that a step evaluates: a `FilterExpression`, or a text.
-pub(super) fn value_expression(value: &Bound<'_, PyAny>) -> PyResult<Exp> {
+/// The expression that a step evaluates: a `FilterExpression`, or a text that every node of the cluster can evaluate.
+pub(super) fn value_expression(value: &Bound<'_, PyAny>, oldest: Option<Version>) -> PyResult<Exp> {
     match value.cast::<PyString>() {
-        Ok(text) => ael::expression(value.py(), text.to_str()?, None)?.into_bound(value.py()).into_any().extract(),
+        Ok(text) => ael::expression(value.py(), text.to_str()?, oldest)?.into_bound(value.py()).into_any().extract(),
         Err(_) => value.extract(),
     }
 }

@@ -267,10 +267,11 @@ fn single(
         return Err(empty(py));
     };
     let (verb, becomes, operate) = (segment.verb, segment.becomes(), segment.operate());
+    let core = &context.core;
     let policy = if verb.writes() {
-        PolicyRef::Write(chain.write_policy(context, &mut segment))
+        PolicyRef::Write(core.writes_by(chain.write_policy(context, &mut segment)))
     } else {
-        PolicyRef::Read(chain.read_policy(context, &mut segment))
+        PolicyRef::Read(core.reads_by(chain.read_policy(context, &mut segment)))
     };
     let Segment { keys, ops, projection, .. } = segment;
     let key = keys.into_first();

@@ -355,7 +355,9 @@ macro_rules! expression_writes {
                     delete_if_null: bool,
                 ) -> PyResult<Bound<'py, Self>> {
                     let how = (ignore_op_failure, ignore_eval_failure, delete_if_null);
-                    let operation = scalar::write_from(bin_name, expression, $flags, how)?;
+                    let target = BinTarget::new(&slf.get().chain, bin_name);
+                    target.check(stringify!($name))?;
+                    let operation = scalar::write_from(&target, expression, $flags, how)?;
                     slf.get().does(slf.py(), stringify!($name), &operation)?;
                     Ok(slf)
                 }

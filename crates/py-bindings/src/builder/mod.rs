@@ -5,6 +5,7 @@
 //!
 //! * [`verb`]: what can be done; [`chain`], [`link`]: what a builder has been told; [`ops`]: the operations in it, encoded
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
+//! * [`bin_target`]: the bin and the servers that an operation is for
 //! * [`rows`]: rows of a table as records
 //! * [`background`]: what the servers do with all records of a set, in the background
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
@@ -16,6 +17,7 @@ mod answers;
 mod awaitable;
 pub(crate) mod background;
 mod bin;
+mod bin_target;
 mod cdt;
 mod chain;
 pub(crate) mod context;

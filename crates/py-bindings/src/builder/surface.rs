@@ -8,6 +8,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::awaitable::AwaitableStream;
 use super::bin::{QueryBinBuilder, WriteBinBuilder};
+use super::bin_target::BinTarget;
 use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
@@ -728,7 +729,9 @@ macro_rules! builders {
                 expression: &Bound<'py, PyAny>,
                 ignore_eval_failure: bool,
             ) -> PyResult<Bound<'py, Self>> {
-                let operation = scalar::select(bin_name, expression, ignore_eval_failure)?;
+                let target = BinTarget::new(&slf.get().chain, bin_name);
+                target.check("select_from")?;
+                let operation = scalar::select(&target, expression, ignore_eval_failure)?;
                 slf.get().does(slf.py(), "select_from", &operation)?;
                 Ok(slf)
             }

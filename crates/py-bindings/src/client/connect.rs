@@ -12,7 +12,7 @@ use super::thread::in_thread;
 use crate::argument::argument;
 use crate::core::{ClientCore, Origin};
 use crate::policy::ClientPolicy;
-use crate::{configuration, errors, host, logging, metrics};
+use crate::{errors, host, logging, metrics};
 
 /// Connects, on this thread. Gives up the GIL meanwhile.
 pub(crate) fn connect_blocking(
@@ -22,9 +22,18 @@ pub(crate) fn connect_blocking(
     origin: Origin,
 ) -> PyResult<Arc<ClientCore>> {
     logging::refresh_log_levels(py)?;
-    configuration::warn_of_native_file();
     let raw = py.detach(|| RawClient::connect_blocking(config, seeds)).map_err(|e| errors::to_py(py, &e))?;
-    Ok(ClientCore::new(raw, Some(origin)))
+    let core = ClientCore::new(raw, Some(origin));
+    let client = Arc::downgrade(&core);
+    core.raw.overlay().on_metrics(move || {
+        // Without an interpreter (it is ending) nobody exports any more.
+        Python::try_attach(|py| {
+            if let Some(core) = client.upgrade().filter(|core| !core.is_foreign()) {
+                metrics::switched(py, &core);
+            }
+        });
+    });
+    Ok(core)
 }
 
 /// Closes a client, on this thread. Gives up the GIL meanwhile.

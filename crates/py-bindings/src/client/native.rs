@@ -59,7 +59,7 @@ pub(super) fn get<'a>(
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
     let policy = ReadPolicy::in_force(by_mode(core, key, policy, policy_sc));
-    Ok(single::get(key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
+    Ok(single::get(core, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn put<'a>(
@@ -72,54 +72,54 @@ pub(super) fn put<'a>(
     later: Later<'_, '_>,
 ) -> PyResult<impl Twin> {
     let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
-    Ok(single::write(WriteKind::Put, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
+    Ok(single::write(core, WriteKind::Put, key, bins, later.apply(policy, |policy| &mut policy.base_policy)?))
 }
 
 pub(super) fn write<'a>(
     _py: Python<'_>,
-    _core: &ClientCore,
+    core: &ClientCore,
     kind: WriteKind,
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::write(kind, key, bins, WritePolicy::in_force(policy)))
+    Ok(single::write(core, kind, key, bins, WritePolicy::in_force(policy)))
 }
 
 pub(super) fn delete(
     _py: Python<'_>,
-    _core: &ClientCore,
+    core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::delete(key, WritePolicy::in_force(policy)))
+    Ok(single::delete(core, key, WritePolicy::in_force(policy)))
 }
 
 pub(super) fn touch(
     _py: Python<'_>,
-    _core: &ClientCore,
+    core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, WritePolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::touch(key, WritePolicy::in_force(policy)))
+    Ok(single::touch(core, key, WritePolicy::in_force(policy)))
 }
 
 pub(super) fn exists(
     _py: Python<'_>,
-    _core: &ClientCore,
+    core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::exists(key, ReadPolicy::in_force(policy)))
+    Ok(single::exists(core, key, ReadPolicy::in_force(policy)))
 }
 
 pub(super) fn exists_legacy(
     _py: Python<'_>,
-    _core: &ClientCore,
+    core: &ClientCore,
     key: &Bound<'_, Key>,
     policy: Option<&Bound<'_, ReadPolicy>>,
 ) -> PyResult<impl Twin> {
-    Ok(single::metadata(key, ReadPolicy::in_force(policy)))
+    Ok(single::metadata(core, key, ReadPolicy::in_force(policy)))
 }
 
 #[allow(clippy::too_many_arguments)] // the arguments of the Python method
@@ -135,5 +135,5 @@ pub(super) fn operate<'a>(
 ) -> PyResult<impl Twin> {
     let policy = WritePolicy::in_force(by_mode(core, key, policy, policy_sc));
     let policy = later.apply(overrides.apply(policy)?, |policy| &mut policy.base_policy)?;
-    single::operate(key, operations, policy)
+    single::operate(core, key, operations, policy)
 }

@@ -75,10 +75,12 @@ fn in_transaction<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>(
 
 /// Reads bins: all (`None`) or some.
 pub(crate) fn get<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     bins: Option<Object<'a, '_>>,
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
+    let policy = core.reads_by(policy);
     let call = read(key, &policy, Becomes::Record);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::get(&policy, key.get(), bins, timeout, out) }
@@ -86,11 +88,13 @@ pub(crate) fn get<'a>(
 
 /// Writes, adds to, appends to or prepends to bins.
 pub(crate) fn write<'a>(
+    core: &ClientCore,
     kind: WriteKind,
     key: &'a Bound<'_, Key>,
     bins: Object<'a, '_>,
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
+    let policy = core.writes_by(policy);
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
     Single {
@@ -101,9 +105,11 @@ pub(crate) fn write<'a>(
 
 /// Deletes the record; the result says whether there was one.
 pub(crate) fn delete<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
+    let policy = core.writes_by(policy);
     let call = change(key, &policy, Becomes::Exists);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::delete(&policy, key.get(), timeout, out) }
@@ -111,9 +117,11 @@ pub(crate) fn delete<'a>(
 
 /// Resets the TTL and counts up the generation.
 pub(crate) fn touch<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreWrite>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
+    let policy = core.writes_by(policy);
     let call = change(key, &policy, Becomes::Nothing);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::touch(&policy, key.get(), timeout, out) }
@@ -121,17 +129,20 @@ pub(crate) fn touch<'a>(
 
 /// Whether the record exists.
 pub(crate) fn exists<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
-    header(key, policy, Becomes::Exists)
+    header(core, key, policy, Becomes::Exists)
 }
 
 fn header<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
     becomes: Becomes,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
+    let policy = core.reads_by(policy);
     let call = read(key, &policy, becomes);
     let timeout = call.policy.server_timeout_ms();
     Single { call, encode: move |_: &Call, out: &mut Vec<u8>| request::exists(&policy, key.get(), timeout, out) }
@@ -159,20 +170,23 @@ fn change(key: &Bound<'_, Key>, policy: &Arc<CoreWrite>, becomes: Becomes) -> Ca
 
 /// The metadata of a record as a tuple `(key, {"gen": .., "ttl": ..} or None)`.
 pub(crate) fn metadata<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     policy: Arc<CoreRead>,
 ) -> Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>> {
-    header(key, policy, Becomes::Metadata)
+    header(core, key, policy, Becomes::Metadata)
 }
 
 /// Carries out several operations as one.
 #[allow(clippy::type_complexity)] // what a closure is cannot be named
 pub(crate) fn operate<'a>(
+    core: &ClientCore,
     key: &'a Bound<'_, Key>,
     operations: Object<'a, '_>,
     policy: Arc<CoreWrite>,
 ) -> PyResult<Single<impl FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>> {
     let operations = Operations::of(operations)?;
+    let policy = core.writes_by(policy);
     let call = Call { writes: operations.write(), ..change(key, &policy, Becomes::Results) };
     let timeout = call.policy.server_timeout_ms();
     Ok(Single {

@@ -1,4 +1,5 @@
-//! The configuration file that the environment names: read when a cluster is connected, and again when it changes.
+//! The configuration file of the SDK that the environment names: read when a cluster is connected, and again when it
+//! changes. The one of clients, which goes over the policies of calls, is [`aerolane::dynamic`]'s.
 //!
 //! * [`file`]: a file as this process knows it
 //! * [`follow`]: what a cluster takes over when the file changes
@@ -44,14 +45,6 @@ fn path() -> Result<Option<PathBuf>, String> {
             Err(format!("{VARIABLE} is {value:?}: {scheme} is not supported, use a path or file://<path>"))
         }
         _ => Ok(Some(value.into())),
-    }
-}
-
-/// Says that the file is not used that aerospike-core would read for its own commands.
-pub(crate) fn warn_of_native_file() {
-    const OF_CORE: &str = "AEROSPIKE_CLIENT_CONFIG_URL";
-    if std::env::var_os(OF_CORE).is_some_and(|value| !value.is_empty()) {
-        log::warn!(target: LOG, "{OF_CORE} is set, and not supported: use policies, or {VARIABLE} with a ClusterDefinition");
     }
 }
 

@@ -78,6 +78,15 @@ pub(crate) fn disable(py: Python<'_>, core: &Arc<ClientCore>, wait: bool) {
     core.raw.sync().disable_metrics();
 }
 
+/// Metrics have been switched elsewhere, or have another policy: exporters go by that.
+pub(crate) fn switched(py: Python<'_>, core: &Arc<ClientCore>) {
+    if enabled(&core.raw) {
+        exporters::restart_all(py, core);
+    } else {
+        exporters::pause_all(py, core);
+    }
+}
+
 /// Whether metrics are on.
 pub(crate) fn enabled(client: &RawClient) -> bool {
     client.sync().metrics_enabled()

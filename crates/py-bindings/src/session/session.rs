@@ -66,12 +66,12 @@ impl Common {
 
     #[inline]
     fn get<'a>(&self, key: &'a Bound<'_, Key>, bins: Option<&'a Bound<'_, PyAny>>) -> impl Twin {
-        single::get(key, bins, self.0.read(key.get()))
+        single::get(self.core(), key, bins, self.0.read(key.get()))
     }
 
     #[inline]
     fn put<'a>(&self, key: &'a Bound<'_, Key>, bins: &'a Bound<'_, PyAny>) -> impl Twin {
-        single::write(WriteKind::Put, key, bins, self.0.write(key.get()))
+        single::write(self.core(), WriteKind::Put, key, bins, self.0.write(key.get()))
     }
 
     fn truncate(
@@ -174,7 +174,7 @@ impl Session {
             self.0.refuse_txn(py, "get_many")?;
             let keys = self::keys(keys)?;
             host::submit_many(py, self.0.core(), keys.len(), |index, out| {
-                let command = single::get(&keys[index], bins, self.0.0.read(keys[index].get()));
+                let command = single::get(self.0.core(), &keys[index], bins, self.0.0.read(keys[index].get()));
                 (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })
@@ -189,7 +189,7 @@ impl Session {
             let keys = self::keys(keys)?;
             host::submit_many(py, self.0.core(), keys.len(), |index, out| {
                 let policy = self.0.0.write(keys[index].get());
-                let command = single::write(WriteKind::Put, &keys[index], bins, policy);
+                let command = single::write(self.0.core(), WriteKind::Put, &keys[index], bins, policy);
                 (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })

@@ -10,10 +10,12 @@
 //!
 //! [`Writer`] appends, [`Reader`] walks; neither builds a tree, so that any value type can be written and read directly.
 
+mod compare;
 mod element;
 mod reader;
 mod writer;
 
+pub use compare::compare;
 pub use element::{Element, Ext, ListHeader, MapHeader, order, particle};
 pub use reader::{Reader, validate};
 pub use writer::Writer;

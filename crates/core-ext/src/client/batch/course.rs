@@ -8,7 +8,7 @@ use aerospike_core::{BatchPolicy, ResultCode};
 
 use super::request::Request;
 use super::rows::{Rows, Target};
-use crate::batch::{Answers, Progress};
+use crate::batch::{Answers, Progress, RowPatches};
 use crate::client::attempts::{Attempts, Next, spread};
 use crate::clock;
 use crate::cluster::Cluster;
@@ -24,6 +24,8 @@ use crate::topology::{NamespaceMap, NodeInfo, Route, Topology};
 pub(super) struct Course<'a, R: ?Sized> {
     cluster: &'a Cluster,
     policy: &'a BatchPolicy,
+    /// What goes over the policies of the rows.
+    patches: RowPatches,
     rows: &'a mut R,
     /// The first failure of a whole request.
     first_error: Option<Error>,
@@ -128,7 +130,8 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         now: Instant,
     ) -> Result<(Self, Vec<Group<'a>>)> {
         rows.begin();
-        let mut course = Self { cluster, policy, rows, first_error: None, news: tells.then(Vec::new) };
+        let patches = cluster.overlay().rows();
+        let mut course = Self { cluster, policy, patches, rows, first_error: None, news: tells.then(Vec::new) };
         let all = 0..course.rows.count() as u32;
         let attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
         let (mut groups, unroutable) = course.split(all, &attempts, &[], now);
@@ -226,11 +229,11 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         }
         group.request.clear();
         if group.alone {
-            return self.rows.encode_single(self.policy, group.rows[0], timeout_ms, &mut group.request);
+            return self.rows.encode_single((self.policy, self.patches), group.rows[0], timeout_ms, &mut group.request);
         }
         // What rows like the one before take, and some more for the first.
         group.request.reserve(512 + group.rows.len() * 25);
-        self.rows.encode(self.policy, &group.rows, timeout_ms, &mut group.request)?;
+        self.rows.encode((self.policy, self.patches), &group.rows, timeout_ms, &mut group.request)?;
         group.compressed = is_compressed_request(&group.request);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Batches that aerospike-core carries out: with operations that were made there.
 
-use crate::batch::BatchOperation;
+use crate::batch::{BatchOperation, RowPatches};
 use crate::error::Result;
 
 /// Rows and their copies for aerospike-core.
@@ -12,9 +12,9 @@ pub(in crate::client) struct Delegated<'a> {
 impl<'a> Delegated<'a> {
     /// # Errors
     /// A row cannot be sent.
-    pub(in crate::client) fn new(rows: &'a mut [BatchOperation]) -> Result<Self> {
+    pub(in crate::client) fn new(rows: &'a mut [BatchOperation], patches: RowPatches) -> Result<Self> {
         rows.iter_mut().for_each(BatchOperation::clear);
-        let core = rows.iter().map(BatchOperation::to_core).collect::<Result<_>>()?;
+        let core = rows.iter().map(|row| row.to_core(patches)).collect::<Result<_>>()?;
         Ok(Self { rows, core })
     }
 

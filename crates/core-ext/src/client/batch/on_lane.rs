@@ -31,6 +31,8 @@ where
     F: Fn(usize, &R) -> Fut,
     Fut: Future<Output = bool>,
 {
+    let overlaid = cluster.overlay().batch(policy);
+    let policy = overlaid.as_deref().unwrap_or(policy);
     let now = clock::now();
     let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let mut running = Running {

@@ -27,6 +27,8 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
     interrupt: Interrupt<'_>,
     mut on_row: Option<OnRow<'_, R>>,
 ) -> Result<()> {
+    let overlaid = cluster.overlay().batch(policy);
+    let policy = overlaid.as_deref().unwrap_or(policy);
     let mut now = clock::now();
     let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let at_once = if policy.concurrency == Concurrency::Sequential { 1 } else { usize::MAX };

@@ -11,7 +11,10 @@ use aerospike_core::expressions::Expression;
 use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
 
 use super::rows::{Rows, Target};
-use crate::batch::{RowAnswer, answering_each, delete_header, frame_of_rows, read_header, udf_header, write_header};
+use crate::batch::{
+    RowAnswer, RowPatch, RowPatches, answering_each, delete_header, frame_of_rows, patched_header, read_header,
+    udf_header, write_header,
+};
 use crate::command::decode::{bad, failure};
 use crate::command::encode::{expression, frame, read_header as message_header, too_big};
 use crate::error::{Error, Result};
@@ -180,6 +183,18 @@ impl RawShape {
             expression(filter, &mut bytes)?;
         }
         Ok(Self { header, send_key, filter: bytes, udf: Vec::new(), ops })
+    }
+
+    /// The header for a call whose policy was changed after the shape was made, and whether the user key goes along.
+    #[cold]
+    fn patched(&self, policy: &BatchPolicy, patches: RowPatches) -> (RowHeader, bool) {
+        let patch = match self.header.info2 {
+            _ if !self.udf.is_empty() => patches.udf,
+            info2 if info2 & info2::DELETE != 0 => patches.delete,
+            info2 if info2 & info2::WRITE != 0 => patches.write,
+            _ => RowPatch::default(),
+        };
+        (patched_header(self.header, policy, patch), patch.send_key.unwrap_or(self.send_key))
     }
 
     /// Whether it can change a record.
@@ -375,7 +390,13 @@ impl<K: RawKey> Rows for RawBatch<K> {
         self.fail(row, error);
     }
 
-    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(
+        &self,
+        (policy, patches): (&BatchPolicy, RowPatches),
+        rows: &[u32],
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         frame_of_rows(policy, timeout_ms, out, |batch| {
             // Shape and names of the row before, if others may repeat it.
             let mut last = None;
@@ -387,8 +408,15 @@ impl<K: RawKey> Rows for RawBatch<K> {
                     batch.repeat(place as u32, row.key.digest())?;
                     continue;
                 }
-                let user_key = if shape.send_key { row.key.user_key() } else { &[] };
-                batch.row(place as u32, row.key.digest(), &shape.header, |writer| {
+                let changed;
+                let (header, send_key) = if patches.active {
+                    changed = shape.patched(policy, patches);
+                    (&changed.0, changed.1)
+                } else {
+                    (&shape.header, shape.send_key)
+                };
+                let user_key = if send_key { row.key.user_key() } else { &[] };
+                batch.row(place as u32, row.key.digest(), header, |writer| {
                     writer.encoded_fields(names.0, names.1);
                     if !shape.filter.is_empty() {
                         writer.field(field::FILTER, &shape.filter);
@@ -420,9 +448,17 @@ impl<K: RawKey> Rows for RawBatch<K> {
         self.shape_of(row).1.udf.is_empty()
     }
 
-    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode_single(
+        &self,
+        (policy, patches): (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let (row, shape) = self.shape_of(row);
-        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, shape.header);
+        let (header, send_key) =
+            if patches.active { shape.patched(policy, patches) } else { (shape.header, shape.send_key) };
+        let (base, RowHeader { info1, info2, info3, info4, generation, ttl, .. }) = (&policy.base_policy, header);
         frame(out, base, |out| {
             let mut header = message_header(base, 0, 0, timeout_ms);
             header.info1 |= info1;
@@ -437,7 +473,7 @@ impl<K: RawKey> Rows for RawBatch<K> {
             let (names, count) = row.key.names();
             writer.encoded_fields(names, count);
             writer.field(field::DIGEST, row.key.digest());
-            if shape.send_key && !row.key.user_key().is_empty() {
+            if send_key && !row.key.user_key().is_empty() {
                 writer.encoded_fields(row.key.user_key(), 1);
             }
             if !shape.filter.is_empty() {
@@ -517,6 +553,78 @@ mod tests {
         Encoded { namespace: "test", digest: digest(b"s", particle_type::INTEGER, &id.to_be_bytes()), names, user_key }
     }
 
+    /// Rows of every kind, as raw and as plain ones.
+    fn every_kind(batch: &BatchPolicy, flags: bool) -> (RawBatch<Encoded>, Vec<BatchOperation>) {
+        let read = BatchReadPolicy::default();
+        let write = BatchWritePolicy { send_key: flags, durable_delete: flags, ..BatchWritePolicy::default() };
+        let delete = BatchDeletePolicy { send_key: flags, durable_delete: flags, ..BatchDeletePolicy::default() };
+        let udf = BatchUdfPolicy { send_key: flags, durable_delete: flags, ..BatchUdfPolicy::default() };
+        let mut ops = RawOps::default();
+        let value = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&7_i64.to_be_bytes());
+            Ok::<_, WireError>(())
+        };
+        ops.push(aerolane_wire::message::op::WRITE, particle_type::INTEGER, b"a", value).unwrap();
+        let shapes = [
+            RawShape::read(batch, &read, info1::GET_ALL, RawOps::default()),
+            RawShape::write(batch, &write, 0, ops),
+            RawShape::delete(batch, &delete),
+            RawShape::udf(batch, &udf, ("module", "function"), &[0x91, 5]),
+        ];
+        let mut raw = RawBatch::with_capacity(8);
+        for (id, shape) in (0..).step_by(2).zip(shapes) {
+            raw.shape(shape.unwrap());
+            raw.push(key(id));
+            raw.push(key(id + 1));
+        }
+        let of = |id| Key::new("test", "s", Value::Int(id)).unwrap();
+        let put = || vec![operations::put(&as_bin!("a", 7))];
+        let each = |id| match id / 2 {
+            0 => BatchOperation::read(&read, of(id), Bins::All),
+            1 => BatchOperation::write(&write, of(id), put()),
+            2 => BatchOperation::delete(&delete, of(id)),
+            _ => BatchOperation::udf(&udf, of(id), "module", "function", [Value::Int(5)]),
+        };
+        (raw, (0..8).map(each).collect())
+    }
+
+    #[test]
+    fn rows_with_a_files_settings_are_as_if_they_were_made_so() {
+        let plain = BatchPolicy::default();
+        let mut changed = BatchPolicy { allow_inline_ssd: true, ..BatchPolicy::default() };
+        changed.base_policy.read_mode_ap = aerospike_core::ReadModeAp::All;
+        changed.base_policy.read_mode_sc = aerospike_core::ReadModeSc::Linearize;
+        changed.base_policy.error_detail_verbosity = 2;
+        let row = RowPatch { send_key: Some(true), durable_delete: Some(true) };
+        let patches = RowPatches { active: true, write: row, delete: row, udf: row };
+        let ((shaped, listed), (wanted, wanted_list)) = (every_kind(&plain, false), every_kind(&changed, true));
+        let encoded = |batch: &dyn Fn(&mut Vec<u8>) -> Result<()>| {
+            let mut out = Vec::new();
+            batch(&mut out).unwrap();
+            out
+        };
+        let nothing = RowPatches::default();
+        let all: Vec<u32> = (0..8).collect();
+        let together = encoded(&|out| wanted.encode((&changed, nothing), &all, 9, out));
+        assert_eq!(encoded(&|out| shaped.encode((&changed, patches), &all, 9, out)), together);
+        assert_eq!(encoded(&|out| wanted_list.encode((&changed, nothing), &all, 9, out)), together);
+        assert_eq!(encoded(&|out| listed.encode((&changed, patches), &all, 9, out)), together);
+        assert_ne!(encoded(&|out| listed.encode((&plain, nothing), &all, 9, out)), together);
+        for alone in (0..8).filter(|row| shaped.fits_single(*row)) {
+            let single = encoded(&|out| wanted.encode_single((&changed, nothing), alone, 9, out));
+            assert_eq!(encoded(&|out| shaped.encode_single((&changed, patches), alone, 9, out)), single);
+            let single = encoded(&|out| wanted_list.encode_single((&changed, nothing), alone, 9, out));
+            assert_eq!(encoded(&|out| listed.encode_single((&changed, patches), alone, 9, out)), single);
+        }
+        // What a file takes back is not sent, either.
+        let none = RowPatch { send_key: Some(false), durable_delete: Some(false) };
+        let patches = RowPatches { active: true, write: none, delete: none, udf: none };
+        let (without, _) = every_kind(&plain, false);
+        let together = encoded(&|out| without.encode((&plain, nothing), &all, 9, out));
+        assert_eq!(encoded(&|out| wanted.encode((&plain, patches), &all, 9, out)), together);
+        assert_eq!(encoded(&|out| wanted_list.encode((&plain, patches), &all, 9, out)), together);
+    }
+
     #[test]
     fn requests_are_those_of_plain_rows() {
         let batch = BatchPolicy::default();
@@ -556,7 +664,7 @@ mod tests {
         let (mut expected, mut request) = (Vec::new(), Vec::new());
         for rows in [&[0_u32, 1, 2, 3, 4, 5, 6, 7, 8][..], &[6, 4, 8, 2, 0, 1]] {
             encode(&batch, &plain, rows, 1000, &mut expected).unwrap();
-            raw.encode(&batch, rows, 1000, &mut request).unwrap();
+            raw.encode((&batch, RowPatches::default()), rows, 1000, &mut request).unwrap();
             assert_eq!(request, expected);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aerolane_wire::digest::{Digest, partition_id};
 use aerospike_core::BatchPolicy;
 
-use crate::batch::{self, BatchOperation, RowAnswer};
+use crate::batch::{self, BatchOperation, RowAnswer, RowPatches};
 use crate::error::{Error, Result};
 
 /// Where a row goes.
@@ -39,8 +39,9 @@ pub(in crate::client) trait Rows {
     /// The request with this row failed; not called for rows with an outcome. Reads are never in doubt.
     fn stamp_unanswered(&mut self, row: u32, cause: &Error);
 
-    /// Appends one frame with these rows; the wire's index of a row is its place in `rows`.
-    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()>;
+    /// Appends one frame with these rows; the wire's index of a row is its place in `rows`. `how`: the policy, and what
+    /// goes over those of the rows.
+    fn encode(&self, how: (&BatchPolicy, RowPatches), rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()>;
 
     /// Takes in a row's answer. `sent` counts the requests that held the row, for "in doubt".
     fn answer(&mut self, policy: &BatchPolicy, row: u32, answer: &mut RowAnswer<'_, '_>, sent: u32) -> Result<()>;
@@ -49,7 +50,13 @@ pub(in crate::client) trait Rows {
     fn fits_single(&self, row: u32) -> bool;
 
     /// Appends the frame of that command.
-    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()>;
+    fn encode_single(
+        &self,
+        how: (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()>;
 
     /// Takes in the answer to that command. The inner failure is the server's: the row is pending then.
     fn answer_single(&mut self, policy: &BatchPolicy, row: u32, body: &[u8], node: &Arc<str>) -> Result<Option<Error>>;
@@ -98,8 +105,8 @@ impl Rows for [BatchOperation] {
         self[row as usize].stamp_unanswered(cause);
     }
 
-    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
-        batch::encode(policy, self, rows, timeout_ms, out)
+    fn encode(&self, how: (&BatchPolicy, RowPatches), rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        batch::encode_patched(how, self, rows, timeout_ms, out)
     }
 
     #[inline]
@@ -111,8 +118,14 @@ impl Rows for [BatchOperation] {
         batch::fits_single(&self[row as usize])
     }
 
-    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
-        batch::encode_single(policy, &self[row as usize], timeout_ms, out)
+    fn encode_single(
+        &self,
+        how: (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        batch::encode_single_patched(how, &self[row as usize], timeout_ms, out)
     }
 
     fn answer_single(&mut self, policy: &BatchPolicy, row: u32, body: &[u8], node: &Arc<str>) -> Result<Option<Error>> {

@@ -58,6 +58,7 @@ impl RawClient {
             plan::check_policy(&policy)?;
             plan::check_servers(&self.asynchronous().nodes())?;
         }
+        let policy = self.shared.cluster.overlay().query(&policy).map_or(policy, Arc::unwrap_or_clone);
         RawRecords::begin(Arc::clone(&self.shared), policy, query, cursor)
     }
 }

@@ -36,7 +36,10 @@ pub(in crate::client) async fn commit(
     roll: &TxnRollPolicy,
     txn: &Arc<Txn>,
 ) -> Result<CommitStatus> {
-    let (verify, roll) = (plain(&verify.batch_policy), plain(&roll.batch_policy));
+    let overlay = shared.cluster.overlay();
+    let (verified, rolled) = (overlay.txn_verify(&verify.batch_policy), overlay.txn_roll(&roll.batch_policy));
+    let verify = plain(verified.as_deref().unwrap_or(&verify.batch_policy));
+    let roll = plain(rolled.as_deref().unwrap_or(&roll.batch_policy));
     detached(shared, txn, |end| async move { end.commit(&verify, &roll).await }).await
 }
 
@@ -46,7 +49,8 @@ pub(in crate::client) async fn abort(
     roll: &TxnRollPolicy,
     txn: &Arc<Txn>,
 ) -> Result<AbortStatus> {
-    let roll = plain(&roll.batch_policy);
+    let rolled = shared.cluster.overlay().txn_roll(&roll.batch_policy);
+    let roll = plain(rolled.as_deref().unwrap_or(&roll.batch_policy));
     detached(shared, txn, |end| async move { end.abort(&roll).await }).await
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::frame::{TxnFields, batch_with_fields, version_in, with_fields_and_set};
 use super::ledger::{Ledger, Pending};
 use super::{RecordId, announce};
-use crate::batch::RowAnswer;
+use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;
 use crate::client::batch::{Rows, Target, on_lane};
 use crate::driver::way::Way;
@@ -24,7 +24,8 @@ pub(in crate::client) async fn batch<R: Rows + ?Sized>(
 ) -> Result<Result<()>> {
     rows.begin();
     (0..rows.count() as u32).for_each(|row| rows.clear(row));
-    let ledger = match prepare(shared, policy, rows).await {
+    let overlaid = shared.cluster.overlay().batch(policy);
+    let ledger = match prepare(shared, overlaid.as_deref().unwrap_or(policy), rows).await {
         Ok(ledger) => ledger,
         Err(error) => {
             for row in 0..rows.count() as u32 {
@@ -33,7 +34,7 @@ pub(in crate::client) async fn batch<R: Rows + ?Sized>(
             return Err(error);
         }
     };
-    let mut policy = policy.clone();
+    let mut policy = overlaid.map_or_else(|| policy.clone(), Arc::unwrap_or_clone);
     // Lanes do not inflate answers of several frames.
     policy.base_policy.use_compression = false;
     let lane = shared.lanes.mine()?;
@@ -140,9 +141,9 @@ impl<R: Rows + ?Sized> Rows for InTxn<'_, R> {
         self.rows.stamp_unanswered(row, cause);
     }
 
-    fn encode(&self, policy: &BatchPolicy, rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(&self, how: (&BatchPolicy, RowPatches), rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
         let mut plain = Vec::new();
-        self.rows.encode(policy, rows, timeout_ms, &mut plain)?;
+        self.rows.encode(how, rows, timeout_ms, &mut plain)?;
         let mut sets = self.sets.lock();
         let request = batch_with_fields(&plain, self.ledger, |place, set| {
             sets.insert(rows[place as usize], set.into());
@@ -167,9 +168,15 @@ impl<R: Rows + ?Sized> Rows for InTxn<'_, R> {
         self.rows.fits_single(row)
     }
 
-    fn encode_single(&self, policy: &BatchPolicy, row: u32, timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+    fn encode_single(
+        &self,
+        how: (&BatchPolicy, RowPatches),
+        row: u32,
+        timeout_ms: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let mut plain = Vec::new();
-        self.rows.encode_single(policy, row, timeout_ms, &mut plain)?;
+        self.rows.encode_single(how, row, timeout_ms, &mut plain)?;
         let digest: Digest = self.rows.target(row, |target| *target.digest);
         let fields = TxnFields::of(self.ledger, &digest, self.rows.has_write(row));
         let (request, set) = with_fields_and_set(&plain, &fields)?;

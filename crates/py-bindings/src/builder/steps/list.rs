@@ -108,7 +108,10 @@ macro_rules! list_writes {
             /// `persist_index`: the list's index is stored with it.
             #[pyo3(signature = (order, *, pad=true, persist_index=false))]
             list_create(order: Choice<ListOrder>, pad: bool, persist_index: bool)
-                = |name| list_operation::creation(name, order.0, pad, persist_index);
+                = |name| {
+                    name.check_persisted(persist_index)?;
+                    list_operation::creation(name, order.0, pad, persist_index)
+                };
             /// Sets the order of the list; creates it if it is missing.
             list_set_order(order: Choice<ListOrder>)
                 = |name| list_op(name, |out| {

@@ -100,6 +100,7 @@ macro_rules! map_writes {
                     let how = Putting {
                         refuses: $refuses, order, persist_index, no_fail, partial
                     };
+                    name.check_persisted(persist_index)?;
                     put_items(name, &items, &how)
                 };
             )*

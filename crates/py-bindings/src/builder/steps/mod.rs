@@ -2,6 +2,7 @@
 //! method of all classes that have it.
 //!
 //! * [`scalar`], [`list`], [`map`], [`hll`], [`bit`], [`string`]: the tables; [`navigation`]: the way to what is nested
+//! * [`since`](mod@since): which of them need a newer server
 //!
 //! A line of a table is the name of the method with its arguments, and what makes an operation of them for a bin of the
 //! name that it is given. The class says in `step` what becomes of the operation. A module that uses the tables imports
@@ -13,6 +14,7 @@ pub(super) mod list;
 pub(super) mod map;
 pub(super) mod navigation;
 pub(super) mod scalar;
+pub(super) mod since;
 pub(super) mod string;
 
 pub(super) use bit::{bit_reads, bit_writes};

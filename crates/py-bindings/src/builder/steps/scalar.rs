@@ -5,6 +5,7 @@ use aerolane_wire::particle::particle_type;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::builder::bin_target::BinTarget;
 use crate::builder::chain::value_expression;
 use crate::cdt::Flags;
 use crate::operation::{BaseOperation, What, checked_name};
@@ -51,18 +52,18 @@ pub(in crate::builder) mod exp_flags {
 
 /// Answers with what an expression evaluates to.
 pub(in crate::builder) fn select(
-    name: &Bound<'_, PyString>,
+    name: &BinTarget<'_, '_>,
     value: &Bound<'_, PyAny>,
     ignore_eval_failure: bool,
 ) -> PyResult<BaseOperation> {
     let flags = if ignore_eval_failure { exp_flags::EVAL_NO_FAIL } else { 0 };
-    let exp = value_expression(value)?;
+    let exp = value_expression(value, name.oldest_server())?;
     crate::operation::exp::reading(name, &exp, Flags(flags))
 }
 
 /// Writes what an expression evaluates to.
 pub(in crate::builder) fn write_from(
-    name: &Bound<'_, PyString>,
+    name: &BinTarget<'_, '_>,
     value: &Bound<'_, PyAny>,
     base: i64,
     (ignore_op_failure, ignore_eval_failure, delete_if_null): (bool, bool, bool),
@@ -72,7 +73,7 @@ pub(in crate::builder) fn write_from(
         | bit(ignore_op_failure, exp_flags::POLICY_NO_FAIL)
         | bit(ignore_eval_failure, exp_flags::EVAL_NO_FAIL)
         | bit(delete_if_null, exp_flags::ALLOW_DELETE);
-    let exp = value_expression(value)?;
+    let exp = value_expression(value, name.oldest_server())?;
     crate::operation::exp::writing(name, &exp, Flags(flags))
 }
 
@@ -81,7 +82,7 @@ macro_rules! scalar_reads {
         $crate::builder::steps::steps! {
             $class;
             /// Reads the bin.
-            get() = scalar::get;
+            get() = |name| scalar::get(name);
             /// Answers with an int, float, bool or bytes bin as a str. Server 8.2 and later.
             read_as_string() = |name| string_op(name, |_out| op::TO_STRING);
             /// Answers with what an expression evaluates to, as a bin of this name. `ignore_eval_failure`: with `None` if
@@ -113,7 +114,7 @@ macro_rules! scalar_writes {
             prepend(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::PREPEND, name, &value);
             /// Removes the bin.
-            remove() = scalar::remove;
+            remove() = |name| scalar::remove(name);
             /// Writes what an expression evaluates to, if the bin does not exist. `ignore_op_failure`: it is no error if it
             /// does. `ignore_eval_failure`: nor that the expression cannot be evaluated. `delete_if_null`: a result of nil
             /// deletes the bin.

@@ -3,13 +3,15 @@
 //! Types first: nil, booleans, integers, strings, lists, maps, blobs, floats, GeoJSON (golden groups `list` and `map`);
 //! then values.
 
-use aerolane_wire::msgpack::{Element, Reader};
-use aerolane_wire::particle::particle_type;
-use aerolane_wire::{WireError, WireResult};
+use super::{Element, Reader};
+use crate::particle::particle_type;
+use crate::{WireError, WireResult};
 use std::cmp::Ordering;
 
-/// Compares two well-formed values.
-pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+/// Compares two well-formed values, one element each. What cannot be read counts as equal, and so does what follows a
+/// wildcard.
+#[must_use]
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }
@@ -89,7 +91,7 @@ fn float(element: &Element<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aerolane_wire::msgpack::Writer;
+    use crate::msgpack::Writer;
 
     fn value(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
         let mut out = vec![];

@@ -1,0 +1,302 @@
+//! Configuration files of clients: what each section changes, on all clients, at once and after a change of the file.
+
+mod common;
+#[path = "common/door.rs"]
+mod door;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use aerolane::client::RawClient;
+use aerolane::operations;
+use aerolane::{
+    BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Error,
+    ErrorKind, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy, ResultCode, Statement, SyncClient,
+    Txn, WritePolicy, as_bin,
+};
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use common::{Patient, Target, patient_writes, policy};
+use door::{Door, Kind};
+
+/// A file of one test.
+struct File(PathBuf);
+
+impl File {
+    fn new(dynamic: &str) -> Self {
+        static FILES: AtomicU32 = AtomicU32::new(0);
+        let name = format!("aerolane-file-{}-{}.yaml", std::process::id(), FILES.fetch_add(1, Ordering::Relaxed));
+        let file = Self(std::env::temp_dir().join(name));
+        file.say(dynamic);
+        file
+    }
+
+    /// As editors do: nobody reads half of it.
+    fn write(&self, text: &str) {
+        let new = self.0.with_extension("new");
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, &self.0).unwrap();
+    }
+
+    fn say(&self, dynamic: &str) {
+        self.write(&format!("version: 1.0.0\ndynamic: {{{dynamic}}}\n"));
+    }
+
+    fn config(&self) -> ClientConfig {
+        ClientConfig { config_file: Some(self.0.clone()), ..ClientConfig::from(policy()) }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(50), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a record that is there was not deleted because the embedded cluster, a Community Edition, leaves no tombstones:
+/// what tells that `durable_delete` has arrived.
+fn durable(deleted: Result<bool, Error>) -> bool {
+    match deleted {
+        Ok(existed) => {
+            assert!(existed);
+            false
+        }
+        Err(error) => {
+            assert!(error.matches(&[ResultCode::EnterpriseOnly]), "{error}");
+            true
+        }
+    }
+}
+
+/// The records of the test's set as a query sees them: user keys that are stored, and bins.
+fn stored(client: &SyncClient, target: &Target) -> Vec<(bool, usize)> {
+    let statement = Statement::new(target.namespace(), target.set(), Bins::All);
+    let records = client.query(&QueryPolicy::patient(), PartitionFilter::all(), statement).unwrap();
+    records
+        .map(|record| {
+            let record = record.unwrap();
+            (record.key.is_some_and(|key| key.user_key().is_some()), record.bins.len())
+        })
+        .collect()
+}
+
+#[test]
+fn sections_for_single_records_hold_for_all_clients() {
+    for kind in Kind::ALL {
+        let target = Target::embedded(1);
+        let times = "{total_timeout: 150, max_retries: 0}";
+        let file = File::new(&format!("write: {times}, read: {times}"));
+        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let (key, write, read) = (target.key("k"), WritePolicy::patient(), ReadPolicy::patient());
+        let stall = FaultRule::new(FaultAction::Stall).on(RequestKind::Read).on(RequestKind::Write);
+        target.faults().set_fault(None, &stall).unwrap();
+        let bin = [as_bin!("a", 1)];
+        let each = [
+            door.put(&write, &key, &bin),
+            door.add(&write, &key, &bin),
+            door.append(&write, &key, &bin),
+            door.delete(&write, &key).map(drop),
+            door.touch(&write, &key),
+            door.operate(&write, &key, &[operations::put(&as_bin!("a", 2))]).map(drop),
+            door.get(&read, &key, Bins::All).map(drop),
+            door.exists(&read, &key).map(drop),
+        ];
+        // With the time of the program each would take a minute.
+        for late in each {
+            let error = late.unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Timeout), "{kind:?}: {error}");
+            assert!(error.elapsed().is_none_or(|elapsed| elapsed < Duration::from_secs(30)), "{error:?}");
+        }
+        target.faults().clear_faults();
+
+        file.say("write: {durable_delete: true}");
+        let deleted = || {
+            // What the file does not say any more is as the program has it, once that has been heard.
+            eventually("a write", || door.put(&write, &key, &bin).is_ok());
+            durable(door.delete(&write, &key))
+        };
+        eventually("the change", deleted);
+        assert_eq!(door.get(&read, &key, Bins::All).unwrap().bins.len(), 1);
+        file.say("");
+        eventually("the change", || !deleted());
+    }
+}
+
+#[test]
+fn sections_for_batches_hold_for_all_clients() {
+    for kind in Kind::ALL {
+        let target = Target::embedded(1);
+        let file = File::new("batch_delete: {durable_delete: true}");
+        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let plain = SyncClient::with_config(policy().into(), target.seeds()).unwrap();
+        let (write, delete) = (BatchWritePolicy::default(), BatchDeletePolicy::default());
+        let put = |id: i64| BatchOperation::write(&write, target.key(id), [operations::put(&as_bin!("a", id))]);
+        let remove = |id: i64| BatchOperation::delete(&delete, target.key(id));
+        let codes = |rows: Vec<BatchOperation>| -> Vec<_> {
+            door.batch(&patient_writes(), rows).0.iter().map(|row| row.result_code().unwrap()).collect()
+        };
+        let refused = ResultCode::EnterpriseOnly;
+
+        // Several rows are a batch, one is a plain command.
+        assert_eq!(codes(vec![put(1), put(2)]), [ResultCode::Ok; 2], "{kind:?}");
+        assert_eq!(stored(&plain, &target), [(false, 1); 2], "{kind:?}");
+        assert_eq!(codes(vec![remove(1), remove(2)]), [refused, refused], "{kind:?}");
+        assert_eq!(codes(vec![remove(1)]), [refused], "{kind:?}");
+
+        file.say("batch_write: {send_key: true}");
+        eventually("the change", || codes(vec![remove(1), remove(2)]) != [refused, refused]);
+        assert_eq!(codes(vec![put(1), put(2)]), [ResultCode::Ok; 2], "{kind:?}");
+        assert_eq!(codes(vec![put(3)]), [ResultCode::Ok]);
+        assert_eq!(stored(&plain, &target), [(true, 1); 3], "{kind:?}");
+
+        // The batch as a whole, and rows that read over it.
+        file.say("batch: {total_timeout: 150, max_retries: 0}");
+        target.faults().set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Batch)).unwrap();
+        let read = |id: i64| BatchOperation::read(&BatchReadPolicy::default(), target.key(id), Bins::All);
+        eventually("the change", || {
+            let impatient = BatchPolicy::default();
+            let (_, result) = door.batch(&impatient, vec![read(1), read(2)]);
+            let error = result.unwrap_err();
+            error.elapsed().is_some_and(|elapsed| elapsed < Duration::from_millis(900))
+        });
+        target.faults().clear_faults();
+    }
+}
+
+#[test]
+fn queries_and_metrics_go_by_the_file() {
+    let target = Target::embedded(1);
+    let file = File::new(
+        "query: {include_bin_data: false}, metrics: {enabled: true, extended: {operational: {enabled: true}}}",
+    );
+    let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let key = target.key("k");
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("a", 1)]).unwrap();
+    assert_eq!(stored(&client, &target), [(false, 0)]);
+    assert!(client.metrics_enabled());
+    client.get(&ReadPolicy::patient(), &key, Bins::All).unwrap();
+    let gets = |client: &SyncClient| {
+        let all = client.metrics().cluster_aggregated;
+        all.command_histogram(aerolane::CommandType::Get).map_or(0, aerolane::metrics::Histogram::count)
+    };
+    assert_eq!(gets(&client), 1, "operational metrics");
+
+    file.say("metrics: {enabled: false}");
+    eventually("metrics off", || !client.metrics_enabled());
+    assert_eq!(stored(&client, &target), [(false, 1)]);
+    // What the program switches stays while the file says nothing else.
+    client.enable_metrics(MetricsPolicy::millis());
+    file.say("metrics: {enabled: false}, read: {max_retries: 7}");
+    std::thread::sleep(Duration::from_millis(2500));
+    assert!(client.metrics_enabled());
+    file.say("metrics: {enabled: true, labels: {team: a}}");
+    eventually("labels", || format!("{:?}", client.metrics().cluster_aggregated.labels).contains("team"));
+}
+
+#[test]
+fn transactions_end_by_the_file() {
+    let target = Target::consistent(1);
+    let file = File::new("txn_verify: {max_retries: 0}");
+    let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let (key, other) = (target.key("k"), target.key("other"));
+    client.put(&WritePolicy::patient(), &key, &[as_bin!("a", 1)]).unwrap();
+    let fault = |kind| {
+        let rule = FaultRule::new(FaultAction::DropBefore).on(kind).times(1);
+        target.faults().set_fault(None, &rule).unwrap();
+    };
+    let commit = |kind: Option<RequestKind>| {
+        let txn = Arc::new(Txn::new());
+        let (mut read, mut write) = (ReadPolicy::patient(), WritePolicy::patient());
+        (read.base_policy.txn, write.base_policy.txn) = (Some(Arc::clone(&txn)), Some(Arc::clone(&txn)));
+        client.get(&read, &key, Bins::All).unwrap();
+        client.put(&write, &other, &[as_bin!("a", 1)]).unwrap();
+        kind.map(fault);
+        let result = client.commit(&txn).map(drop);
+        target.faults().clear_faults();
+        result
+    };
+    commit(None).unwrap();
+    commit(Some(RequestKind::Read)).expect_err("verifying is not tried again");
+    commit(Some(RequestKind::Write)).expect("rolling is");
+    file.say("txn_roll: {max_retries: 0}");
+    eventually("the change", || commit(Some(RequestKind::Read)).is_ok());
+    commit(Some(RequestKind::Write)).expect_err("rolling is not tried again");
+}
+
+#[test]
+fn a_file_that_cannot_be_used_leaves_what_was_read_before() {
+    let target = Target::embedded(1);
+    let file = File::new("write: {durable_delete: true}");
+    let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let (key, write) = (target.key("k"), WritePolicy::patient());
+    let delete = || {
+        client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+        durable(client.delete(&write, &key))
+    };
+    let stays = || {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(2200) {
+            assert!(delete());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    assert!(delete());
+    file.say("write: {durable_delete: perhaps}");
+    stays();
+    file.write("version: [");
+    stays();
+    std::fs::remove_file(&file.0).unwrap();
+    stays();
+    file.say("");
+    eventually("the change", || !delete());
+}
+
+#[test]
+fn a_file_may_come_later_and_says_how_to_connect_when_it_is_there() {
+    let target = Target::embedded(1);
+    let file = File::new("");
+    std::fs::remove_file(&file.0).unwrap();
+    let late = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let (key, write) = (target.key("k"), WritePolicy::patient());
+    let delete = |client: &SyncClient| {
+        client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+        durable(client.delete(&write, &key))
+    };
+    assert!(!delete(&late));
+    file.write(
+        "version: 1.0.0
+static: {client: {max_connections_per_node: 3, min_connections_per_node: 2}}
+dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: true}}
+",
+    );
+    eventually("the file", || delete(&late));
+    let of_late = RawClient::from(&late).cluster().policy().max_conns_per_node;
+    assert_eq!(of_late, policy().max_conns_per_node, "used when connecting only");
+
+    let sizes = PoolSizing { max: 9, ..PoolSizing::default() };
+    for config in [file.config(), ClientConfig { pool: Some(sizes), ..file.config() }] {
+        let client = SyncClient::with_config(config, target.seeds()).unwrap();
+        let raw = RawClient::from(&client);
+        let policy = raw.cluster().policy();
+        let read = (policy.max_conns_per_node, policy.min_conns_per_node, policy.timeout, policy.max_error_rate);
+        assert_eq!(read, (3, 2, 7777, 11));
+        eventually("the pool's minimum", || client.stats().total.open >= 2);
+    }
+
+    // What does not go with the program's settings is not used, and the rest is.
+    file.write("version: 1\nstatic: {client: {max_connections_per_node: 3}}\ndynamic: {write: {durable_delete: true}}");
+    let mut wide = file.config();
+    wide.policy.min_conns_per_node = 5;
+    let client = SyncClient::with_config(wide, target.seeds()).unwrap();
+    assert_eq!(RawClient::from(&client).cluster().policy().max_conns_per_node, policy().max_conns_per_node);
+    assert!(delete(&client));
+}
