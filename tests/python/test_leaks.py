@@ -189,6 +189,21 @@ async def test_frames_that_raised_errors_of_operations_are_gone(client, seeds, s
             _, row = await operation
             raise row.error
 
+        async def row_that_is_there():
+            stream = await client.batch_stream([native.BatchReadOp(missing)] * 2)
+            await anext(stream)
+            # It came with the first one.
+            operation = anext(stream)
+            _, row = await operation
+            raise row.error
+
+        async def result_of_a_builder():
+            keys = [missing, aerolane.Key("test", set_name, "also missing")]
+            stream = await session.update(keys).put({"a": 1}).execute(aerolane.ErrorStrategy.IN_STREAM)
+            operation = anext(stream)
+            result = await operation
+            raise result.exception
+
         async def exceptions():
             operation = session.get_many([missing])
             raise (await operation)[0]
@@ -198,7 +213,7 @@ async def test_frames_that_raised_errors_of_operations_are_gone(client, seeds, s
             witnesses.append(weakref.ref(witness))
             await how()
 
-        for how in (one, rows, row_of_a_stream, exceptions):
+        for how in (one, rows, row_of_a_stream, row_that_is_there, result_of_a_builder, exceptions):
             for _ in range(10):
                 with pytest.raises(aerolane.RecordNotFoundError):
                     await fail(how)

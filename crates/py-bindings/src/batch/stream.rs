@@ -83,7 +83,11 @@ impl BatchRecordStream {
         let over = || PyStopAsyncIteration::new_err(());
         let taken = this.live.take();
         if !matches!(taken, Taken::Nothing) {
-            return host::item(py, this.item(py, taken)?.ok_or_else(over)?);
+            // The traceback of a row's error may lead to who holds what he awaited: the garbage collector knows operations,
+            // and does not know items.
+            let may_raise = matches!(taken, Taken::Item((_, Outcome::Failed(_) | Outcome::Pending)));
+            let ready = if may_raise { host::ready } else { host::item };
+            return ready(py, this.item(py, taken)?.ok_or_else(over)?);
         }
         let slf = slf.clone().unbind();
         this.live.gather(
