@@ -14,7 +14,7 @@
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
-//! * [`door`], `recycled`: what makes frequent calls, and objects, cheap
+//! * [`door`], [`recycled`]: what makes frequent calls, and objects, cheap
 //! * [`host`]: the async side, a lane on each event loop
 //! * [`blocking`]: the sync side
 //! * [`policy`], [`behavior`], [`errors`]: policies, named sets of settings, and exceptions
@@ -59,7 +59,6 @@ mod operation;
 mod policy;
 mod query;
 mod record;
-#[cfg(Py_GIL_DISABLED)]
 mod recycled;
 mod request;
 mod rng;

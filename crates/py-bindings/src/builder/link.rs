@@ -1,7 +1,6 @@
 //! What the builders of a chain share.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::Cell;
+use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::ops::Deref;
 use std::process::abort;
 use std::ptr::{self, NonNull};
@@ -14,6 +13,7 @@ use pyo3::sync::MutexExt;
 
 use super::chain::Chain;
 use super::context::Context;
+use crate::recycled;
 
 /// A chain, and the session that it belongs to.
 pub(crate) struct Link {
@@ -40,30 +40,14 @@ struct Counted {
 
 const LAYOUT: Layout = Layout::new::<Counted>();
 
-/// Memory for one link, or null.
-struct Spare(Cell<*mut Counted>);
-
-thread_local! {
-    static SPARE: Spare = const { Spare(Cell::new(ptr::null_mut())) };
-}
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        if !self.0.get().is_null() {
-            // SAFETY: allocated with this layout, and nobody's.
-            unsafe { dealloc(self.0.get().cast(), LAYOUT) }
-        }
-    }
-}
-
 impl Shared {
     #[inline]
     pub(super) fn new(context: Arc<Context>, chain: Chain) -> Self {
-        let kept = SPARE.try_with(|spare| spare.0.replace(ptr::null_mut())).unwrap_or(ptr::null_mut());
-        let memory = NonNull::new(kept).unwrap_or_else(|| {
+        let memory = recycled::take(LAYOUT).unwrap_or_else(|| {
             // SAFETY: the layout has a size.
-            NonNull::new(unsafe { alloc(LAYOUT) }.cast()).unwrap_or_else(|| handle_alloc_error(LAYOUT))
+            NonNull::new(unsafe { alloc(LAYOUT) }).unwrap_or_else(|| handle_alloc_error(LAYOUT))
         });
+        let memory = memory.cast::<Counted>();
         let link = Link { context, chain: Mutex::new(chain) };
         // SAFETY: memory of this layout, and nobody's.
         unsafe { memory.write(Counted { references: AtomicUsize::new(1), link }) };
@@ -108,10 +92,7 @@ impl Drop for Shared {
         // SAFETY: this was the last reference, so that the link is dropped once; its memory is nobody's then.
         unsafe {
             ptr::drop_in_place(self.0.as_ptr());
-            let before = SPARE.try_with(|spare| spare.0.replace(self.0.as_ptr())).unwrap_or(self.0.as_ptr());
-            if !before.is_null() {
-                dealloc(before.cast(), LAYOUT);
-            }
+            recycled::keep(self.0.cast(), LAYOUT);
         }
     }
 }

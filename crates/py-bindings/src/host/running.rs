@@ -14,14 +14,13 @@ use super::lane::Lane;
 use crate::core::ClientCore;
 
 thread_local! {
-    static TOKEN: u8 = const { 0 };
     /// The lane whose callback runs on this thread: what its woken tasks call needs no search.
     static CURRENT: Cell<*mut ffi::PyObject> = const { Cell::new(ptr::null_mut()) };
 }
 
 /// A number that no other living thread has; never 0.
 pub(crate) fn thread_token() -> usize {
-    TOKEN.with(|token| ptr::from_ref(token).addr())
+    CURRENT.with(|current| ptr::from_ref(current).addr())
 }
 
 /// What lives on one thread at a time and is touched there only.

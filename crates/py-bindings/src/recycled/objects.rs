@@ -1,10 +1,9 @@
-//! Memory of objects that programs make for each operation, kept for the next ones of the thread.
+//! Memory of objects that programs make for each operation, kept for the next ones of the thread. Only without the GIL.
 //!
 //! Python without the GIL gives freed memory out again once the rest of its page has been used: each object is made in memory
 //! that the processor has lost sight of, and to wait for it costs more than all else about the object. Here, what was freed last
 //! is used first. With a GIL Python does that itself.
 
-use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, ffi};
+
+use super::with_kept;
 
 /// Sizes come in steps of so many bytes: to these Python rounds them up.
 const STEP: usize = 8;
@@ -49,27 +50,22 @@ impl Pile {
     }
 }
 
-/// What a thread keeps.
-struct Kept([Pile; SIZES]);
+/// Freed memory by size.
+pub(super) struct Piles([Pile; SIZES]);
 
-impl Kept {
-    const EMPTY: Self = Self([Pile::EMPTY; SIZES]);
-}
-
-thread_local! {
-    // Boxed: there is little room for what modules that are loaded later have for each thread.
-    static KEPT: RefCell<Option<Box<Kept>>> = const { RefCell::new(None) };
+impl Piles {
+    pub(super) const EMPTY: Self = Self([Pile::EMPTY; SIZES]);
 }
 
 /// What threads have left that have ended: they cannot give it back, as they are not Python's any more.
-static LEFT: Mutex<Kept> = Mutex::new(Kept::EMPTY);
+static LEFT: Mutex<Piles> = Mutex::new(Piles::EMPTY);
 /// How much that is.
 static LEFT_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: memory may be used by any thread.
-unsafe impl Send for Kept {}
+unsafe impl Send for Piles {}
 
-impl Drop for Kept {
+impl Drop for Piles {
     fn drop(&mut self) {
         let mut left = LEFT.lock();
         for (to, from) in left.0.iter_mut().zip(&mut self.0) {
@@ -114,7 +110,7 @@ unsafe extern "C" fn alloc(kind: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t)
     // SAFETY: the interpreter allocates an object of a type that is alive.
     unsafe {
         if let Some(size) = size_of_objects(kind) {
-            let kept = KEPT.try_with(|kept| kept.borrow_mut().as_mut()?.0[size].pop()).ok().flatten();
+            let kept = with_kept(|kept| kept.piles.0[size].pop()).flatten();
             let left = || if LEFT_COUNT.load(Ordering::Relaxed) == 0 { None } else { take_left(size) };
             if let Some(block) = kept.or_else(left) {
                 return ffi::PyObject_Init(block.cast(), kind);
@@ -132,16 +128,15 @@ pub(crate) unsafe extern "C" fn free(object: *mut c_void) {
     // SAFETY: as the caller says.
     unsafe {
         if let Some(size) = size_of_objects(ffi::Py_TYPE(object.cast())) {
-            let kept = KEPT.try_with(|kept| {
-                let mut kept = kept.borrow_mut();
-                let pile = &mut kept.get_or_insert_with(|| Box::new(Kept::EMPTY)).0[size];
+            let kept = with_kept(|kept| {
+                let pile = &mut kept.piles.0[size];
                 let room = pile.count < MOST;
                 if room {
                     pile.push(object);
                 }
                 room
             });
-            if kept == Ok(true) {
+            if kept == Some(true) {
                 return;
             }
         }

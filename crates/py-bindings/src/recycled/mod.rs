@@ -1,0 +1,79 @@
+//! Memory that a thread used last, kept for what it makes next: the processor has it at hand, where allocators give out memory
+//! that was not used for long.
+//!
+//! * [`objects`]: of Python objects, without the GIL
+
+#[cfg(Py_GIL_DISABLED)]
+mod objects;
+
+use std::alloc::{Layout, dealloc};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+#[cfg(Py_GIL_DISABLED)]
+pub(crate) use objects::{free, object, recycle};
+
+/// What a thread keeps.
+struct Kept {
+    block: Option<Block>,
+    #[cfg(Py_GIL_DISABLED)]
+    piles: objects::Piles,
+}
+
+impl Kept {
+    const EMPTY: Self = Self {
+        block: None,
+        #[cfg(Py_GIL_DISABLED)]
+        piles: objects::Piles::EMPTY,
+    };
+}
+
+/// Memory that was allocated with this layout, and is nobody's.
+struct Block {
+    memory: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: as the fields say.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+    }
+}
+
+thread_local! {
+    // All in one place, and boxed: there is little room for what modules that are loaded later have for each thread.
+    static KEPT: Cell<Option<Box<Kept>>> = const { Cell::new(None) };
+}
+
+/// Works with what this thread keeps; `None`: the thread is ending.
+#[inline]
+fn with_kept<R>(work: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+    let worked = KEPT.try_with(|place| {
+        let mut kept = place.take().unwrap_or_else(|| Box::new(Kept::EMPTY));
+        let result = work(&mut kept);
+        place.set(Some(kept));
+        result
+    });
+    worked.ok()
+}
+
+/// Memory of this layout that the thread has kept.
+#[inline]
+pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
+    let block = with_kept(|kept| kept.block.take_if(|block| block.layout == layout))??;
+    let memory = block.memory;
+    std::mem::forget(block);
+    Some(memory)
+}
+
+/// Keeps memory for [`take`], in the place of what was kept before.
+///
+/// # Safety
+/// It was allocated with this layout, and is nobody's.
+#[inline]
+pub(crate) unsafe fn keep(memory: NonNull<u8>, layout: Layout) {
+    let mut block = Some(Block { memory, layout });
+    let _ = with_kept(|kept| std::mem::swap(&mut kept.block, &mut block));
+    // What was kept before is freed, or this, if the thread is ending.
+}
