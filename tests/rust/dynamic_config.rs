@@ -118,6 +118,8 @@ fn sections_for_single_records_hold_for_all_clients() {
         }
         target.faults().clear_faults();
 
+        // Another record: the requests that were stalled go on, the delete among them.
+        let key = target.key("another");
         file.say("write: {durable_delete: true}");
         let deleted = || {
             // What the file does not say any more is as the program has it, once that has been heard.
