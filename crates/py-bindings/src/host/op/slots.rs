@@ -60,6 +60,10 @@ unsafe fn step(object: *mut ffi::PyObject, result: &mut *mut ffi::PyObject) -> c
             if (*result).is_null() { slot(ERROR, |_| Err(not_mine())) } else { RETURN }
         }
         Status::Pending => {
+            // Another thread may have started it since it was looked at.
+            if !op.claim() {
+                return slot(ERROR, |_| Err(not_mine()));
+            }
             op.blocking.store(true, Ordering::Relaxed);
             // SAFETY: alive.
             unsafe { ffi::Py_INCREF(object) };
