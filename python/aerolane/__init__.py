@@ -7,6 +7,8 @@
 * `aerolane.policy`, `aerolane.exceptions`, `aerolane.testing`
 """
 
+from typing import TypeAlias
+
 from aerolane._aerolane import (
     CTX,
     HLL,
@@ -132,6 +134,7 @@ from aerolane._aerolane import (
     SubCode,
     SyncClient,
     TimeoutError,
+    TlsBuilder,
     TlsConfig,
     TransactionalSession,
     TransactionError,
@@ -149,6 +152,9 @@ from aerolane._aerolane import (
     WriteSegmentBuilder,
     __version__,
     build_info,
+    in_list,
+    map_keys,
+    map_values,
     parse_ael,
     parse_ael_with_index,
 )
@@ -157,9 +163,8 @@ from aerolane.pool import AsyncPool
 
 # Expressions under the names of functions.
 val = Exp.val
-in_list = Exp.in_list
-map_keys = Exp.map_keys
-map_values = Exp.map_values
+# What `on_error` of a terminal takes.
+OnError: TypeAlias = ErrorStrategy | ErrorHandler
 
 __all__ = [
     "CTX",
@@ -250,6 +255,7 @@ __all__ = [
     "ModifyFlags",
     "NamespaceScStatus",
     "Node",
+    "OnError",
     "Operation",
     "OperationResult",
     "PoolExhaustedError",
@@ -288,6 +294,7 @@ __all__ = [
     "SubCode",
     "SyncClient",
     "TimeoutError",
+    "TlsBuilder",
     "TlsConfig",
     "TransactionError",
     "TransactionalSession",

@@ -35,6 +35,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "aio.cluster": _SDK,
         "aio.cluster_definition": _SDK,
         "aio.info": _SDK,
+        "aio.node": _SDK,
         "aio.pool": ("aerolane.pool",),
         "aio.operations": _SDK,
         "aio.operations.batch": _SDK,
@@ -44,8 +45,11 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "aio.operations.query": _SDK,
         "aio.operations.udf": _SDK,
         "aio.session": _SDK,
+        "aio.tls_builder": _SDK,
         "aio.transactional_session": _SDK,
+        "awaitable_context": _SDK,
         "cluster_definition": _SDK,
+        "cluster_shared": _SDK,
         "dataset": _SDK,
         "error_strategy": _SDK,
         "exceptions": ("aerolane.exceptions",),
@@ -64,6 +68,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "policy.behavior_settings": ("aerolane.policy",),
         "policy.sdk_config_loader": ("aerolane.config_file",),
         "policy.system_settings": ("aerolane.policy",),
+        "query_shared": _SDK,
         "record_result": _SDK,
         "record_stream": _SDK,
         "session": _SDK,
@@ -74,6 +79,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "sync.cluster": _SYNC,
         "sync.cluster_definition": _SYNC,
         "sync.info": _SYNC,
+        "sync.node": _SYNC,
         "sync.operations": _SYNC,
         "sync.operations.batch": _SYNC,
         "sync.operations.index": _SYNC,
@@ -81,14 +87,22 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "sync.operations.udf": _SYNC,
         "sync.record_stream": _SYNC,
         "sync.session": _SYNC,
+        "sync.tls_builder": _SYNC,
         "sync.transactional_session": _SYNC,
         "txn_status": _SDK,
     },
     "aerospike_native": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
     "aerospike_async": {"": _NATIVE, "exceptions": ("aerolane.native.exceptions",)},
 }
+# What the first versions of the SDK have in the package itself, and ours in a module.
+_ELSEWHERE = {
+    **dict.fromkeys(["AbortStatus", "CommitStatus", "RegexFlag"], "aerolane.native"),
+    **dict.fromkeys(["Index", "IndexContext", "IndexTypeEnum", "ParseResult", "parse_ctx"], "aerolane.ael"),
+    **dict.fromkeys(["SyncRecordStream", "SyncSession", "SyncTransactionalSession"], "aerolane.sync"),
+}
 # What the first versions of the SDK call otherwise.
 _RENAMED = {
+    "BackgroundWriteBinBuilder": "WriteBinBuilder",
     "BatchBinBuilder": "WriteBinBuilder",
     "BatchKeyOperationBuilder": "WriteSegmentBuilder",
     "BatchOperationBuilder": "Session",
@@ -146,8 +160,11 @@ class _StandIn(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         if not name.startswith("__") or name == "__version__":
+            sources = self.sources
+            if self.__name__ == "aerospike_sdk" and name in _ELSEWHERE:
+                sources = (*sources, importlib.import_module(_ELSEWHERE[name]))
             for known in _names(name):
-                for source in self.sources:
+                for source in sources:
                     # A class without async must not turn out to be its async namesake.
                     if known == name or not name.startswith("Sync") or source.__name__ == "aerolane.sync":
                         with contextlib.suppress(AttributeError):

@@ -1,6 +1,6 @@
 """Aerolane for code without async: classes of the names in `aerolane`, whose methods block the calling thread."""
 
-from aerolane._aerolane import Host, SyncClient
+from aerolane._aerolane import Host, QueryBinBuilder, SyncClient, TlsBuilder, WriteBinBuilder
 from aerolane._aerolane import SyncBackgroundOperationBuilder as BackgroundOperationBuilder
 from aerolane._aerolane import SyncBackgroundTaskSession as BackgroundTaskSession
 from aerolane._aerolane import SyncBackgroundUdfBuilder as BackgroundUdfBuilder
@@ -32,13 +32,16 @@ __all__ = [
     "IndexBuilder",
     "InfoCommands",
     "Node",
+    "QueryBinBuilder",
     "QueryBuilder",
     "RecordStream",
     "RowWriteBuilder",
     "Session",
     "SyncClient",
+    "TlsBuilder",
     "TransactionalSession",
     "UdfBuilder",
     "UdfFunctionBuilder",
+    "WriteBinBuilder",
     "WriteSegmentBuilder",
 ]

@@ -7,7 +7,9 @@ import pytest
 from conftest import Either
 
 import aerolane
+import aerolane.ael
 import aerolane.exceptions
+import aerolane.native
 import aerolane.policy
 import aerolane.sync
 from aerolane import compat
@@ -28,6 +30,31 @@ NAMES = [
     ("aerospike_sdk", "HllConfig", aerolane.HllConfig),
     ("aerospike_sdk", "QueryHint", aerolane.QueryHint),
     ("aerospike_sdk", "Exp", aerolane.Exp),
+    ("aerospike_sdk", "AbortStatus", aerolane.native.AbortStatus),
+    ("aerospike_sdk", "CommitStatus", aerolane.native.CommitStatus),
+    ("aerospike_sdk", "RegexFlag", aerolane.native.RegexFlag),
+    ("aerospike_sdk", "Index", aerolane.ael.Index),
+    ("aerospike_sdk", "IndexContext", aerolane.ael.IndexContext),
+    ("aerospike_sdk", "IndexTypeEnum", aerolane.ael.IndexTypeEnum),
+    ("aerospike_sdk", "OnError", aerolane.OnError),
+    ("aerospike_sdk", "ParseResult", aerolane.ael.ParseResult),
+    ("aerospike_sdk", "parse_ctx", aerolane.ael.parse_ctx),
+    ("aerospike_sdk", "SyncRecordStream", aerolane.sync.RecordStream),
+    ("aerospike_sdk", "SyncSession", aerolane.sync.Session),
+    ("aerospike_sdk", "SyncTransactionalSession", aerolane.sync.TransactionalSession),
+    ("aerospike_sdk.aio.background", "BackgroundWriteBinBuilder", aerolane.WriteBinBuilder),
+    ("aerospike_sdk.aio.node", "Node", aerolane.Node),
+    ("aerospike_sdk.aio.tls_builder", "TlsBuilder", aerolane.TlsBuilder),
+    ("aerospike_sdk.awaitable_context", "AwaitableContext", aerolane.AwaitableContext),
+    ("aerospike_sdk.cluster_shared", "Host", aerolane.Host),
+    ("aerospike_sdk.query_shared", "QueryHint", aerolane.QueryHint),
+    ("aerospike_sdk.sync", "TlsBuilder", aerolane.TlsBuilder),
+    ("aerospike_sdk.sync.node", "Node", aerolane.sync.Node),
+    ("aerospike_sdk.sync.background", "SyncBackgroundWriteBinBuilder", aerolane.WriteBinBuilder),
+    ("aerospike_sdk.sync.operations.batch", "SyncBatchBinBuilder", aerolane.WriteBinBuilder),
+    ("aerospike_sdk.sync.operations.query", "SyncQueryBinBuilder", aerolane.QueryBinBuilder),
+    ("aerospike_sdk.sync.operations.query", "SyncWriteBinBuilder", aerolane.WriteBinBuilder),
+    ("aerospike_sdk.sync.tls_builder", "TlsBuilder", aerolane.TlsBuilder),
     ("aerospike_sdk", "val", aerolane.val),
     ("aerospike_sdk.aio.client", "Client", aerolane.Client),
     ("aerospike_sdk.aio.cluster", "Cluster", aerolane.Cluster),
@@ -78,7 +105,7 @@ def test_each_name_is_there(module, name, ours):
 
 
 def test_a_sync_name_is_never_its_async_namesake():
-    for module in ("aerospike_sdk", "aerospike_sdk.aio.session", "aerospike_sdk.aio.operations.batch"):
+    for module in ("aerospike_sdk.aio.session", "aerospike_sdk.aio.operations.batch"):
         with pytest.raises(AttributeError, match="no counterpart"):
             _ = importlib.import_module(module).SyncSession
 

@@ -187,7 +187,7 @@ def test_steps_of_a_bin(either, session, key):
     typed = result.typed_operation_result(1)
     assert isinstance(typed, OperationResult)
     assert typed.get_int() == 4
-    with pytest.raises(TypeError, match="int, not with a str"):
+    with pytest.raises(TypeError, match="int, not str"):
         typed.get_string()
     assert "t" not in either.run(session.query(key).first()).record.bins
     assert either.run(session.query(key).bin("n").get().bin("s").get().first()).record.bins == {"n": 4, "s": "abc"}
@@ -468,7 +468,7 @@ def test_a_builder_is_executed_once(either, session, key):
     assert "executed" in repr(builder)
 
 
-def test_wrong_use_is_refused_where_it_is_said(session, key, dataset):
+def test_wrong_use_is_refused_where_it_is_said(either, session, key, dataset):
     positive = Exp.gt(Exp.int_bin("n"), Exp.int_val(0))
     wrong = [
         (lambda: session.query([]), "empty"),
@@ -519,12 +519,37 @@ def test_wrong_use_is_refused_where_it_is_said(session, key, dataset):
         lambda: session.upsert(key).expire_record_after(3),
         lambda: session.upsert(key).expire_record_at("tomorrow"),
         lambda: session.upsert(key).where(3),
+        lambda: session.query(key).bin("a").list_get("first"),
+        lambda: session.get("key") if either.kind == "sync" else either.run(session.get("key")),
         lambda: session.upsert(key).with_txn(3),
     ):
         with pytest.raises(TypeError):
             call()
     with pytest.raises(AttributeError):
         session.query(key).put({"a": 1})
+
+
+def test_what_is_no_step_says_what_to_do(session, key):
+    for call, match in (
+        (lambda: session.query(key).bin("a").list_append(1), r"writes.*session\.update"),
+        (lambda: session.upsert(key).bin("a").list_apend(1), "did you mean list_append"),
+        (lambda: session.query(key).bin("a").collect(), "lists its steps|did you mean"),
+    ):
+        with pytest.raises(AttributeError, match=match):
+            call()
+    assert not hasattr(session.query(key).bin("a"), "__array__")
+
+
+def test_behaviors_that_do_not_exist(either, session):
+    from aerolane.policy import get_behavior, get_behavior_or_default
+
+    assert get_behavior("nobody said this") is None
+    assert get_behavior_or_default("nobody said this") is Behavior.DEFAULT
+    for call in (either.client.create_session, either.client.transaction, session.session_for):
+        with pytest.raises(TypeError, match="get_behavior"):
+            call("READ_FAST")
+        with pytest.raises(TypeError, match=r"Behavior\.DEFAULT"):
+            call(5)
 
 
 def test_nothing_to_write(either, session, key):
@@ -663,6 +688,8 @@ def test_operation_results():
     assert OperationResult(True).get_int() == 1
     assert OperationResult(2).get_float() == 2.0
     assert OperationResult(None).get_float() == 0.0
+    assert OperationResult(2).get_long() == 2 and OperationResult(2).get_double() == 2.0
+    assert OperationResult(bytearray(b"b")).get_bytes() == b"b"
     assert OperationResult(3).get_bool() is True
     assert OperationResult("a").get_string() == "a"
     assert OperationResult(None).get_string() is None

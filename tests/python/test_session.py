@@ -451,7 +451,7 @@ def test_data_sets():
     assert data.id_from_digest(bytes.fromhex(digest)) == data.id("a")
     assert data.ids_from_digests(digest, digest) == [data.id("a")] * 2
     assert data.id_for_object(7) == data.id(7)
-    assert data.id_for_object(1.5) == data.id("1.5")
+    assert data.id_for_object(1.0) == data.id(1) and data.id_for_object(bytearray(b"b")) == data.id(b"b")
     assert data == DataSet("test", "users") != DataSet("test")
     assert hash(data) == hash(DataSet("test", "users"))
     assert pickle.loads(pickle.dumps(data)) == data
@@ -464,8 +464,9 @@ def test_data_sets():
     for bad in (None, 1.5, [1]):
         with pytest.raises(TypeError):
             data.id(bad)
-    with pytest.raises(TypeError):
-        data.id_for_object(None)
+    for bad in (None, 1.5, object(), [1]):
+        with pytest.raises(TypeError, match="Cannot"):
+            data.id_for_object(bad)
     with pytest.raises((TypeError, ValueError)):
         data.id_from_digest("00")
 

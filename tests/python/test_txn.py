@@ -72,11 +72,11 @@ def test_the_timeout_is_set_before_the_transaction_is_used():
         with pytest.raises(error, match="timeout"):
             Txn(timeout=wrong)
     policy = native.ReadPolicy(txn=txn)
-    with pytest.raises(exceptions.InvalidArgumentError, match="before a policy"):
-        txn.timeout = 1
-    policy.txn = None
     txn.timeout = 1
-    assert txn.timeout == 1
+    assert txn.timeout == policy.txn.timeout == 1
+    policy.txn = None
+    txn.timeout = 2
+    assert txn.timeout == 2
 
 
 @pytest.mark.parametrize("cls", POLICIES)

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::key::{Key, check_names};
 
@@ -82,15 +82,28 @@ impl DataSet {
         each(digests, |digest| self.key_of_digest(digest))
     }
 
-    /// The key of an object: of a `str`, an `int` or `bytes` itself; of another object, its text `str(obj)`.
+    /// The key of an object: a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a whole `float` (as an int).
+    ///
+    /// Raises `TypeError` for others.
     fn id_for_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if obj.is_instance_of::<PyInt>() || obj.is_instance_of::<PyString>() || obj.is_instance_of::<PyBytes>() {
             return self.key(obj);
         }
-        if obj.is_none() {
-            return Err(PyTypeError::new_err("None has no key"));
+        if let Ok(bytes) = obj.cast::<PyByteArray>() {
+            return self.key(PyBytes::new(obj.py(), &bytes.to_vec()).as_any());
         }
-        self.key(obj.str()?.as_any())
+        if let Ok(number) = obj.cast::<PyFloat>() {
+            if !number.call_method0("is_integer")?.is_truthy()? {
+                let text = format!("Cannot use float {number} as key identifier: only whole ones, as the int they are");
+                return Err(PyTypeError::new_err(text));
+            }
+            return self.key(&number.call_method0("__int__")?);
+        }
+        let kind = obj.get_type();
+        Err(PyTypeError::new_err(format!(
+            "Cannot construct a key for object of type {}: give a str, an int or bytes, such as str(obj)",
+            kind.name()?
+        )))
     }
 
     fn __repr__(&self) -> String {

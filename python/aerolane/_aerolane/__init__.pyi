@@ -186,6 +186,9 @@ from ._errors import _restore as _restore
 from ._errors import error_from_code as error_from_code
 from ._expiration import Expiration as Expiration
 from ._expression import FilterExpression as FilterExpression
+from ._expression import in_list as in_list
+from ._expression import map_keys as map_keys
+from ._expression import map_values as map_values
 from ._index import IndexBuilder as IndexBuilder
 from ._index import SyncIndexBuilder as SyncIndexBuilder
 from ._info import InfoCommands as InfoCommands
@@ -256,6 +259,7 @@ from ._session import SyncClusterDefinition as SyncClusterDefinition
 from ._session import SyncNode as SyncNode
 from ._session import SyncSession as SyncSession
 from ._session import SyncTransactionalSession as SyncTransactionalSession
+from ._session import TlsBuilder as TlsBuilder
 from ._session import TransactionalSession as TransactionalSession
 from ._session import _check_settings as _check_settings
 from ._step_policies import AdminPolicy as AdminPolicy

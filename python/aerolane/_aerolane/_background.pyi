@@ -13,7 +13,7 @@ from ._steps import WriteBinBuilder
 class _Task:
     """What all tasks have."""
 
-    def where(self, expression: FilterExpression | str, /, *params: Any) -> Self:
+    def where(self, expression: FilterExpression | str, *params: Any) -> Self:
         """Leaves records alone for which a filter is not true."""
     def filter(self, filter_obj: Filter) -> Self:
         """Changes what a secondary index finds. Once."""
@@ -23,6 +23,8 @@ class _Task:
         """Not for tasks: they have no results. Raises `TypeError`."""
     def include_missing_keys(self) -> Never:
         """Not for tasks: they have no results. Raises `TypeError`."""
+    def respond_all_keys(self) -> Never:
+        """As `include_missing_keys`: not for tasks. Raises `TypeError`."""
 
 class _Operation(_Task, _Expiring):
     """What is done with the records of a set."""

@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, final, overload
 
 from ._awaitable import Awaitable
-from ._enums import QueryDuration
+from ._call_policies import QueryPolicy
+from ._enums import QueryDuration, Replica
 from ._expression import FilterExpression
 from ._operations import BaseOperation
 from ._query import Filter, PartitionFilter
@@ -102,9 +103,11 @@ class _Defaults:
 class _Chain(_Defaults):
     """What holds for a whole chain, and for its present operation."""
 
-    def where(self, expression: FilterExpression | str, /, *params: Any) -> Self:
+    def where(self, expression: FilterExpression | str, *params: Any) -> Self:
         """Has the present operation leave records alone for which a filter is not true."""
     def include_missing_keys(self) -> Self: ...
+    def respond_all_keys(self) -> Self:
+        """As `include_missing_keys`, for code for the SDK's first versions."""
     def add_operation(self, op: BaseOperation) -> Self: ...
 
 class _Query(_Chain):
@@ -127,6 +130,18 @@ class _Query(_Chain):
     def records_per_second(self, rps: int) -> Self: ...
     def with_hint(self, hint: QueryHint) -> Self: ...
     def effective_allow_scans_with_where(self) -> bool: ...
+    def filter_expression(self, expression: FilterExpression) -> Self:
+        """As `where`, for code for the SDK's first versions."""
+    def max_records(self, max_records: int) -> Self:
+        """As `limit`, for code for the SDK's first versions."""
+    def on_partitions(self, *partition_ids: int) -> Self:
+        """Reads these partitions only, which must follow each other: for code for the SDK's first versions."""
+    def expected_duration(self, duration: QueryDuration) -> Self:
+        """How long the query is expected to take: for code for the SDK's first versions."""
+    def replica(self, replica: Replica) -> Self:
+        """Which node of a partition is asked: for code for the SDK's first versions."""
+    def with_policy(self, policy: QueryPolicy) -> Self:
+        """Takes a policy in place of what the behavior says: for code for the SDK's first versions."""
 
 class _Expiring:
     """When the records of one operation expire, and what deletes leave."""
@@ -147,6 +162,10 @@ class _WriteSegment(_Expiring, _Chain):
 
     def put(self, bins: Mapping[str, Any]) -> Self:
         """Writes bins, a dict of values by name; a value of `None` removes its bin."""
+    def set_bins(self, bins: Mapping[str, Any]) -> Self:
+        """As `put`, for code for the SDK's first versions."""
+    def increment_by(self, bin_name: str, value: float) -> Self:
+        """As `add`, for code for the SDK's first versions."""
     def bin(self, bin_name: str) -> WriteBinBuilder[Self]: ...
     def set_to(self, bin_name: str, value: Any) -> Self: ...
     def add(self, bin_name: str, value: float) -> Self: ...
@@ -157,12 +176,12 @@ class _WriteSegment(_Expiring, _Chain):
     def delete_record(self) -> Self: ...
     def touch_record(self) -> Self: ...
     def select_from(
-        self, bin_name: str, expression: FilterExpression, *, ignore_eval_failure: bool = False
+        self, bin_name: str, expression: FilterExpression | str, *, ignore_eval_failure: bool = False
     ) -> Self: ...
     def insert_from(
         self,
         bin_name: str,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -171,7 +190,7 @@ class _WriteSegment(_Expiring, _Chain):
     def update_from(
         self,
         bin_name: str,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -180,7 +199,7 @@ class _WriteSegment(_Expiring, _Chain):
     def upsert_from(
         self,
         bin_name: str,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -212,9 +231,12 @@ class QueryHint:
         query_duration: QueryDuration | None = None,
         allow_scans_with_where: bool | None = None,
         hard_hint: bool = False,
+        bin_name: str | None = None,
     ) -> Self: ...
     @property
     def index_name(self) -> str | None: ...
+    @property
+    def bin_name(self) -> str | None: ...
     @property
     def query_duration(self) -> QueryDuration | None: ...
     @property

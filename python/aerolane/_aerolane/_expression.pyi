@@ -927,3 +927,12 @@ class FilterExpression:
     ) -> FilterExpression: ...
     @staticmethod
     def exp_remove(return_type: ExpType, bin_exp: FilterExpression, ctx: Iterable[CTX] | None) -> FilterExpression: ...
+
+def in_list(value: FilterExpression, list_exp: FilterExpression) -> FilterExpression:
+    """Whether a list contains a value. Server 8.1.2 and later."""
+
+def map_keys(map_exp: FilterExpression) -> FilterExpression:
+    """The keys of a map, as a list. Server 8.1.2 and later."""
+
+def map_values(map_exp: FilterExpression) -> FilterExpression:
+    """The values of a map, as a list. Server 8.1.2 and later."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from types import ModuleType, TracebackType
-from typing import Any, NamedTuple, Self, TypeVar, final, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
@@ -40,6 +40,7 @@ from ._txn import Txn, TxnStatus
 from ._values import Key, Record, _UserKey
 
 _T = TypeVar("_T")
+_D = TypeVar("_D")
 
 @final
 class DataSet:
@@ -60,7 +61,7 @@ class DataSet:
     def ids_from_digests(self, digests: list[str] | list[bytes] | tuple[str | bytes, ...], /) -> list[Key]: ...
     @overload
     def ids_from_digests(self, *digests: str | bytes) -> list[Key]: ...
-    def id_for_object(self, obj: object) -> Key: ...
+    def id_for_object(self, obj: str | int | float | bytes | bytearray) -> Key: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -95,6 +96,12 @@ class _ClusterDefinition:
     def with_strict_config(self, strict: bool = True) -> Self: ...
     def fail_if_not_connected(self, fail: bool) -> Self: ...
     def ip_map(self, ip_map: dict[str, str]) -> Self: ...
+    def with_ip_map(self, ip_map: dict[str, str]) -> Self:
+        """As `ip_map`, for code for the SDK's first versions."""
+    def validate_cluster_name_is(self, cluster_name: str) -> Self:
+        """As `cluster_name`, for code for the SDK's first versions."""
+    def with_tls_config_of(self) -> TlsBuilder[Self]:
+        """What `with_tls_config` takes, said step by step: for code for the SDK's first versions."""
     def with_system_settings(self, settings: SystemSettings) -> Self: ...
     def with_tls_config(
         self,
@@ -107,6 +114,29 @@ class _ClusterDefinition:
         ciphers: Sequence[str] | None = None,
         for_login_only: bool = False,
     ) -> Self: ...
+
+@final
+class TlsBuilder(Generic[_D]):
+    """How connections are encrypted, said step by step: for code for the SDK's first versions."""
+
+    def tls_name(self, tls_name: str) -> Self:
+        """The name in the certificates of the nodes, where it is not the host name."""
+    def ca_file(self, ca_file: str | PathLike[str]) -> Self:
+        """A PEM file with the authorities that are trusted."""
+    def client_cert_file(self, cert_file: str | PathLike[str]) -> Self:
+        """A PEM file with the certificate of the client."""
+    def client_key_file(self, key_file: str | PathLike[str]) -> Self:
+        """A PEM file with the key of that certificate."""
+    def protocols(self, *protocols: str) -> Self:
+        """The versions of TLS that are allowed."""
+    def ciphers(self, *ciphers: str) -> Self:
+        """The cipher suites that are allowed."""
+    def for_login_only(self, for_login_only: bool = True) -> Self:
+        """Whether only the login is encrypted."""
+    def done(self) -> _D:
+        """Reads the files, and gives the definition."""
+    @classmethod
+    def __class_getitem__(cls, _item: Any) -> type[TlsBuilder[Any]]: ...
 
 @final
 class ClusterDefinition(_ClusterDefinition):
@@ -261,6 +291,7 @@ class _Connected:
 class Cluster(_Connected, _Modules):
     def create_session(self, behavior: Behavior | None = None) -> Session: ...
     def transaction(self, behavior: Behavior | None = None) -> TransactionalSession: ...
+    def create_transactional_session(self, behavior: Behavior | None = None) -> TransactionalSession: ...
     def nodes(self) -> list[Node]: ...
     def get_node(self, name: str) -> Node: ...
     @property
@@ -276,6 +307,7 @@ class Cluster(_Connected, _Modules):
 class SyncCluster(_Connected, _SyncModules):
     def create_session(self, behavior: Behavior | None = None) -> SyncSession: ...
     def transaction(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
+    def create_transactional_session(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
     def nodes(self) -> list[SyncNode]: ...
     def get_node(self, name: str) -> SyncNode: ...
     @property
@@ -296,12 +328,36 @@ class Client:
         *,
         max_error_rate: int | None = None,
         error_rate_window: int | None = None,
+        index_refresh_interval: float | None = None,
     ) -> Self: ...
     def connect(self) -> Coroutine[Any, Any, None]: ...
     def connect_blocking(self) -> None: ...
     def close_blocking(self) -> None: ...
     def create_session(self, behavior: Behavior | None = None) -> Session: ...
     def transaction_session(self, behavior: Behavior | None = None) -> TransactionalSession: ...
+    def transaction(self, behavior: Behavior | None = None) -> TransactionalSession: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module from a file of this machine."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module."""
+    def supports_query_selection(self) -> bool: ...
+    def supports_server_compiled_ael(self) -> bool: ...
     @property
     def native(self) -> NativeClient: ...
     @property
@@ -314,7 +370,19 @@ class Client:
     def query(self, keys: str, /, *more_keys: str) -> QueryBuilder: ...
     @overload
     def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> QueryBuilder: ...
-    def index(self, dataset: DataSet, /) -> IndexBuilder: ...
+    @overload
+    def index(self, dataset: DataSet, set_name: None = None, *, behavior: Behavior | None = None) -> IndexBuilder: ...
+    @overload
+    def index(self, dataset: str, set_name: str, *, behavior: Behavior | None = None) -> IndexBuilder: ...
+    @overload
+    def index(
+        self,
+        dataset: None = None,
+        set_name: str | None = None,
+        *,
+        namespace: str,
+        behavior: Behavior | None = None,
+    ) -> IndexBuilder: ...
     @property
     def is_connected(self) -> bool: ...
     def close(self) -> Coroutine[Any, Any, None]: ...
@@ -333,10 +401,35 @@ class SyncClient:
         max_error_rate: int | None = None,
         error_rate_window: int | None = None,
         current_thread_runtime: bool = False,
+        index_refresh_interval: float | None = None,
     ) -> Self: ...
     def connect(self) -> None: ...
     def create_session(self, behavior: Behavior | None = None) -> SyncSession: ...
     def create_transactional_session(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
+    def transaction(self, behavior: Behavior | None = None) -> SyncTransactionalSession: ...
+    def register_udf(
+        self,
+        body: str | bytes,
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from its source."""
+    def register_udf_from_file(
+        self,
+        client_path: str | PathLike[str],
+        server_path: str,
+        language: UDFLang | None = None,
+        *,
+        policy: AdminPolicy | None = None,
+    ) -> RegisterTask:
+        """Registers a UDF module from a file of this machine."""
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module."""
+    def supports_query_selection(self) -> bool: ...
+    def supports_server_compiled_ael(self) -> bool: ...
     @property
     def native(self) -> NativeClient: ...
     @property
@@ -349,7 +442,21 @@ class SyncClient:
     def query(self, keys: str, /, *more_keys: str) -> SyncQueryBuilder: ...
     @overload
     def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> SyncQueryBuilder: ...
-    def index(self, dataset: DataSet, /) -> SyncIndexBuilder: ...
+    @overload
+    def index(
+        self, dataset: DataSet, set_name: None = None, *, behavior: Behavior | None = None
+    ) -> SyncIndexBuilder: ...
+    @overload
+    def index(self, dataset: str, set_name: str, *, behavior: Behavior | None = None) -> SyncIndexBuilder: ...
+    @overload
+    def index(
+        self,
+        dataset: None = None,
+        set_name: str | None = None,
+        *,
+        namespace: str,
+        behavior: Behavior | None = None,
+    ) -> SyncIndexBuilder: ...
     @property
     def is_connected(self) -> bool: ...
     @property
@@ -408,8 +515,19 @@ class Session(_SessionVerbs[WriteSegmentBuilder, DataSetWriteBuilder], _Modules)
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
     def background_task(self) -> BackgroundTaskSession:
         """What the servers do with all records of a set, in the background."""
-    def index(self, dataset: DataSet, /) -> IndexBuilder:
-        """A secondary index of a data set, said step by step."""
+    @overload
+    def index(self, dataset: DataSet, set_name: None = None, *, behavior: Behavior | None = None) -> IndexBuilder: ...
+    @overload
+    def index(self, dataset: str, set_name: str, *, behavior: Behavior | None = None) -> IndexBuilder: ...
+    @overload
+    def index(
+        self,
+        dataset: None = None,
+        set_name: str | None = None,
+        *,
+        namespace: str,
+        behavior: Behavior | None = None,
+    ) -> IndexBuilder: ...
     def create_index(
         self,
         dataset: DataSet,
@@ -464,8 +582,21 @@ class SyncSession(_SessionVerbs[SyncWriteSegmentBuilder, SyncDataSetWriteBuilder
     def is_namespace_sc(self, namespace: str) -> bool: ...
     def background_task(self) -> SyncBackgroundTaskSession:
         """What the servers do with all records of a set, in the background."""
-    def index(self, dataset: DataSet, /) -> SyncIndexBuilder:
-        """A secondary index of a data set, said step by step."""
+    @overload
+    def index(
+        self, dataset: DataSet, set_name: None = None, *, behavior: Behavior | None = None
+    ) -> SyncIndexBuilder: ...
+    @overload
+    def index(self, dataset: str, set_name: str, *, behavior: Behavior | None = None) -> SyncIndexBuilder: ...
+    @overload
+    def index(
+        self,
+        dataset: None = None,
+        set_name: str | None = None,
+        *,
+        namespace: str,
+        behavior: Behavior | None = None,
+    ) -> SyncIndexBuilder: ...
     def create_index(
         self,
         dataset: DataSet,
@@ -491,6 +622,7 @@ class TransactionalSession(Session):
     def active(self) -> bool: ...
     def commit(self) -> Awaitable[TxnStatus]: ...
     def abort(self) -> Awaitable[TxnStatus]: ...
+    def rollback(self) -> Awaitable[TxnStatus]: ...
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -507,6 +639,7 @@ class SyncTransactionalSession(SyncSession):
     def active(self) -> bool: ...
     def commit(self) -> TxnStatus: ...
     def abort(self) -> TxnStatus: ...
+    def rollback(self) -> TxnStatus: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /

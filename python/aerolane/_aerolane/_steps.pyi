@@ -19,9 +19,23 @@ from ._cdt import (
 )
 from ._expression import FilterExpression
 from ._results import HllConfig
-from ._values import HLL
+from ._values import HLL, Key
 
 _P_co = TypeVar("_P_co", covariant=True)
+
+class _Verbs:
+    """The verbs of the builder that a bin came from. What they give depends on that builder: its own verbs say it to type
+    checkers.
+    """
+
+    def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def update(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def replace(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def replace_if_exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def delete(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def touch(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
 
 class _CollectionReads(Generic[_P_co]):
     """What can be read of a value."""
@@ -245,7 +259,7 @@ class _BinReads(Generic[_P_co]):
         """Reads the bin."""
     def read_as_string(self) -> _P_co:
         """Answers with an int, float, bool or bytes bin as a str. Server 8.2 and later."""
-    def select_from(self, expression: FilterExpression, *, ignore_eval_failure: bool = False) -> _P_co:
+    def select_from(self, expression: FilterExpression | str, *, ignore_eval_failure: bool = False) -> _P_co:
         """Answers with what an expression evaluates to, as a bin of this name. `ignore_eval_failure`: with
         `None` if it cannot be evaluated.
         """
@@ -289,6 +303,8 @@ class _BinWrites(Generic[_P_co]):
         """Writes a geometry, a GeoJSON text."""
     def add(self, value: float) -> _P_co:
         """Adds to an int or float bin; creates the bin if it is missing."""
+    def increment_by(self, value: float) -> _P_co:
+        """As `add`, for code written for the first versions of the SDK of Aerospike."""
     def append(self, value: str | bytes) -> _P_co:
         """Appends to a str or bytes bin; creates the bin if it is missing."""
     def prepend(self, value: str | bytes) -> _P_co:
@@ -297,7 +313,7 @@ class _BinWrites(Generic[_P_co]):
         """Removes the bin."""
     def insert_from(
         self,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -309,7 +325,7 @@ class _BinWrites(Generic[_P_co]):
         """
     def update_from(
         self,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -318,7 +334,7 @@ class _BinWrites(Generic[_P_co]):
         """Writes what an expression evaluates to, if the bin exists. Otherwise as `insert_from`."""
     def upsert_from(
         self,
-        expression: FilterExpression,
+        expression: FilterExpression | str,
         *,
         ignore_op_failure: bool = False,
         ignore_eval_failure: bool = False,
@@ -671,7 +687,7 @@ class CdtPathBuilder(Generic[_P_co]):
     def remove_matches(self) -> _P_co: ...
 
 @final
-class QueryBinBuilder(_ReadNavigation[_P_co], _BinReads[_P_co], _CollectionReads[_P_co]):
+class QueryBinBuilder(_Verbs, _ReadNavigation[_P_co], _BinReads[_P_co], _CollectionReads[_P_co]):
     """What is read of one bin. Each method adds one operation, and gives the builder back."""
 
     @classmethod
@@ -679,9 +695,15 @@ class QueryBinBuilder(_ReadNavigation[_P_co], _BinReads[_P_co], _CollectionReads
 
 @final
 class WriteBinBuilder(
+    _Verbs,
     _WriteNavigation[_P_co], _BinReads[_P_co], _BinWrites[_P_co], _CollectionReads[_P_co], _CollectionWrites[_P_co]
 ):
     """What is done with one bin. Each method adds one operation, and gives the builder back."""
 
+    def bin(self, bin_name: str) -> WriteBinBuilder[_P_co]: ...
+    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def execute(self, on_error: Any = None) -> Any: ...
+    def stream(self, on_error: Any = None) -> Any: ...
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[WriteBinBuilder[Any]]: ...

@@ -30,4 +30,4 @@ pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
 pub use stats::{ClientStats, ConnectionStats, NodeStats};
 pub use sync::{Records, SyncClient};
-pub use txn::{RecordId, namespace_of as txn_namespace};
+pub use txn::{RecordId, namespace_of as txn_namespace, set_timeout as set_txn_timeout, timeout_of as txn_timeout};

@@ -17,7 +17,7 @@ use aerolane_config::Scope;
 use arc_swap::{ArcSwap, Guard};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::errors;
 use crate::policy::enums::Named;
@@ -79,6 +79,12 @@ impl Behavior {
         self.generation.load(Ordering::Acquire)
     }
 
+    /// A setting of reads of one record.
+    fn of_reads<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let settings = Settings(*self.policies().settings(OpKind::Read, OpShape::Point, Mode::Ap));
+        Bound::new(py, settings)?.getattr(name)
+    }
+
     fn derive(slf: &Bound<'_, Self>, name: &str, patches: Vec<Patch>) -> PyResult<Py<Self>> {
         let py = slf.py();
         if name.is_empty() || registry::is_predefined(py, name)? {
@@ -89,13 +95,38 @@ impl Behavior {
     }
 }
 
+/// A behavior that is an argument.
+pub(crate) struct Given(pub(crate) Py<Behavior>);
+
+impl<'py> FromPyObject<'_, 'py> for Given {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(behavior) = value.cast::<Behavior>() {
+            return Ok(Self(behavior.to_owned().unbind()));
+        }
+        if value.is_instance_of::<PyString>() {
+            let text = format!(
+                "a behavior is a Behavior, not a str: there may be one named {}, which aerolane.policy.get_behavior(name) finds",
+                value.repr()?
+            );
+            return Err(PyTypeError::new_err(text));
+        }
+        let text = format!(
+            "a behavior is a Behavior, not {}: such as Behavior.DEFAULT, or what derive_with_changes() makes of one",
+            value.get_type().name()?
+        );
+        Err(PyTypeError::new_err(text))
+    }
+}
+
 macro_rules! derive_with_changes {
     ($($keyword:ident $scope:ident),*) => {
         #[pymethods]
         impl Behavior {
             /// The name.
             #[getter]
-            fn name(&self) -> &str {
+            pub(crate) fn name(&self) -> &str {
                 &self.name
             }
 
@@ -119,13 +150,26 @@ macro_rules! derive_with_changes {
             /// or `writes_sc`, `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or
             /// `writes_query`. Later ones win, and all of them over what the parent says.
             ///
+            /// A setting by itself (`total_timeout`, `max_retries`, ..) is one of `all`: so code for the first versions of the
+            /// SDK of Aerospike says it.
+            ///
             /// Raises `InvalidArgumentError` for an empty name and the names of predefined behaviors.
-            #[pyo3(signature = (name, *, $($keyword=None),*))]
+            #[pyo3(signature = (
+                name, *, $($keyword=None,)* total_timeout=None, socket_timeout=None, max_retries=None, retry_delay=None,
+                send_key=None, use_compression=None, compression_threshold=None
+            ))]
             #[allow(clippy::too_many_arguments)]
             fn derive_with_changes(
                 slf: &Bound<'_, Self>,
                 name: &str,
-                $($keyword: Option<Bound<'_, Settings>>),*
+                $($keyword: Option<Bound<'_, Settings>>,)*
+                total_timeout: Option<&Bound<'_, PyAny>>,
+                socket_timeout: Option<&Bound<'_, PyAny>>,
+                max_retries: Option<&Bound<'_, PyAny>>,
+                retry_delay: Option<&Bound<'_, PyAny>>,
+                send_key: Option<&Bound<'_, PyAny>>,
+                use_compression: Option<&Bound<'_, PyAny>>,
+                compression_threshold: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<Behavior>> {
                 let mut patches = Vec::new();
                 $(
@@ -133,7 +177,48 @@ macro_rules! derive_with_changes {
                         patches.push((Scope::$scope, settings.get().0));
                     }
                 )*
+                let alone = [
+                    ("total_timeout", total_timeout),
+                    ("socket_timeout", socket_timeout),
+                    ("max_retries", max_retries),
+                    ("retry_delay", retry_delay),
+                    ("send_key", send_key),
+                    ("use_compression", use_compression),
+                    ("compression_threshold", compression_threshold),
+                ];
+                settings::add_alone(slf.py(), &alone, Scope::All, &mut patches)?;
                 Self::derive(slf, name, patches)
+            }
+
+            /// Most time for a read of one record with its retries, a timedelta: of the settings of such reads, as are the four
+            /// below, for code written for the first versions of the SDK of Aerospike.
+            #[getter]
+            fn total_timeout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.of_reads(py, "total_timeout")
+            }
+
+            /// Most time for one attempt, a timedelta.
+            #[getter]
+            fn socket_timeout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.of_reads(py, "socket_timeout")
+            }
+
+            /// Most attempts after the first one.
+            #[getter]
+            fn max_retries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.of_reads(py, "max_retries")
+            }
+
+            /// Pause between two attempts, a timedelta.
+            #[getter]
+            fn retry_delay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.of_reads(py, "retry_delay")
+            }
+
+            /// Whether user keys are sent.
+            #[getter]
+            fn send_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.of_reads(py, "send_key")
             }
 
             /// The settings of a kind of call.

@@ -1,9 +1,10 @@
 //! `Settings`: what a behavior says about a kind of call. What is not set is left to others.
 
-use aerolane_config::Settings as Values;
+use aerolane_config::{Scope, Settings as Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::resolved::Patch;
 use crate::policy::kinds::{Kind, Maybe, Member, Number, Span, Switch, TouchTtl, UpTo};
 
 macro_rules! settings {
@@ -130,4 +131,28 @@ pub(super) fn text(py: Python<'_>, values: &Values) -> PyResult<String> {
         parts.push(format!("{name}={}", value.repr()?));
     }
     Ok(parts.join(", "))
+}
+
+/// Adds settings that are given one by one, where `None` leaves one out, to what is said of a scope.
+pub(super) fn add_alone(
+    py: Python<'_>,
+    given: &[(&str, Option<&Bound<'_, PyAny>>)],
+    scope: Scope,
+    patches: &mut Vec<Patch>,
+) -> PyResult<()> {
+    let fields = PyDict::new(py);
+    for (name, value) in given {
+        if let Some(value) = value {
+            fields.set_item(name, value)?;
+        }
+    }
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let alone = py.get_type::<Settings>().call((), Some(&fields))?.cast_into::<Settings>()?.get().0;
+    match patches.iter_mut().find(|(known, _)| *known == scope) {
+        Some((_, values)) => *values = values.merge(&alone),
+        None => patches.insert(0, (scope, alone)),
+    }
+    Ok(())
 }

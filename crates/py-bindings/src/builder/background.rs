@@ -305,6 +305,12 @@ macro_rules! task_methods {
                 Err(only_foreground("include_missing_keys"))
             }
 
+            /// As `include_missing_keys`: not for tasks. Raises `TypeError`.
+            fn respond_all_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().task(slf.py(), |_| ())?;
+                Err(only_foreground("respond_all_keys"))
+            }
+
             /// Starts the task; gives a handle, an `ExecuteTask`: `wait_till_complete()` of it (in code without async
             /// `wait_till_complete_blocking()`) waits until all servers are through. For asyncio, an awaitable of it.
             ///

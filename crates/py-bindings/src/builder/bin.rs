@@ -2,8 +2,9 @@
 
 use pyo3::PyTraverseError;
 use pyo3::PyVisit;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyTuple, PyType};
 
 use super::bin_target::BinTarget;
 use super::cdt::{
@@ -53,6 +54,28 @@ impl Bin {
         self.chain.lock_py_attached(py).add(py, step, ops)?;
         Ok(self.parent.bind(py).clone())
     }
+}
+
+/// Says of a name that is no step what it may have been meant to be.
+#[cold]
+pub(super) fn unknown_step(bin: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<PyErr> {
+    let (py, class) = (bin.py(), bin.get_type());
+    let kind = class.name()?;
+    let text = name.to_str()?;
+    // What asks for such names only wants to know whether they are there.
+    if text.starts_with('_') {
+        return Ok(PyAttributeError::new_err(format!("'{kind}' object has no attribute '{text}'")));
+    }
+    let hint = if bin.is_instance_of::<QueryBinBuilder>() && py.get_type::<WriteBinBuilder>().hasattr(name)? {
+        format!("it writes, and a query only reads: begin with a verb that writes, as in session.update(key).bin(..).{text}(..)")
+    } else {
+        let close = py.import("difflib")?.call_method1("get_close_matches", (name, class.dir()?, 1))?;
+        match close.get_item(0) {
+            Ok(other) => format!("did you mean {other}?"),
+            Err(_) => format!("dir({kind}) lists its steps; each gives back the builder, which has the verbs and terminals"),
+        }
+    };
+    Ok(PyAttributeError::new_err(format!("{kind} has no step '{text}': {hint}")))
 }
 
 /// Defines a class of bins.
@@ -113,6 +136,11 @@ macro_rules! bin_class {
                 visit.call(&self.0.parent)
             }
 
+            /// For names that are no steps: says what to do.
+            fn __getattr__(slf: &Bound<'_, Self>, name: &Bound<'_, PyString>) -> PyResult<Py<PyAny>> {
+                Err(unknown_step(slf.as_any(), name)?)
+            }
+
             fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
                 Ok(format!("<{} {}>", stringify!($class), self.0.name.bind(py).repr()?))
             }
@@ -150,5 +178,56 @@ map_writes!(WriteBinBuilder);
 hll_writes!(WriteBinBuilder);
 bit_writes!(WriteBinBuilder);
 string_writes!(WriteBinBuilder);
+
+/// Defines verbs that go on with the builder which the bin came from.
+macro_rules! goes_on {
+    ($class:ident: $($verb:ident),*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                /// Goes on with the next operation of the chain, as the builder does.
+                #[pyo3(signature = (keys, /, *more_keys))]
+                fn $verb<'py>(
+                    &self,
+                    py: Python<'py>,
+                    keys: &Bound<'py, PyAny>,
+                    more_keys: &Bound<'py, PyTuple>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    let all: Vec<_> = std::iter::once(keys.clone()).chain(more_keys.iter()).collect();
+                    self.0.parent.bind(py).call_method1(stringify!($verb), PyTuple::new(py, all)?)
+                }
+            )*
+        }
+    };
+}
+goes_on!(QueryBinBuilder: upsert, insert, update, replace, replace_if_exists, delete, touch, exists);
+goes_on!(
+    WriteBinBuilder: upsert, insert, update, replace, replace_if_exists, delete, touch, exists, query, execute_udf
+);
+
+#[pymethods]
+impl WriteBinBuilder {
+    /// Does something with another bin, as the builder does.
+    fn bin<'py>(&self, py: Python<'py>, bin_name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.parent.bind(py).call_method1("bin", (bin_name,))
+    }
+
+    /// Carries the chain out, as the builder does.
+    #[pyo3(signature = (on_error=None))]
+    fn execute<'py>(&self, py: Python<'py>, on_error: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        match on_error {
+            // Tasks in the background take nothing.
+            None => self.0.parent.bind(py).call_method0("execute"),
+            Some(on_error) => self.0.parent.bind(py).call_method1("execute", (on_error,)),
+        }
+    }
+
+    /// Carries the chain out, as the builder does, and gives results as the nodes answer.
+    #[pyo3(signature = (on_error=None))]
+    fn stream<'py>(&self, py: Python<'py>, on_error: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.parent.bind(py).call_method1("stream", (on_error,))
+    }
+}
+
 navigations!(QueryBinBuilder => CdtReadBuilder, CdtReadInvertableBuilder);
 navigations!(WriteBinBuilder => CdtWriteBuilder, CdtWriteInvertableBuilder);

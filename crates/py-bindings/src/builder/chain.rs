@@ -238,7 +238,14 @@ pub(super) fn expression(
         let text = "parameters go with a filter that is a text; a FilterExpression has its values inside";
         return Err(errors::invalid_argument(py, text));
     }
-    Ok(value.extract::<Exp>()?.to_core())
+    let Ok(exp) = value.extract::<Exp>() else {
+        let text = format!(
+            "a condition is a FilterExpression or a text such as \"$.age > 30\", not {}",
+            value.get_type().name()?
+        );
+        return Err(PyTypeError::new_err(text));
+    };
+    Ok(exp.to_core())
 }
 
 /// The text of a filter of a query of a data set, which an index may serve.

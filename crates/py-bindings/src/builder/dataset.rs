@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aerolane::client::RawQuery;
 use aerolane_wire::message::{field, info1};
-use aerospike_core::QueryPolicy;
+use aerospike_core::{QueryDuration, QueryPolicy, Replica};
 use aerospike_core::expressions::Expression;
 use pyo3::prelude::*;
 
@@ -35,6 +35,10 @@ pub(super) struct Query {
     pub(super) chunk_size: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) records_per_second: Option<u32>,
+    pub(super) duration: Option<QueryDuration>,
+    pub(super) replica: Option<Replica>,
+    /// In place of the policy of the behavior.
+    pub(super) given: Option<Arc<QueryPolicy>>,
 }
 
 impl Query {
@@ -52,6 +56,9 @@ impl Query {
             chunk_size: None,
             limit: None,
             records_per_second: None,
+            duration: None,
+            replica: None,
+            given: None,
         }
     }
 
@@ -69,6 +76,12 @@ impl Query {
             return Err(errors::invalid_argument(py, text));
         }
         self.ops.add(py, ops)
+    }
+
+    /// The most records in all; `None`: all there are.
+    pub(super) fn most(&self) -> Option<u64> {
+        let of_policy = self.given.as_ref().map(|policy| policy.max_records).filter(|most| *most > 0);
+        self.limit.or(of_policy)
     }
 
     /// What its requests say.
@@ -127,12 +140,18 @@ impl Query {
         }
     }
 
-    /// A policy with what was said here.
-    pub(super) fn policy(&self, mut policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
+    /// The policy that was given, or else that of the behavior, with what was said here.
+    pub(super) fn policy(&self, policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
+        let mut policy = self.given.clone().unwrap_or(policy);
         let changed = Arc::make_mut(&mut policy);
-        changed.base_policy.filter_expression = self.filter_expression.as_deref().cloned().or(default_filter);
-        if let Some(duration) = self.hint.as_ref().and_then(QueryHint::duration) {
+        if let Some(filter) = self.filter_expression.as_deref().cloned().or(default_filter) {
+            changed.base_policy.filter_expression = Some(filter);
+        }
+        if let Some(duration) = self.duration.or_else(|| self.hint.as_ref().and_then(QueryHint::duration)) {
             changed.expected_duration = duration;
+        }
+        if let Some(replica) = self.replica {
+            changed.base_policy.replica = replica;
         }
         if let Some(rate) = self.records_per_second {
             changed.records_per_second = rate;

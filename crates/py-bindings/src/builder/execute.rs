@@ -594,8 +594,8 @@ fn dataset(
     let mut policy = query.policy(context.query(query.namespace()), chain.default_filter());
     let most = match gives {
         // One record of all would do: one of each node cannot be told from it.
-        Gives::First | Gives::FirstOrRaise => query.limit.or(Some(1)),
-        Gives::Stream | Gives::Live => query.chunk_size.or(query.limit),
+        Gives::First | Gives::FirstOrRaise => query.most().or(Some(1)),
+        Gives::Stream | Gives::Live => query.chunk_size.or(query.most()),
     };
     Arc::make_mut(&mut policy).max_records = most.unwrap_or(0);
     let filter = match &query.partitions {
@@ -614,7 +614,7 @@ fn dataset(
     };
     let (again, partitions) = (Arc::clone(core), filter.clone_ref(py));
     if matches!(gives, Gives::Stream | Gives::Live) {
-        let (chunk_size, limit) = (query.chunk_size, query.limit);
+        let (chunk_size, limit) = (query.chunk_size, query.most());
         let twin = query::read_planned(py, core, planned, filter.bind(py), move |py, records, asked, policy| {
             let chunks = Chunks::new(again, asked, policy, partitions, chunk_size, limit);
             surface.stream(py, Source::Records(Box::new(chunks.with(py, records))))

@@ -44,7 +44,7 @@ pub(super) fn at(when: &Bound<'_, PyAny>) -> PyResult<Expiration> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
     let seconds = timestamp - now;
     if !(1.0..=MOST_SECONDS as f64).contains(&seconds) {
-        let text = format!("when is {when}, it must be 1 second to ten years in the future");
+        let text = format!("when must be in the future, by 1 second to ten years: {when}");
         return Err(errors::invalid_argument(when.py(), text));
     }
     Ok(Expiration::Seconds(seconds as u32))

@@ -15,15 +15,19 @@ use crate::query::filter::MAX_INDEX_NAME;
 /// What a query of a data set prefers: `session.query(dataset).where("$.age > 30").with_hint(QueryHint(index_name="age_idx"))`.
 ///
 /// `index_name`: the secondary index that serves the text of `where()`, if it can. `hard_hint`: the query fails if it cannot.
+/// `bin_name`: in place of it, the bin whose indexes are preferred.
 /// `query_duration`: whether a `LONG` or a `SHORT` query is expected (`QueryDuration`). `allow_scans_with_where`: whether the
 /// query may read all records of the set when no index serves the text; `None`: as the behavior says. Immutable.
 ///
-/// Raises `InvalidArgumentError` (a `ValueError`) for a `hard_hint` without `index_name`, `TypeError` for a value of a wrong type.
+/// Raises `InvalidArgumentError` (a `ValueError`) for a `hard_hint` without `index_name` and for both names,
+/// `TypeError` for a value of a wrong type.
 #[pyclass(frozen, eq, hash, module = "aerolane")]
 #[derive(Debug, Clone)]
 pub(crate) struct QueryHint {
     #[pyo3(get)]
     pub(super) index_name: Option<String>,
+    #[pyo3(get)]
+    pub(super) bin_name: Option<String>,
     duration: Option<QueryDuration>,
     #[pyo3(get)]
     pub(super) allow_scans_with_where: Option<bool>,
@@ -38,8 +42,8 @@ impl QueryHint {
     }
 
     /// What hints are compared by: durations are no `Eq`.
-    fn identity(&self) -> (&Option<String>, Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
-        (&self.index_name, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
+    fn identity(&self) -> (&Option<String>, &Option<String>, Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
+        (&self.index_name, &self.bin_name, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
     }
 }
 
@@ -60,16 +64,22 @@ impl Hash for QueryHint {
 #[pymethods]
 impl QueryHint {
     #[new]
-    #[pyo3(signature = (*, index_name=None, query_duration=None, allow_scans_with_where=None, hard_hint=false))]
+    #[pyo3(signature = (*, index_name=None, query_duration=None, allow_scans_with_where=None, hard_hint=false, bin_name=None))]
     fn new(
         py: Python<'_>,
         index_name: Option<&Bound<'_, PyAny>>,
         query_duration: Option<&Bound<'_, PyAny>>,
         allow_scans_with_where: Option<&Bound<'_, PyAny>>,
         hard_hint: bool,
+        bin_name: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let none = py.None().into_bound(py);
         let index_name = <Text as Kind<Option<String>>>::set(index_name.unwrap_or(&none), "index_name")?;
+        let bin_name = <Text as Kind<Option<String>>>::set(bin_name.unwrap_or(&none), "bin_name")?;
+        if bin_name.is_some() && index_name.is_some() {
+            let text = "index_name and bin_name are mutually exclusive: a hint names an index, or a bin that has some";
+            return Err(errors::invalid_argument(py, text));
+        }
         let duration: Option<QueryDuration> = Maybe::<Member>::set(query_duration.unwrap_or(&none), "query_duration")?;
         let allow_scans_with_where =
             Maybe::<Switch>::set(allow_scans_with_where.unwrap_or(&none), "allow_scans_with_where")?;
@@ -83,7 +93,7 @@ impl QueryHint {
             let text = "hard_hint requires index_name: it says which index the query must use";
             return Err(errors::invalid_argument(py, text));
         }
-        Ok(Self { index_name, duration, allow_scans_with_where, hard_hint })
+        Ok(Self { index_name, bin_name, duration, allow_scans_with_where, hard_hint })
     }
 
     /// How long the query is expected to take, a `QueryDuration`; `None`: as the policy says.
@@ -98,6 +108,7 @@ impl QueryHint {
         fields.set_item("query_duration", self.query_duration(py)?)?;
         fields.set_item("allow_scans_with_where", self.allow_scans_with_where)?;
         fields.set_item("hard_hint", self.hard_hint)?;
+        fields.set_item("bin_name", &self.bin_name)?;
         Ok((PyTuple::empty(py), fields))
     }
 
@@ -110,8 +121,12 @@ impl QueryHint {
         };
         let allow = repr(self.allow_scans_with_where.into_pyobject(py)?)?;
         let hard = if self.hard_hint { "True" } else { "False" };
+        let bin = match &self.bin_name {
+            Some(name) => format!(", bin_name={}", repr(name.into_pyobject(py)?.into_any())?),
+            None => String::new(),
+        };
         Ok(format!(
-            "QueryHint(index_name={name}, query_duration={duration}, allow_scans_with_where={allow}, hard_hint={hard})"
+            "QueryHint(index_name={name}, query_duration={duration}, allow_scans_with_where={allow}, hard_hint={hard}{bin})"
         ))
     }
 }

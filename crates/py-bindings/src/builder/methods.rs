@@ -6,7 +6,7 @@ macro_rules! row_methods {
         #[pymethods]
         impl $class {
             /// The filter of all operations that have none of their own: as `where` takes it.
-            #[pyo3(signature = (expression, /, *params))]
+            #[pyo3(signature = (expression, *params))]
             fn default_where<'py>(
                 slf: Bound<'py, Self>,
                 expression: &Bound<'py, PyAny>,
@@ -183,7 +183,7 @@ macro_rules! conditional {
             /// each operation.
             ///
             /// Raises `AelParseException` for a text that is none, or that needs a newer server than the cluster has.
-            #[pyo3(signature = (expression, /, *params))]
+            #[pyo3(signature = (expression, *params))]
             fn r#where<'py>(
                 slf: Bound<'py, Self>,
                 expression: &Bound<'py, PyAny>,

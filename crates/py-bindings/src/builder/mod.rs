@@ -7,6 +7,7 @@
 //! * [`surface`], [`methods`]: the classes, for asyncio and for code without it; [`bin`], [`cdt`], [`steps`]: what is done with bins
 //! * [`bin_target`]: the bin and the servers that an operation is for
 //! * [`rows`]: rows of a table as records
+//! * [`early`]: the names that the first versions of the SDK had for some of it
 //! * [`background`]: what the servers do with all records of a set, in the background
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
 //!   of a [`selection`] and a [`hint`]
@@ -22,6 +23,7 @@ mod cdt;
 mod chain;
 pub(crate) mod context;
 mod dataset;
+mod early;
 mod execute;
 mod expiration;
 mod hint;

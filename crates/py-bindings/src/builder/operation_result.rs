@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 /// What an operation answered. The methods give it as one type, and raise `TypeError` if it is of another one.
 #[pyclass(frozen, module = "aerolane")]
@@ -28,7 +28,7 @@ impl OperationResult {
             return Ok(Some(value.clone()));
         }
         let kind = value.get_type();
-        Err(PyTypeError::new_err(format!("the operation answered with {}, not with {wanted}", kind.name()?)))
+        Err(PyTypeError::new_err(format!("the operation answered with {}, not {wanted}", kind.name()?)))
     }
 }
 
@@ -47,7 +47,7 @@ impl OperationResult {
 
     /// An int: 0 where the operation has nothing to say, 0 or 1 for a bool.
     fn get_int<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.maybe(py, "an int", PyAnyMethods::is_instance_of::<PyInt>)? {
+        match self.maybe(py, "int", PyAnyMethods::is_instance_of::<PyInt>)? {
             None => Ok(0_i32.into_pyobject(py)?.into_any()),
             Some(truth) if truth.is_instance_of::<PyBool>() => {
                 Ok(i32::from(truth.is_truthy()?).into_pyobject(py)?.into_any())
@@ -59,32 +59,47 @@ impl OperationResult {
     /// A float: 0.0 where the operation has nothing to say; an int becomes a float.
     fn get_float(&self, py: Python<'_>) -> PyResult<f64> {
         let fits = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>();
-        self.maybe(py, "a float", fits)?.map_or(Ok(0.0), |number| number.extract())
+        self.maybe(py, "float", fits)?.map_or(Ok(0.0), |number| number.extract())
     }
 
     /// A bool: `False` where the operation has nothing to say; an int other than 0 is true.
     fn get_bool(&self, py: Python<'_>) -> PyResult<bool> {
-        self.maybe(py, "a bool", PyAnyMethods::is_instance_of::<PyInt>)?.map_or(Ok(false), |value| value.is_truthy())
+        self.maybe(py, "bool", PyAnyMethods::is_instance_of::<PyInt>)?.map_or(Ok(false), |value| value.is_truthy())
     }
 
     /// A str, or `None`.
     fn get_string<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a str", PyAnyMethods::is_instance_of::<PyString>)
+        self.maybe(py, "str", PyAnyMethods::is_instance_of::<PyString>)
     }
 
-    /// Bytes, or `None`.
+    /// Bytes, or `None`; a bytearray becomes bytes.
     fn get_bytes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "bytes", PyAnyMethods::is_instance_of::<PyBytes>)
+        let fits = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
+        let found = self.maybe(py, "bytes", fits)?;
+        Ok(found.map(|value| match value.cast::<PyByteArray>() {
+            Ok(bytes) => PyBytes::new(py, &bytes.to_vec()).into_any(),
+            Err(_) => value,
+        }))
+    }
+
+    /// As `get_int`, for code written for the first versions of the SDK of Aerospike.
+    fn get_long<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.get_int(py)
+    }
+
+    /// As `get_float`, for code written for the first versions of the SDK of Aerospike.
+    fn get_double(&self, py: Python<'_>) -> PyResult<f64> {
+        self.get_float(py)
     }
 
     /// A list, or `None`.
     fn get_list<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a list", PyAnyMethods::is_instance_of::<PyList>)
+        self.maybe(py, "list", PyAnyMethods::is_instance_of::<PyList>)
     }
 
     /// A dict, or `None`.
     fn get_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.maybe(py, "a dict", PyAnyMethods::is_instance_of::<PyDict>)
+        self.maybe(py, "dict", PyAnyMethods::is_instance_of::<PyDict>)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {

@@ -52,7 +52,7 @@ impl Wanted {
         let fits = |one: &&Listed| one.readable && one.namespace == self.names.0 && one.set.as_ref() == set;
         let indexes: Vec<_> = listed.iter().filter(fits).map(|one| one.index.clone()).collect();
         let named = self.hint.as_ref().and_then(|hint| hint.index_name.as_deref());
-        let hint = Hint { index: named, bin: None };
+        let hint = Hint { index: named, bin: self.hint.as_ref().and_then(|hint| hint.bin_name.as_deref()) };
         let selection = select::select(&self.text.text, &self.text.params, &indexes, hint, self.server);
         let selection = selection.map_err(|error| Error::invalid_argument(error.to_string()))?;
         let explanation = selection.explain().to_owned();

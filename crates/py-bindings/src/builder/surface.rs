@@ -12,6 +12,7 @@ use super::bin_target::BinTarget;
 use super::chain::{self, Chain, Cut, Keys, Membership, Projection, Shared, Target, expression, named, spent};
 use super::context::Context;
 use super::dataset::Query;
+use super::early::{self, early_chain, early_query, early_segment};
 use super::execute::{Gives, execute};
 use super::hint::QueryHint;
 use super::methods::{chain_methods, conditional, durable, expiring, expression_writes, row_methods};
@@ -25,6 +26,8 @@ use crate::core::ClientCore;
 use crate::door::door;
 use crate::key::Key;
 use crate::operation::BaseOperation;
+use crate::policy::QueryPolicy;
+use crate::policy::enums::Named;
 use crate::policy::kinds::whole_number;
 use crate::query::PartitionFilter;
 use crate::query::filter::Filter;
@@ -160,7 +163,7 @@ macro_rules! builders {
         #[pymethods]
         impl $rows {
             /// Adds a row: the user key of its record, and a value for each bin (`None` removes it).
-            #[pyo3(signature = (identifier, /, *values))]
+            #[pyo3(signature = (identifier, *values))]
             fn row<'py>(
                 slf: Bound<'py, Self>,
                 identifier: &Bound<'py, PyAny>,
@@ -443,6 +446,9 @@ macro_rules! builders {
         verbs!($udf => Bound<'py, $segment>);
         chain_methods!($udf, $surface);
         expiring!($udf);
+        early_query!($query);
+        early_segment!($segment);
+        early_chain!($udf);
 
         #[pymethods]
         impl $query {

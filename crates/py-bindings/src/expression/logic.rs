@@ -6,6 +6,7 @@ use pyo3::types::PyString;
 use super::part::{Bare, Binary, Exp, Exps, Scope, definition, list};
 use super::table::expressions;
 use crate::cdt::Flags;
+use crate::expression::FilterExpression;
 use crate::value;
 
 const UNKNOWN: u8 = 0;
@@ -85,4 +86,22 @@ expressions! {
     unknown() = list(&[&UNKNOWN]);
     /// An int, float, bool or bytes as a str. Server 8.2 and later.
     to_string(src: Exp) = list(&[&TO_STRING, &src]);
+}
+
+/// Whether a list contains a value: as `FilterExpression.in_list`. Server 8.1.2 and later.
+#[pyfunction]
+pub(super) fn in_list(value: Exp, list_exp: Exp) -> PyResult<FilterExpression> {
+    FilterExpression::in_list(value, list_exp)
+}
+
+/// The keys of a map, as a list: as `FilterExpression.map_keys`. Server 8.1.2 and later.
+#[pyfunction]
+pub(super) fn map_keys(map_exp: Exp) -> PyResult<FilterExpression> {
+    FilterExpression::map_keys(map_exp)
+}
+
+/// The values of a map, as a list: as `FilterExpression.map_values`. Server 8.1.2 and later.
+#[pyfunction]
+pub(super) fn map_values(map_exp: Exp) -> PyResult<FilterExpression> {
+    FilterExpression::map_values(map_exp)
 }

@@ -134,5 +134,8 @@ impl FilterExpression {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<FilterExpression>()
+    module.add_class::<FilterExpression>()?;
+    module.add_function(wrap_pyfunction!(logic::in_list, module)?)?;
+    module.add_function(wrap_pyfunction!(logic::map_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(logic::map_values, module)?)
 }

@@ -285,6 +285,11 @@ macro_rules! builder {
                 Self::told(slf, |plan, py| plan.kind(py, kind))
             }
 
+            /// As `integer`, for code written for the first versions of the SDK of Aerospike.
+            fn numeric(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                Self::integer(slf)
+            }
+
             /// The index holds strs.
             fn string(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::told(slf, |plan, py| plan.kind(py, IndexType::String))

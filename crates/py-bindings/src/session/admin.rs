@@ -11,7 +11,7 @@ macro_rules! modules {
             /// Raises `InvalidArgumentError` for an empty source or one beyond 1 MiB, and for a name that no module can have;
             /// `UdfError` or another `AerospikeError` when the servers refuse the module.
             #[pyo3(signature = (body, server_path, language=None, *, policy=None))]
-            fn register_udf(
+            pub(in crate::session) fn register_udf(
                 &self,
                 py: Python<'_>,
                 body: &Bound<'_, PyAny>,
@@ -30,7 +30,7 @@ macro_rules! modules {
             ///
             /// Raises `OSError` (`FileNotFoundError`, ..) when the file cannot be read.
             #[pyo3(signature = (client_path, server_path, language=None, *, policy=None))]
-            fn register_udf_from_file(
+            pub(in crate::session) fn register_udf_from_file(
                 &self,
                 py: Python<'_>,
                 client_path: &Bound<'_, PyAny>,
@@ -69,7 +69,7 @@ macro_rules! modules {
             /// Removes a UDF module; gives a `UdfRemoveTask`. One that is not there is no error. For asyncio, an awaitable
             /// of the task.
             #[pyo3(signature = (server_path, *, policy=None))]
-            fn remove_udf(
+            pub(in crate::session) fn remove_udf(
                 &self,
                 py: Python<'_>,
                 server_path: &Bound<'_, PyAny>,
@@ -103,9 +103,21 @@ macro_rules! indexes {
         #[pymethods]
         impl $class {
             /// A secondary index of a data set, said step by step: an `IndexBuilder`.
-            #[pyo3(signature = (dataset, /))]
-            pub(in crate::session) fn index(&self, dataset: &Bound<'_, DataSet>) -> $builder {
-                $builder::of(&self.0.0, dataset)
+            ///
+            /// Code for the first versions of the SDK of Aerospike may give `dataset` by name, or the names of a namespace and a
+            /// set: `index("test", "users")`.
+            #[pyo3(signature = (dataset=None, set_name=None, *, namespace=None, behavior=None))]
+            pub(in crate::session) fn index(
+                &self,
+                py: Python<'_>,
+                dataset: Option<&Bound<'_, PyAny>>,
+                set_name: Option<&Bound<'_, PyAny>>,
+                namespace: Option<&Bound<'_, PyAny>>,
+                behavior: Option<&Bound<'_, Behavior>>,
+            ) -> PyResult<$builder> {
+                // An index is the same whatever the behavior.
+                let _ = behavior;
+                Ok($builder::of(&self.0.0, &dataset_of(py, "index", dataset, set_name, namespace)?))
             }
 
             /// Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression` evaluates

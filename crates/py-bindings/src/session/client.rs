@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
-use crate::behavior::Behavior;
+use crate::behavior::{Behavior, Given};
 use crate::builder::context::Context;
 use crate::builder::surface::{QueryBuilder, SyncQueryBuilder};
 use crate::client::thread::in_thread;
@@ -159,12 +159,24 @@ impl Door {
     }
 }
 
+/// Checks an argument of the first versions of the SDK of Aerospike, which asks for the indexes of a cluster so often. Here
+/// they are asked for when a query needs them.
+fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
+    match seconds {
+        Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
+            Err(errors::invalid_argument(py, &format!("index_refresh_interval is {seconds}, it must be 0 or more seconds")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A client for asyncio: `async with Client("localhost:3000") as client`.
 ///
 /// In a forked child it is not connected: connect it there anew.
 ///
 /// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
-/// `max_error_rate`, `error_rate_window`: go before what the policy says.
+/// `max_error_rate`, `error_rate_window`: go before what the policy says. `index_refresh_interval` is accepted for code written
+/// for the first versions of the SDK of Aerospike: here the indexes of a cluster are asked for when a query needs them.
 ///
 /// Raises `InvalidArgumentError` for seeds that are no addresses.
 #[pyclass(frozen, weakref, module = "aerolane")]
@@ -173,14 +185,16 @@ pub(crate) struct Client(Arc<Door>);
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None))]
+    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None, index_refresh_interval=None))]
     fn new(
         py: Python<'_>,
         seeds: String,
         policy: Option<&Bound<'_, ClientPolicy>>,
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
+        index_refresh_interval: Option<f64>,
     ) -> PyResult<Self> {
+        check_interval(py, index_refresh_interval)?;
         Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window)?)))
     }
 
@@ -210,10 +224,9 @@ impl Client {
     fn transaction_session(
         &self,
         py: Python<'_>,
-        behavior: Option<Py<Behavior>>,
+        behavior: Option<Given>,
     ) -> PyResult<Py<TransactionalSession>> {
-        let context = self.0.context(py, behavior)?;
-        TransactionalSession::of(py, &context)
+        self.transaction(py, behavior)
     }
 
     /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
@@ -257,7 +270,10 @@ pub(crate) struct SyncClient {
 #[pymethods]
 impl SyncClient {
     #[new]
-    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None, current_thread_runtime=false))]
+    #[pyo3(signature = (
+        seeds, policy=None, *, max_error_rate=None, error_rate_window=None, current_thread_runtime=false,
+        index_refresh_interval=None
+    ))]
     fn new(
         py: Python<'_>,
         seeds: String,
@@ -265,7 +281,9 @@ impl SyncClient {
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
         current_thread_runtime: bool,
+        index_refresh_interval: Option<f64>,
     ) -> PyResult<Self> {
+        check_interval(py, index_refresh_interval)?;
         Ok(Self { door: Door::new(py, seeds, policy, max_error_rate, error_rate_window)?, current_thread_runtime })
     }
 
@@ -281,10 +299,20 @@ impl SyncClient {
     fn create_transactional_session(
         &self,
         py: Python<'_>,
-        behavior: Option<Py<Behavior>>,
+        behavior: Option<Given>,
     ) -> PyResult<Py<SyncTransactionalSession>> {
-        let context = self.door.context(py, behavior)?;
-        SyncTransactionalSession::of(py, &context)
+        self.transaction(py, behavior)
+    }
+
+    /// Removes all records of a set: as `truncate` of a session.
+    #[pyo3(signature = (dataset, before_nanos=None))]
+    fn truncate(
+        &self,
+        py: Python<'_>,
+        dataset: &Bound<'_, DataSet>,
+        before_nanos: Option<i64>,
+    ) -> PyResult<Py<PyAny>> {
+        self.create_session(py, None)?.truncate(py, dataset, before_nanos)
     }
 
     /// As it was given.
@@ -316,15 +344,15 @@ impl SyncClient {
 
 /// What both clients have, written once: `$door` is the field of their door.
 macro_rules! door_methods {
-    ($client:ident . $door:tt, $session:ident, $query:ident, $index:ident) => {
+    ($client:ident . $door:tt, $session:ident, $transactional:ident, $query:ident, $index:ident) => {
         #[pymethods]
         impl $client {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
-                self.$door.session(py, behavior).map($session)
+            fn create_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<$session> {
+                self.$door.session(py, behavior.map(|given| given.0)).map($session)
             }
 
             /// The native client, on the same connections. Closing one closes both.
@@ -358,9 +386,74 @@ macro_rules! door_methods {
             /// Creates and drops a secondary index of a data set: as `index` of a session.
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
-            #[pyo3(signature = (dataset, /))]
-            fn index(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>) -> PyResult<$index> {
-                Ok(self.create_session(py, None)?.index(dataset))
+            #[pyo3(signature = (dataset=None, set_name=None, *, namespace=None, behavior=None))]
+            fn index(
+                &self,
+                py: Python<'_>,
+                dataset: Option<&Bound<'_, PyAny>>,
+                set_name: Option<&Bound<'_, PyAny>>,
+                namespace: Option<&Bound<'_, PyAny>>,
+                behavior: Option<&Bound<'_, Behavior>>,
+            ) -> PyResult<$index> {
+                self.create_session(py, None)?.index(py, dataset, set_name, namespace, behavior)
+            }
+
+            /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
+            /// context manager, which commits at its end.
+            ///
+            /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+            #[pyo3(signature = (behavior=None))]
+            fn transaction(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
+                $transactional::of(py, &*self.$door.context(py, behavior.map(|given| given.0))?)
+            }
+
+            /// Registers a UDF module from its source: as `register_udf` of a session.
+            #[pyo3(signature = (body, server_path, language=None, *, policy=None))]
+            fn register_udf(
+                &self,
+                py: Python<'_>,
+                body: &Bound<'_, PyAny>,
+                server_path: &Bound<'_, PyAny>,
+                language: Option<&Bound<'_, PyAny>>,
+                policy: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.create_session(py, None)?.register_udf(py, body, server_path, language, policy)
+            }
+
+            /// Registers a UDF module from a file: as `register_udf_from_file` of a session.
+            #[pyo3(signature = (client_path, server_path, language=None, *, policy=None))]
+            fn register_udf_from_file(
+                &self,
+                py: Python<'_>,
+                client_path: &Bound<'_, PyAny>,
+                server_path: &Bound<'_, PyAny>,
+                language: Option<&Bound<'_, PyAny>>,
+                policy: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.create_session(py, None)?.register_udf_from_file(py, client_path, server_path, language, policy)
+            }
+
+            /// Removes a UDF module: as `remove_udf` of a session.
+            #[pyo3(signature = (server_path, *, policy=None))]
+            fn remove_udf(
+                &self,
+                py: Python<'_>,
+                server_path: &Bound<'_, PyAny>,
+                policy: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.create_session(py, None)?.remove_udf(py, server_path, policy)
+            }
+
+            /// Whether all nodes select the index of a query themselves (8.2).
+            fn supports_query_selection(&self, py: Python<'_>) -> PyResult<bool> {
+                let oldest = super::cluster::oldest(py, &*self.$door.core()?)?;
+                Ok(oldest.is_some_and(|version| version.supports_query_selection()))
+            }
+
+            /// Whether all nodes compile expression text themselves (8.2).
+            fn supports_server_compiled_ael(&self, py: Python<'_>) -> PyResult<bool> {
+                let oldest = super::cluster::oldest(py, &*self.$door.core()?)?;
+                Ok(oldest.is_some_and(|version| version.supports_server_compiled_ael()))
             }
 
             /// Whether the client is connected and knows an active node.
@@ -372,5 +465,5 @@ macro_rules! door_methods {
     };
 }
 
-door_methods!(Client.0, Session, QueryBuilder, IndexBuilder);
-door_methods!(SyncClient.door, SyncSession, SyncQueryBuilder, SyncIndexBuilder);
+door_methods!(Client.0, Session, TransactionalSession, QueryBuilder, IndexBuilder);
+door_methods!(SyncClient.door, SyncSession, SyncTransactionalSession, SyncQueryBuilder, SyncIndexBuilder);

@@ -9,7 +9,7 @@ use super::admin::modules;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
-use crate::behavior::Behavior;
+use crate::behavior::Given;
 use crate::builder::context::Context;
 use crate::builder::surface::Surface;
 use crate::client::{self, NodeRef, Version, node_class};
@@ -44,7 +44,7 @@ node_class! {
 }
 
 /// The oldest version of the active nodes.
-fn oldest(py: Python<'_>, core: &ClientCore) -> PyResult<Option<Version>> {
+pub(super) fn oldest(py: Python<'_>, core: &ClientCore) -> PyResult<Option<Version>> {
     core.check(py)?;
     Ok(core.raw.asynchronous().nodes().iter().map(|node| Version::of(node)).min())
 }
@@ -71,18 +71,28 @@ macro_rules! cluster_class {
         impl $class {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<$session> {
+            fn create_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<$session> {
                 self.core.check_open(py)?;
-                Common::new(py, &self.core, behavior).map($session)
+                Common::new(py, &self.core, behavior.map(|given| given.0)).map($session)
             }
 
             /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
             /// context manager, which commits at its end.
             #[pyo3(signature = (behavior=None))]
-            fn transaction(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Py<$transactional>> {
+            fn transaction(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
                 self.core.check_open(py)?;
-                let context = Context::new(py, &self.core, behavior, None)?;
+                let context = Context::new(py, &self.core, behavior.map(|given| given.0), None)?;
                 $transactional::of(py, &context)
+            }
+
+            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            #[pyo3(signature = (behavior=None))]
+            fn create_transactional_session(
+                &self,
+                py: Python<'_>,
+                behavior: Option<Given>,
+            ) -> PyResult<Py<$transactional>> {
+                self.transaction(py, behavior)
             }
 
             /// The cluster's name as its nodes report it, or `None`.

@@ -12,6 +12,7 @@ use super::cluster::SyncCluster;
 use super::connector::Connector;
 use super::host::{DEFAULT_PORT, Host};
 use super::seeds::Seeds;
+use super::tls_builder::TlsBuilder;
 use crate::errors;
 use crate::policy::enums::{AuthKind, Named};
 use crate::policy::{ClientPolicy, TlsConfig};
@@ -65,6 +66,11 @@ impl ClusterDefinitionBase {
         password: Option<&str>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
+        let (mode, user_name, password) = match user_name {
+            // Such as from an environment variable that is not set.
+            Some("") => (AuthKind::None, None, None),
+            _ => (mode, user_name, password),
+        };
         slf.get().policy.bind(py).call_method1("set_auth_mode", (mode.to_python(py)?, user_name, password))?;
         Ok(slf)
     }
@@ -88,7 +94,7 @@ impl ClusterDefinitionBase {
         Self::set(slf, "application_id", app_id)
     }
 
-    /// Logs in with a user and a password that the cluster knows.
+    /// Logs in with a user and a password that the cluster knows; an empty user name: without logging in.
     fn with_native_credentials<'py>(
         slf: Bound<'py, Self>,
         user_name: &str,
@@ -158,6 +164,22 @@ impl ClusterDefinitionBase {
     /// Addresses that the nodes give, and those to use in their place.
     fn ip_map<'py>(slf: Bound<'py, Self>, ip_map: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
         Self::set(slf, "ip_map", ip_map)
+    }
+
+    /// As `cluster_name`, for code written for the first versions of the SDK of Aerospike.
+    fn validate_cluster_name_is<'py>(slf: Bound<'py, Self>, cluster_name: &str) -> PyResult<Bound<'py, Self>> {
+        Self::cluster_name(slf, cluster_name)
+    }
+
+    /// As `ip_map`, for code written for the first versions of the SDK of Aerospike.
+    fn with_ip_map<'py>(slf: Bound<'py, Self>, ip_map: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
+        Self::ip_map(slf, ip_map)
+    }
+
+    /// What `with_tls_config` takes, said step by step, for code written for the first versions of the SDK of Aerospike:
+    /// a `TlsBuilder`, whose `done()` gives this definition.
+    fn with_tls_config_of(slf: Bound<'_, Self>) -> TlsBuilder {
+        TlsBuilder::of(slf.into_any().unbind())
     }
 
     /// Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker, transactions and

@@ -15,6 +15,7 @@ mod retrying;
 mod seeds;
 #[allow(clippy::module_inception)] // a session is what it defines
 mod session;
+mod tls_builder;
 mod transaction;
 
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<client::Client>()?;
     module.add_class::<client::SyncClient>()?;
     module.add_class::<definition::ClusterDefinition>()?;
+    module.add_class::<tls_builder::TlsBuilder>()?;
     module.add_class::<awaitable::AwaitableContext>()?;
     module.add_class::<cluster::Cluster>()?;
     module.add_class::<cluster::ClusterNode>()?;

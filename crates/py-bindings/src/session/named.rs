@@ -87,3 +87,39 @@ impl<'py> Named<'py> {
         Ok(Self { keys: found, behavior })
     }
 }
+
+/// The data set of an argument, or that of the names of a namespace and a set.
+///
+/// # Errors
+/// `TypeError`: the arguments say none, or two.
+pub(super) fn dataset_of<'py>(
+    py: Python<'py>,
+    method: &str,
+    dataset: Option<&Bound<'py, PyAny>>,
+    set_name: Option<&Bound<'py, PyAny>>,
+    namespace: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, DataSet>> {
+    let of_names = |namespace: &Bound<'py, PyAny>| {
+        Ok(py.get_type::<DataSet>().call1((namespace, set_name))?.cast_into::<DataSet>()?)
+    };
+    match (dataset, set_name, namespace) {
+        (Some(dataset), None, None) if !dataset.is_instance_of::<PyString>() => {
+            let kind = dataset.get_type();
+            let dataset = dataset.cast::<DataSet>().map_err(|_| {
+                let name = kind.name().map_or_else(|_| "another object".to_owned(), |name| name.to_string());
+                PyTypeError::new_err(format!("{method}() takes a DataSet, not {name}: DataSet.of(\"test\", \"users\")"))
+            })?;
+            Ok(dataset.clone())
+        }
+        // One name alone is more likely a slip than a namespace without a set.
+        (Some(name), Some(_), None) if name.is_instance_of::<PyString>() => of_names(name),
+        (None, _, Some(name)) => of_names(name),
+        _ => {
+            let text = format!(
+                "{method}() takes a DataSet, or the names of a namespace and a set, once: {method}(dataset), or \
+                 {method}(\"test\", \"users\")"
+            );
+            Err(PyTypeError::new_err(text))
+        }
+    }
+}

@@ -9,12 +9,12 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use super::admin::{indexes, modules};
-use super::named::Named;
+use super::named::{Named, dataset_of};
 use super::retrying::{self, Plan, TransactionRun};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
 use crate::argument::{argument, optional};
 use crate::batch::rows::{check_keys, checked_key, each_item, room};
-use crate::behavior::Behavior;
+use crate::behavior::{Behavior, Given};
 use crate::builder::background::{BackgroundTaskSession, SyncBackgroundTaskSession};
 use crate::builder::context::Context;
 use crate::builder::surface::{
@@ -62,6 +62,13 @@ impl Common {
 
     fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
         self.0.behavior.clone_ref(py)
+    }
+
+    /// For people, as in the SDK of Aerospike.
+    fn describe(&self, py: Python<'_>) -> PyResult<String> {
+        let name = PyString::new(py, self.0.behavior.get().name());
+        let txn = if self.0.txn.is_some() { ", in a transaction" } else { "" };
+        Ok(format!("Session(behavior={}{txn})", name.repr()?))
     }
 
     #[inline]
@@ -141,9 +148,13 @@ impl Session {
         self.0.behavior(py)
     }
 
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.describe(py)
+    }
+
     /// Another session of the same cluster, with another behavior.
-    fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
-        Common::new(py, self.0.core(), Some(behavior)).map(Self)
+    fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
+        Common::new(py, self.0.core(), Some(behavior.0)).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Awaitable of a
@@ -279,9 +290,13 @@ impl SyncSession {
         self.0.behavior(py)
     }
 
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.describe(py)
+    }
+
     /// Another session of the same cluster, with another behavior.
-    fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
-        Common::new(py, self.0.core(), Some(behavior)).map(Self)
+    fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
+        Common::new(py, self.0.core(), Some(behavior.0)).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Gives a `Record`.
@@ -332,7 +347,7 @@ impl SyncSession {
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
+    pub(super) fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
         self.0.truncate(py, dataset, before_nanos)?.block(py, self.0.core())
     }
 

@@ -199,6 +199,11 @@ macro_rules! transactional {
                 let command = self.0.command(py, End::Abort, |py, status| status.to_python(py));
                 $run(py, "abort", self.0.core(), command)
             }
+
+            /// As `abort`, for code written for the first versions of the SDK of Aerospike.
+            fn rollback(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                self.abort(py)
+            }
         }
     };
 }

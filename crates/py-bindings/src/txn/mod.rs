@@ -106,21 +106,22 @@ impl Txn {
         self.shared().in_doubt()
     }
 
-    /// Seconds that the server keeps it open; 0: as the server is configured. It can be set before the transaction is
-    /// given to a policy or a call; afterwards that raises `InvalidArgumentError`.
+    /// Seconds that the server keeps it open; 0: as the server is configured. It can be set until the transaction's first
+    /// call; afterwards that raises `InvalidArgumentError`.
     #[getter]
     fn timeout(&self) -> u64 {
-        self.shared().timeout().as_secs()
+        aerolane::client::txn_timeout(&self.shared()).as_secs()
     }
 
     #[setter(timeout)]
     fn set_timeout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let timeout = seconds(value)?;
-        let set = Arc::get_mut(&mut self.0.lock()).map(|txn| txn.set_timeout(timeout));
-        set.ok_or_else(|| {
-            let text = "the timeout of a transaction can be set only before a policy or a call has it";
-            errors::invalid_argument(value.py(), text)
-        })
+        // What a session, a policy or a call has is shared.
+        if let Some(txn) = Arc::get_mut(&mut self.0.lock()) {
+            txn.set_timeout(timeout);
+            return Ok(());
+        }
+        aerolane::client::set_txn_timeout(&self.shared(), timeout).map_err(|e| errors::to_py(value.py(), &e))
     }
 
     /// The namespace of its records; `None` before the first call and after its end.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
+use std::time::Duration;
 
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::Message;
@@ -32,6 +33,28 @@ pub fn namespace_of(txn: &Txn) -> Option<String> {
     namespace.map(|name| name.to_string())
 }
 
+/// How long the server keeps a transaction open: what [`set_timeout`] has said, otherwise [`Txn::timeout`].
+#[must_use]
+pub fn timeout_of(txn: &Txn) -> Duration {
+    let ledger = LEDGERS.lock().all.get(&txn.id()).map(|(_, ledger)| Arc::clone(ledger));
+    ledger.and_then(|ledger| ledger.kept.lock().timeout).unwrap_or_else(|| txn.timeout())
+}
+
+/// Says how long the server keeps a transaction open, when policies have it already; zero: as the server is configured.
+///
+/// # Errors
+/// The transaction has had its first call, or is over.
+pub fn set_timeout(txn: &Arc<Txn>, timeout: Duration) -> Result<()> {
+    txn.verify_command()?;
+    let ledger = Ledger::of(txn);
+    let mut kept = ledger.kept.lock();
+    if kept.namespace.is_some() {
+        return Err(Error::invalid_argument("the timeout of a transaction can be set only before its first call"));
+    }
+    kept.timeout = Some(timeout);
+    Ok(())
+}
+
 /// A record as the end of the transaction has to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
@@ -57,6 +80,8 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 struct Kept {
     namespace: Option<Arc<str>>,
+    /// In place of the transaction's own.
+    timeout: Option<Duration>,
     /// Seconds since 2010, as the server has said; 0: the monitor is not open.
     deadline: u32,
     /// The monitor exists, or may exist, although no answer said so.
@@ -125,6 +150,11 @@ impl Ledger {
             }
         }
         Ok(())
+    }
+
+    /// See [`timeout_of`].
+    pub(super) fn timeout(&self, txn: &Txn) -> Duration {
+        self.kept.lock().timeout.unwrap_or_else(|| txn.timeout())
     }
 
     pub(super) fn namespace(&self) -> Option<Arc<str>> {

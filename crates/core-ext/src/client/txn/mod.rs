@@ -21,7 +21,7 @@ mod monitor;
 mod rows;
 
 pub(super) use end::{abort, commit};
-pub use ledger::namespace_of;
+pub use ledger::{namespace_of, set_timeout, timeout_of};
 pub(super) use rows::batch;
 
 use std::sync::Arc;
@@ -163,7 +163,7 @@ async fn announce(
             // Also if nobody waits for the answer in the end.
             ledger.opening_in_doubt();
         }
-        let request = monitor::add(&namespace, ledger.id(), opens.then(|| txn.timeout()), &new, timeout_ms)?;
+        let request = monitor::add(&namespace, ledger.id(), opens.then(|| ledger.timeout(txn)), &new, timeout_ms)?;
         let added = send(shared, &policy, (&namespace, &digest), true, &request, |body, node| {
             Ok((monitor::deadline_in(body, node)?, Arc::clone(node.label())))
         });

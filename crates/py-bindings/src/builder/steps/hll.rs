@@ -25,7 +25,7 @@ pub(in crate::builder) fn hll_flags(
     allow_fold: bool,
 ) -> PyResult<i64> {
     if create_only && update_only {
-        let text = "create_only and update_only exclude each other: together no bin would do";
+        let text = "create_only and update_only are mutually exclusive: together no bin would do";
         return Err(errors::invalid_argument(name.py(), text));
     }
     let bit = |set: bool, bit: i64| if set { bit } else { 0 };

@@ -107,6 +107,9 @@ macro_rules! scalar_writes {
             /// Adds to an int or float bin; creates the bin if it is missing.
             add(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::INCR, name, &value);
+            /// As `add`, for code written for the first versions of the SDK of Aerospike.
+            increment_by(value: Bound<'py, PyAny>)
+                = |name| BaseOperation::with_value(op::INCR, name, &value);
             /// Appends to a str or bytes bin; creates the bin if it is missing.
             append(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::APPEND, name, &value);

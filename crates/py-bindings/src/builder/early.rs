@@ -1,0 +1,141 @@
+//! What builders are told under the names that the first versions of the SDK of Aerospike had for it.
+
+/// Defines the names of what all chains have.
+macro_rules! early_chain {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// As `include_missing_keys`, for code written for the first versions of the SDK of Aerospike.
+            fn respond_all_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+                slf.get().with(slf.py(), "respond_all_keys", |chain| chain.include_missing_keys = true)?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+/// Defines the names of what writes.
+macro_rules! early_segment {
+    ($class:ident) => {
+        early_chain!($class);
+
+        #[pymethods]
+        impl $class {
+            /// As `put`, for code written for the first versions of the SDK of Aerospike.
+            fn set_bins<'py>(slf: Bound<'py, Self>, bins: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                Self::put(slf, bins)
+            }
+
+            /// As `add`, for code written for the first versions of the SDK of Aerospike.
+            fn increment_by<'py>(
+                slf: Bound<'py, Self>,
+                bin_name: &Bound<'py, PyString>,
+                value: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                Self::add(slf, bin_name, value)
+            }
+        }
+    };
+}
+
+/// Defines the names of what reads.
+macro_rules! early_query {
+    ($class:ident) => {
+        early_chain!($class);
+
+        #[pymethods]
+        impl $class {
+            /// As `where` with a `FilterExpression`, for code written for the first versions of the SDK of Aerospike.
+            fn filter_expression<'py>(
+                slf: Bound<'py, Self>,
+                expression: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let none = PyTuple::empty(slf.py());
+                Self::r#where(slf, expression, &none)
+            }
+
+            /// As `limit`, for code written for the first versions of the SDK of Aerospike.
+            fn max_records<'py>(
+                slf: Bound<'py, Self>,
+                max_records: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                Self::limit(slf, max_records)
+            }
+
+            /// Reads these partitions only, which must follow each other. For code written for the first versions of the SDK
+            /// of Aerospike; `on_partition_range` says it in a shorter way.
+            #[pyo3(signature = (*partition_ids))]
+            fn on_partitions<'py>(
+                slf: Bound<'py, Self>,
+                partition_ids: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let (first, count) = early::neighbors(partition_ids)?;
+                let filter = Py::new(slf.py(), PartitionFilter::range(slf.py(), first, count)?)?;
+                Self::partition(slf, filter.bind(partition_ids.py()))
+            }
+
+            /// How long the query is expected to take, a `QueryDuration`. For code written for the first versions of the SDK of
+            /// Aerospike; `with_hint(QueryHint(query_duration=..))` says it, too. Only for queries of a data set.
+            fn expected_duration<'py>(
+                slf: Bound<'py, Self>,
+                duration: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let duration = Named::from_python(duration, "duration")?;
+                slf.get().of_set(slf.py(), "expected_duration", |query| {
+                    query.duration = Some(duration);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Which node of a partition is asked, a `Replica`. For code written for the first versions of the SDK of Aerospike;
+            /// the behavior of the session says it otherwise. Only for queries of a data set.
+            fn replica<'py>(slf: Bound<'py, Self>, replica: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let replica = Named::from_python(replica, "replica")?;
+                slf.get().of_set(slf.py(), "replica", |query| {
+                    query.replica = Some(replica);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Takes a `QueryPolicy` in place of what the behavior of the session says. For code written for the first versions
+            /// of the SDK of Aerospike. What the builder is told besides goes before it. Only for queries of a data set.
+            fn with_policy<'py>(slf: Bound<'py, Self>, policy: &Bound<'py, QueryPolicy>) -> PyResult<Bound<'py, Self>> {
+                let policy = policy.get().snapshot();
+                slf.get().of_set(slf.py(), "with_policy", |query| {
+                    query.given = Some(policy);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+        }
+    };
+}
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::errors;
+use crate::policy::kinds::whole_number;
+
+pub(super) use {early_chain, early_query, early_segment};
+
+/// The first of some partitions, and their number.
+///
+/// # Errors
+/// There are none, one of them does not exist, or they do not follow each other.
+pub(super) fn neighbors(ids: &Bound<'_, PyTuple>) -> PyResult<(usize, usize)> {
+    let mut parts =
+        ids.iter().map(|id| whole_number(&id, "partition_ids", 0, 4095)).collect::<PyResult<Vec<_>>>()?;
+    parts.sort_unstable();
+    parts.dedup();
+    match (parts.first(), parts.last()) {
+        (Some(first), Some(last)) if (last - first) as usize + 1 == parts.len() => Ok((*first as usize, parts.len())),
+        (Some(_), _) => {
+            let text = "the partitions of a query follow each other: begin a query for each row of neighbors";
+            Err(errors::invalid_argument(ids.py(), text))
+        }
+        (None, _) => Err(errors::invalid_argument(ids.py(), "on_partitions() takes at least one partition: 0 to 4095")),
+    }
+}
