@@ -1,4 +1,4 @@
-"""Code for the first versions of the SDK of Aerospike (0.9): what builders, clients and definitions had other names for."""
+"""Code for the first versions of the SDK of Aerospike (0.9): other names for what builders, clients, definitions do."""
 
 import contextlib
 from datetime import timedelta
@@ -167,10 +167,9 @@ def test_what_clients_do(alpha, dataset):
 def test_transactions_that_are_rolled_back(consistent, set_name):
     key = aerolane.Key("test", set_name, 1)
     with aerolane.SyncClient(consistent.seeds, index_refresh_interval=5.0) as client:
-        with contextlib.suppress(RecordNotFoundError):
-            with client.transaction() as tx:
-                tx.upsert(key).put({"n": 1}).execute()
-                tx.rollback()
+        with contextlib.suppress(RecordNotFoundError), client.transaction() as tx:
+            tx.upsert(key).put({"n": 1}).execute()
+            tx.rollback()
         assert not client.create_session().exists(key).first().as_bool()
     with pytest.raises(InvalidArgumentError, match="index_refresh_interval"):
         aerolane.SyncClient(consistent.seeds, index_refresh_interval=-1)

@@ -541,7 +541,7 @@ def test_what_is_no_step_says_what_to_do(session, key):
 
 
 def test_behaviors_that_do_not_exist(either, session):
-    from aerolane.policy import get_behavior, get_behavior_or_default
+    from aerolane.policy import Behavior, get_behavior, get_behavior_or_default
 
     assert get_behavior("nobody said this") is None
     assert get_behavior_or_default("nobody said this") is Behavior.DEFAULT

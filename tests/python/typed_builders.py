@@ -37,6 +37,11 @@ def blocking(session: sync.Session, users: DataSet) -> None:
     assert_type(session.query(users.ids(1, 2)).bins("a", "b").query(key), sync.QueryBuilder)
     assert_type(session.query(key).bin("a").get().upsert(key), sync.WriteSegmentBuilder)
     assert_type(session.query(users).where(Exp.bool_val(True)).first(), RecordResult | None)
+    assert_type(session.query(key).bin("c").select_from("$.a:INT + 1").where(expression="$.a > 0"), sync.QueryBuilder)
+    # The names of the first versions of the SDK.
+    assert_type(session.upsert(key).set_bins({"a": 1}).respond_all_keys(), sync.WriteSegmentBuilder)
+    assert_type(session.query(users).max_records(5).on_partitions(1, 2), sync.QueryBuilder)
+    assert_type(session.index(users.namespace, users.set_name or "").numeric(), sync.IndexBuilder)
     assert_type(session.upsert(users).bins("a").row(1, 2).rows([(2, 3)]).execute(), sync.RecordStream)
     for result in session.query(key).execute(ErrorStrategy.IN_STREAM):
         assert_type(result.record, Record | None)

@@ -24,9 +24,7 @@ from ._values import HLL, Key
 _P_co = TypeVar("_P_co", covariant=True)
 
 class _Verbs:
-    """The verbs of the builder that a bin came from. What they give depends on that builder: its own verbs say it to type
-    checkers.
-    """
+    """The verbs of the builder that a bin came from, where they are typed."""
 
     def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
     def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
@@ -696,7 +694,11 @@ class QueryBinBuilder(_Verbs, _ReadNavigation[_P_co], _BinReads[_P_co], _Collect
 @final
 class WriteBinBuilder(
     _Verbs,
-    _WriteNavigation[_P_co], _BinReads[_P_co], _BinWrites[_P_co], _CollectionReads[_P_co], _CollectionWrites[_P_co]
+    _WriteNavigation[_P_co],
+    _BinReads[_P_co],
+    _BinWrites[_P_co],
+    _CollectionReads[_P_co],
+    _CollectionWrites[_P_co],
 ):
     """What is done with one bin. Each method adds one operation, and gives the builder back."""
 

@@ -67,12 +67,16 @@ pub(super) fn unknown_step(bin: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -
         return Ok(PyAttributeError::new_err(format!("'{kind}' object has no attribute '{text}'")));
     }
     let hint = if bin.is_instance_of::<QueryBinBuilder>() && py.get_type::<WriteBinBuilder>().hasattr(name)? {
-        format!("it writes, and a query only reads: begin with a verb that writes, as in session.update(key).bin(..).{text}(..)")
+        format!(
+            "it writes, and a query only reads: begin with a verb that writes, as in session.update(key).bin(..).{text}(..)"
+        )
     } else {
         let close = py.import("difflib")?.call_method1("get_close_matches", (name, class.dir()?, 1))?;
         match close.get_item(0) {
             Ok(other) => format!("did you mean {other}?"),
-            Err(_) => format!("dir({kind}) lists its steps; each gives back the builder, which has the verbs and terminals"),
+            Err(_) => {
+                format!("dir({kind}) lists its steps; each gives back the builder, which has the verbs and terminals")
+            }
         }
     };
     Ok(PyAttributeError::new_err(format!("{kind} has no step '{text}': {hint}")))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use aerolane::client::RawQuery;
 use aerolane_wire::message::{field, info1};
-use aerospike_core::{QueryDuration, QueryPolicy, Replica};
 use aerospike_core::expressions::Expression;
+use aerospike_core::{QueryDuration, QueryPolicy, Replica};
 use pyo3::prelude::*;
 
 use super::chain::{Projection, writes_in_query};

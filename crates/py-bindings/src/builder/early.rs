@@ -55,10 +55,7 @@ macro_rules! early_query {
             }
 
             /// As `limit`, for code written for the first versions of the SDK of Aerospike.
-            fn max_records<'py>(
-                slf: Bound<'py, Self>,
-                max_records: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, Self>> {
+            fn max_records<'py>(slf: Bound<'py, Self>, max_records: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 Self::limit(slf, max_records)
             }
 
@@ -126,8 +123,7 @@ pub(super) use {early_chain, early_query, early_segment};
 /// # Errors
 /// There are none, one of them does not exist, or they do not follow each other.
 pub(super) fn neighbors(ids: &Bound<'_, PyTuple>) -> PyResult<(usize, usize)> {
-    let mut parts =
-        ids.iter().map(|id| whole_number(&id, "partition_ids", 0, 4095)).collect::<PyResult<Vec<_>>>()?;
+    let mut parts = ids.iter().map(|id| whole_number(&id, "partition_ids", 0, 4095)).collect::<PyResult<Vec<_>>>()?;
     parts.sort_unstable();
     parts.dedup();
     match (parts.first(), parts.last()) {

@@ -43,7 +43,13 @@ impl QueryHint {
 
     /// What hints are compared by: durations are no `Eq`.
     fn identity(&self) -> (&Option<String>, &Option<String>, Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
-        (&self.index_name, &self.bin_name, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
+        (
+            &self.index_name,
+            &self.bin_name,
+            self.duration.as_ref().map(discriminant),
+            self.allow_scans_with_where,
+            self.hard_hint,
+        )
     }
 }
 

@@ -74,7 +74,8 @@ impl OperationResult {
 
     /// Bytes, or `None`; a bytearray becomes bytes.
     fn get_bytes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let fits = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
+        let fits =
+            |value: &Bound<'_, PyAny>| value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
         let found = self.maybe(py, "bytes", fits)?;
         Ok(found.map(|value| match value.cast::<PyByteArray>() {
             Ok(bytes) => PyBytes::new(py, &bytes.to_vec()).into_any(),

@@ -163,9 +163,10 @@ impl Door {
 /// they are asked for when a query needs them.
 fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
     match seconds {
-        Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
-            Err(errors::invalid_argument(py, &format!("index_refresh_interval is {seconds}, it must be 0 or more seconds")))
-        }
+        Some(seconds) if seconds.is_nan() || seconds < 0.0 => Err(errors::invalid_argument(
+            py,
+            &format!("index_refresh_interval is {seconds}, it must be 0 or more seconds"),
+        )),
         _ => Ok(()),
     }
 }
@@ -221,11 +222,7 @@ impl Client {
 
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
-    fn transaction_session(
-        &self,
-        py: Python<'_>,
-        behavior: Option<Given>,
-    ) -> PyResult<Py<TransactionalSession>> {
+    fn transaction_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<TransactionalSession>> {
         self.transaction(py, behavior)
     }
 
@@ -306,12 +303,7 @@ impl SyncClient {
 
     /// Removes all records of a set: as `truncate` of a session.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    fn truncate(
-        &self,
-        py: Python<'_>,
-        dataset: &Bound<'_, DataSet>,
-        before_nanos: Option<i64>,
-    ) -> PyResult<Py<PyAny>> {
+    fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
         self.create_session(py, None)?.truncate(py, dataset, before_nanos)
     }
 

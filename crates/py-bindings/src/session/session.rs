@@ -347,7 +347,12 @@ impl SyncSession {
     /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
     /// there are now.
     #[pyo3(signature = (dataset, before_nanos=None))]
-    pub(super) fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
+    pub(super) fn truncate(
+        &self,
+        py: Python<'_>,
+        dataset: &Bound<'_, DataSet>,
+        before_nanos: Option<i64>,
+    ) -> PyResult<Py<PyAny>> {
         self.0.truncate(py, dataset, before_nanos)?.block(py, self.0.core())
     }
 

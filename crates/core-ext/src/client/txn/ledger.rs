@@ -310,6 +310,21 @@ mod tests {
     }
 
     #[test]
+    fn the_timeout_is_said_before_the_first_call() {
+        let txn = Arc::new(Txn::new().with_timeout(Duration::from_secs(7)));
+        let shared = Arc::clone(&txn);
+        assert_eq!(timeout_of(&shared), Duration::from_secs(7));
+        set_timeout(&txn, Duration::from_secs(2)).unwrap();
+        assert_eq!(timeout_of(&shared), Duration::from_secs(2));
+        let ledger = Ledger::of(&txn);
+        assert_eq!(ledger.timeout(&txn), Duration::from_secs(2));
+        ledger.begin(&txn, "test").unwrap();
+        let refused = set_timeout(&txn, Duration::from_secs(3)).unwrap_err();
+        assert!(refused.to_string().contains("before its first call"), "{refused}");
+        assert_eq!(timeout_of(&txn), Duration::from_secs(2));
+    }
+
+    #[test]
     fn ledgers_of_transactions_that_are_gone_go_too() {
         let kept = Arc::new(Txn::new());
         Ledger::of(&kept);
