@@ -1,5 +1,4 @@
-"""The examples of the SDK's performance guide that use the fast path and AsyncPool, and those of our own pages, run as
-programs of their own.
+"""What the SDK's performance guide shows, and the examples of our own pages, run as programs of their own.
 
 Each of the guide's runs twice: as it stands in the guide, with Aerolane in place of the packages that it imports, and
 with `aerolane` in its imports. Nothing else of it is changed but the address of the cluster. Lines after `# --` are
@@ -207,6 +206,61 @@ async def main():
 asyncio.run(main())
 """
 
+# A filter whose parameters stand in its text as `printf` has them, and a write with a handler of errors.
+BUILDERS = """\
+import asyncio
+from aerospike_sdk import Behavior, Client, DataSet, ErrorStrategy
+
+async def main():
+    people = DataSet.of("test", "builders")
+    async with Client("localhost:3000") as client:
+        session = client.create_session(Behavior.DEFAULT)
+        # --
+        for n, (age, country) in enumerate([(25, "US"), (26, "US"), (40, "UK"), (60, "US")]):
+            await session.upsert(people.id(n)).put({"age": age, "country": country}).execute()
+
+        found = await (
+            session.query(people)
+            .where("$.age > %s and $.country == '%s'", 25, "US")
+            .execute()
+        )
+        ages = []
+        async for result in found:
+            if result.is_ok:
+                ages.append(result.record.bins["age"])
+        print(sorted(ages))
+
+        stream = await (
+            session.upsert(people.id(1))
+            .put({"name": "Bob"})
+            .expire_record_after_seconds(600)
+            .execute(on_error=ErrorStrategy.IN_STREAM)
+        )
+        print([result.is_ok for result in await stream.collect()])
+        # --
+        record = await session.get(people.id(1))
+        print(record.bins["name"], 500 < record.ttl <= 600)
+
+asyncio.run(main())
+"""
+
+# The same in the form of 1.0, without asyncio.
+BUILDERS_OF_DEFINITION = """\
+from aerospike_sdk import Behavior, DataSet, ErrorStrategy
+from aerospike_sdk.sync import ClusterDefinition
+
+people = DataSet.of("test", "builders_sync")
+with ClusterDefinition("localhost", 3000).connect() as cluster:
+    session = cluster.create_session(Behavior.DEFAULT)
+    session.upsert(people).bins("age", "country").rows([(1, 25, "US"), (2, 31, "US"), (3, 40, "UK")]).execute()
+    found = session.query(people).where("$.age > %s and $.country == '%s'", 25, "US").execute()
+    print([result.record_or_raise().bins["age"] for result in found])
+    chain = session.update(people.id(1)).bin("age").add(1).query(people.ids(1, 9)).bins("age").include_missing_keys()
+    print([result.is_ok for result in chain.execute(on_error=ErrorStrategy.IN_STREAM)])
+    with cluster.create_session().query(people.ids(1, 2)).stream() as stream:
+        print(sorted(result.record.bins["age"] for result in stream))
+"""
+
 ALICE = "{'name': 'Alice', 'age': 28}\n"
 EXAMPLES = {
     "sync": (SYNC, ALICE),
@@ -216,6 +270,8 @@ EXAMPLES = {
     "pool of a definition": (POOL_OF_DEFINITION, "[0, 1, 2, 3]\n"),
     "definition, sync": (DEFINITION_SYNC, ALICE),
     "definition, async": (DEFINITION_ASYNC, ALICE),
+    "builders": (BUILDERS, "[26, 60]\n[True]\nBob True\n"),
+    "builders of a definition": (BUILDERS_OF_DEFINITION, "[31]\n[True, True, False]\n[26, 31]\n"),
     "current_thread_runtime": (CURRENT_THREAD_RUNTIME, "[0, 1, 2, 3, 4, 5, 6, 7]\n"),
     "errors": (ERRORS, "True 2\nTrue 2\n"),
 }
