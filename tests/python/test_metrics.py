@@ -356,6 +356,33 @@ def test_policies():
         MetricsPolicy(nonsense=1)
 
 
+def test_policies_as_the_sdk_makes_them(seeds):
+    from aerolane.metrics import MetricsPolicy
+
+    assert MetricsPolicy().operational_enabled is MetricsPolicy().usage_enabled is False
+    for named in (
+        {"operational_enabled": True},
+        {"usage_enabled": True},
+        {"operational": True, "usage_enabled": False},
+    ):
+        assert MetricsPolicy(**named).operational and MetricsPolicy.from_fields(**named).operational_enabled
+    assert not MetricsPolicy(operational_enabled=False, usage_enabled=False).operational
+    policy = MetricsPolicy(labels={"a": "b"}, latency_columns=9)
+    policy.operational_enabled = True
+    assert policy == MetricsPolicy(operational=True, labels={"a": "b"}, latency_columns=9)
+    with pytest.raises(TypeError, match="operational"):
+        MetricsPolicy(operational_enabled="yes")
+    host, _, port = seeds.partition(",")[0].rpartition(":")
+    with aerolane.sync.ClusterDefinition(host, int(port)).connect() as cluster:
+        cluster.enable_metrics()
+        assert cluster.metrics_snapshot().metrics_enabled
+        assert not cluster.metrics_snapshot().operational_metrics_enabled
+        cluster.enable_metrics(policy)
+        cluster.create_session().exists(aerolane.Key("test", "none", 1)).first()
+        snapshot = cluster.metrics_snapshot()
+        assert snapshot.operational_metrics_enabled and snapshot.usage_metrics_enabled
+
+
 def test_wrong_arguments(client):
     with pytest.raises(TypeError):
         client.enable_metrics("on")

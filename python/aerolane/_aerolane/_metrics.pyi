@@ -36,6 +36,8 @@ class MetricsPolicy:
         latency_shift: int | None = None,
         labels: list[dict[str, str]] | dict[str, str] | None = None,
         sampler: Sampler | None = None,
+        operational_enabled: bool | None = None,
+        usage_enabled: bool | None = None,
     ) -> Self: ...
     @staticmethod
     def from_fields(
@@ -46,12 +48,16 @@ class MetricsPolicy:
         latency_shift: int | None = None,
         labels: list[dict[str, str]] | dict[str, str] | None = None,
         sampler: Sampler | None = None,
+        operational_enabled: bool | None = None,
+        usage_enabled: bool | None = None,
     ) -> MetricsPolicy: ...
     @staticmethod
     def micros() -> MetricsPolicy: ...
     @staticmethod
     def millis() -> MetricsPolicy: ...
     operational: bool
+    operational_enabled: bool
+    usage_enabled: bool
     latency_unit: LatencyUnit
     latency_columns: int
     latency_shift: int
@@ -208,6 +214,10 @@ class ClusterMetrics:
     def exceeded_total_timeout(self) -> int: ...
     @property
     def metrics_enabled(self) -> bool: ...
+    @property
+    def operational_metrics_enabled(self) -> bool: ...
+    @property
+    def usage_metrics_enabled(self) -> bool: ...
     @property
     def command_retries(self) -> int: ...
     @property

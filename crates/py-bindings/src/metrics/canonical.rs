@@ -6,6 +6,11 @@ use aerolane::metrics::{ClusterMetrics, LatencyUnit, NodeMetricsSnapshot};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// Whether calls were measured.
+pub(super) fn measured(metrics: &ClusterMetrics) -> bool {
+    !metrics.cluster_aggregated.detailed_namespaces().is_empty()
+}
+
 /// The document.
 pub(super) fn document<'py>(py: Python<'py>, metrics: &ClusterMetrics, enabled: bool) -> PyResult<Bound<'py, PyDict>> {
     let all = &metrics.cluster_aggregated;
@@ -21,7 +26,7 @@ pub(super) fn document<'py>(py: Python<'py>, metrics: &ClusterMetrics, enabled: 
             departed.append(one)?;
         }
     }
-    let measured = !all.detailed_namespaces().is_empty();
+    let measured = self::measured(metrics);
     let columns = all.connection_opening.buckets().len();
     let document = PyDict::new(py);
     document.set_item("timestamp", timestamp(py, metrics)?)?;

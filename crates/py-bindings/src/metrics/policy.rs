@@ -164,6 +164,30 @@ policy! {
         labels / set_labels: LabelSets = labels;
         /// Which calls are measured. Default `Sampler.all()`.
         sampler / set_sampler: Samples = sampler;
+        also operational_enabled sets operational;
+        also usage_enabled sets operational;
+    }
+
+    /// As `operational`, for code written for the SDK of Aerospike.
+    #[getter]
+    fn operational_enabled(&self) -> bool {
+        self.snapshot().operational
+    }
+
+    #[setter(operational_enabled)]
+    fn set_operational_enabled(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_operational(value)
+    }
+
+    /// Whether it is counted which features are used: with `operational`, of the calls that are measured. Setting it sets that.
+    #[getter]
+    fn usage_enabled(&self) -> bool {
+        self.snapshot().operational
+    }
+
+    #[setter(usage_enabled)]
+    fn set_usage_enabled(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set_operational(value)
     }
 
     /// Microseconds in 24 columns.

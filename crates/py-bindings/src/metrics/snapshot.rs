@@ -327,6 +327,18 @@ impl ClusterMetrics {
         self.enabled
     }
 
+    /// Whether calls were measured, and not only connections.
+    #[getter]
+    fn operational_metrics_enabled(&self) -> bool {
+        self.enabled && canonical::measured(&self.metrics)
+    }
+
+    /// Whether it was counted which features are used: it is where calls are measured.
+    #[getter]
+    fn usage_metrics_enabled(&self) -> bool {
+        self.operational_metrics_enabled()
+    }
+
     /// Attempts that were not the first one of their call, at all nodes.
     #[getter]
     fn command_retries(&self) -> u64 {
