@@ -149,7 +149,7 @@ policy! {
     ///
     /// `MetricsPolicy.millis()` has histograms of milliseconds with 7 columns (the default), `MetricsPolicy.micros()` those
     /// of microseconds with 24. Both measure single calls only once `operational` is set.
-    MetricsPolicy(core::MetricsPolicy) extends PyAny {
+    MetricsPolicy(core::MetricsPolicy) extends PyAny also [operational_enabled sets operational, usage_enabled sets operational] {
         /// Whether calls are measured: latencies, sizes, result codes. Default False: then there are counters of
         /// connections, retries and bytes only.
         operational / set_operational: Switch = operational;
@@ -164,8 +164,6 @@ policy! {
         labels / set_labels: LabelSets = labels;
         /// Which calls are measured. Default `Sampler.all()`.
         sampler / set_sampler: Samples = sampler;
-        also operational_enabled sets operational;
-        also usage_enabled sets operational;
     }
 
     /// As `operational`, for code written for the SDK of Aerospike.

@@ -33,19 +33,18 @@ pub(crate) fn either<'py>(
     }
 }
 
-/// Defines a policy class over a Rust policy: `property / its setter: Kind = path in the Rust policy;`. `also a sets b;`: the
+/// Defines a policy class over a Rust policy: `property / its setter: Kind = path in the Rust policy;`. `also [a sets b]`: the
 /// constructor takes the switch `b` under the name `a`, too.
 macro_rules! policy {
     (@init PyAny $value:expr) => { pyo3::PyClassInitializer::from($value) };
     (@init BasePolicy $value:expr) => { pyo3::PyClassInitializer::from($crate::policy::BasePolicy).add_subclass($value) };
     (
         $(#[doc = $doc:literal])*
-        $name:ident($state:ty) extends $base:ident {
+        $name:ident($state:ty) extends $base:ident $(also [$($also:ident sets $target:ident),*])? {
             $(
                 $(#[doc = $field_doc:literal])*
                 $field:ident / $setter:ident: $kind:ty = $($path:ident).+;
             )*
-            $(also $also:ident sets $target:ident;)*
         }
         $($extra:tt)*
     ) => {
@@ -110,26 +109,26 @@ macro_rules! policy {
             ///
             /// Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
             #[new]
-            #[pyo3(signature = (*, $($field=None,)* $($also=None),*))]
+            #[pyo3(signature = (*, $($field=None,)* $($($also=None),*)?))]
             #[allow(clippy::too_many_arguments)]
             fn new(
                 $($field: Option<pyo3::Bound<'_, pyo3::PyAny>>,)*
-                $($also: Option<pyo3::Bound<'_, pyo3::PyAny>>),*
+                $($($also: Option<pyo3::Bound<'_, pyo3::PyAny>>),*)?
             ) -> pyo3::PyResult<pyo3::PyClassInitializer<Self>> {
-                $(let $target = $crate::policy::define::either($target, $also)?;)*
+                $($(let $target = $crate::policy::define::either($target, $also)?;)*)?
                 Self::build($($field),*)
             }
 
             /// The same as the constructor.
             #[staticmethod]
-            #[pyo3(signature = (*, $($field=None,)* $($also=None),*))]
+            #[pyo3(signature = (*, $($field=None,)* $($($also=None),*)?))]
             #[allow(clippy::too_many_arguments)]
             fn from_fields(
                 py: pyo3::Python<'_>,
                 $($field: Option<pyo3::Bound<'_, pyo3::PyAny>>,)*
-                $($also: Option<pyo3::Bound<'_, pyo3::PyAny>>),*
+                $($($also: Option<pyo3::Bound<'_, pyo3::PyAny>>),*)?
             ) -> pyo3::PyResult<pyo3::Py<Self>> {
-                $(let $target = $crate::policy::define::either($target, $also)?;)*
+                $($(let $target = $crate::policy::define::either($target, $also)?;)*)?
                 pyo3::Py::new(py, Self::build($($field),*)?)
             }
 
