@@ -8,6 +8,7 @@ from conftest import Either
 
 import aerolane
 from aerolane import Behavior, DataSet, QueryHint, TlsBuilder, native
+from aerolane.ael import Index, IndexContext, IndexTypeEnum
 from aerolane.exceptions import FilteredOutError, InvalidArgumentError, RecordNotFoundError
 from aerolane.policy import Settings
 
@@ -124,6 +125,16 @@ def test_indexes_are_chosen_by_bin(alpha, dataset):
             query = session.query(dataset).where("$.a > 4 and $.b > 4").with_hint(QueryHint(bin_name=name))
             assert alpha.run(query.explain()).index_name == f"{dataset.set_name}_{name}"
             assert len(alpha.results(query)) == 5
+        # Of these indexes alone, whatever the cluster has.
+        index = Index(bin="a", index_type=IndexTypeEnum.INTEGER, namespace="test", name="other")
+        query = session.query(dataset).with_index_context(IndexContext.of("test", [index])).where("$.a > 4 and $.b > 4")
+        assert alpha.run(query.explain()).index_name == "other"
+        assert len(alpha.results(query)) == 5
+        query = session.query(dataset).with_index_context(IndexContext.of("test", [])).where("$.a > 4")
+        assert alpha.run(query.explain()).index_name is None
+        assert len(alpha.results(query)) == 5
+        with pytest.raises(InvalidArgumentError, match="namespace"):
+            session.query(dataset).with_index_context(IndexContext.of("other", []))
     finally:
         for name in ("a", "b"):
             alpha.run(session.drop_index(dataset, f"{dataset.set_name}_{name}"))

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, final, overload
 
+from ._ael import AelIndexContext
 from ._awaitable import Awaitable
 from ._call_policies import QueryPolicy
 from ._enums import QueryDuration, Replica
@@ -140,6 +141,8 @@ class _Query(_Chain):
         """How long the query is expected to take: for code for the SDK's first versions."""
     def replica(self, replica: Replica) -> Self:
         """Which node of a partition is asked: for code for the SDK's first versions."""
+    def with_index_context(self, index_context: AelIndexContext) -> Self:
+        """The indexes that may serve the text of `where()`: for code for the SDK's first versions."""
     def with_policy(self, policy: QueryPolicy) -> Self:
         """Takes a policy in place of what the behavior says: for code for the SDK's first versions."""
 

@@ -123,9 +123,9 @@ impl Index {
 
 /// The indexes that a query on a namespace can use. With `query_set`, those on other sets are left out.
 #[pyclass(frozen, module = "aerolane.ael", name = "IndexContext")]
-pub(super) struct IndexContext {
+pub(crate) struct IndexContext {
     #[pyo3(get)]
-    namespace: String,
+    pub(crate) namespace: String,
     indexes: Vec<Py<Index>>,
     #[pyo3(get)]
     query_set: Option<String>,
@@ -160,7 +160,7 @@ impl IndexContext {
 
 impl IndexContext {
     /// The indexes that a query can use.
-    fn usable(&self) -> Vec<select::Index> {
+    pub(crate) fn usable(&self) -> Vec<select::Index> {
         let fits = |index: &&Index| {
             index.namespace.as_ref().is_none_or(|namespace| *namespace == self.namespace)
                 && (self.query_set.is_none() || index.set_name.is_none() || index.set_name == self.query_set)

@@ -21,7 +21,7 @@ use crate::cdt::Context;
 use crate::client;
 use crate::expression::FilterExpression;
 use cache::{Cached, Key};
-pub(crate) use index::filter as index_filter;
+pub(crate) use index::{IndexContext, filter as index_filter};
 
 /// The filter of a text, from the cache if it is there. `server`: the oldest server that is to evaluate it.
 ///

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aerolane::ael::select::Index;
 use aerolane::client::RawQuery;
 use aerolane_wire::message::{field, info1};
 use aerospike_core::expressions::Expression;
@@ -37,6 +38,8 @@ pub(super) struct Query {
     pub(super) records_per_second: Option<u32>,
     pub(super) duration: Option<QueryDuration>,
     pub(super) replica: Option<Replica>,
+    /// The indexes that may serve its text, in place of those that the cluster has.
+    pub(super) indexes: Option<Vec<Index>>,
     /// In place of the policy of the behavior.
     pub(super) given: Option<Arc<QueryPolicy>>,
 }
@@ -58,6 +61,7 @@ impl Query {
             records_per_second: None,
             duration: None,
             replica: None,
+            indexes: None,
             given: None,
         }
     }
@@ -117,6 +121,7 @@ impl Query {
             hint: self.hint.clone(),
             allow_scans: self.allow_scans(context),
             server: context.oldest_server(),
+            given: self.indexes.clone(),
         })
     }
 

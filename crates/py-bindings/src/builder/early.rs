@@ -96,6 +96,28 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
+            /// The indexes that may serve the text of `where()`, an `IndexContext` of `aerolane.ael`, in place of those that the
+            /// cluster has. For code written for the first versions of the SDK of Aerospike. Only for queries of a data set.
+            fn with_index_context<'py>(
+                slf: Bound<'py, Self>,
+                index_context: &Bound<'py, IndexContext>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let (py, context) = (slf.py(), index_context.get());
+                slf.get().of_set(py, "with_index_context", |query| {
+                    if query.namespace() != context.namespace {
+                        let text = format!(
+                            "the indexes are of the namespace {:?}, the query is of {:?}",
+                            context.namespace,
+                            query.namespace()
+                        );
+                        return Err(errors::invalid_argument(py, text));
+                    }
+                    query.indexes = Some(context.usable());
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
             /// Takes a `QueryPolicy` in place of what the behavior of the session says. For code written for the first versions
             /// of the SDK of Aerospike. What the builder is told besides goes before it. Only for queries of a data set.
             fn with_policy<'py>(slf: Bound<'py, Self>, policy: &Bound<'py, QueryPolicy>) -> PyResult<Bound<'py, Self>> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aerolane::ael::listed::Listed;
-use aerolane::ael::select::{self, Hint};
+use aerolane::ael::select::{self, Hint, Index};
 use aerolane::ael::{Compiled, Version};
 use aerolane::client::RawClient;
 use aerolane::{Error, Result};
@@ -34,6 +34,8 @@ pub(super) struct Wanted {
     pub(super) allow_scans: bool,
     /// The oldest server of the cluster.
     pub(super) server: Option<Version>,
+    /// The indexes to choose of; `None`: those that the cluster has.
+    pub(super) given: Option<Vec<Index>>,
 }
 
 /// What was chosen.
@@ -45,15 +47,23 @@ struct Choice {
 }
 
 impl Wanted {
-    /// Chooses, of these indexes.
-    fn choose(&self, listed: &[Listed]) -> Result<Choice> {
+    /// Chooses, of the indexes that were given, or of those that the cluster has.
+    async fn choice(&self, core: &ClientCore) -> Result<Choice> {
+        if let Some(given) = &self.given {
+            return self.choose(given);
+        }
+        let listed = core.indexes.list(&RawClient::clone(&core.raw)).await?;
         // Servers find an index by exactly this set.
         let set = Some(&self.names.1).filter(|set| !set.is_empty());
         let fits = |one: &&Listed| one.readable && one.namespace == self.names.0 && one.set.as_ref() == set;
-        let indexes: Vec<_> = listed.iter().filter(fits).map(|one| one.index.clone()).collect();
+        self.choose(&listed.iter().filter(fits).map(|one| one.index.clone()).collect::<Vec<_>>())
+    }
+
+    /// Chooses, of these indexes.
+    fn choose(&self, indexes: &[Index]) -> Result<Choice> {
         let named = self.hint.as_ref().and_then(|hint| hint.index_name.as_deref());
         let hint = Hint { index: named, bin: self.hint.as_ref().and_then(|hint| hint.bin_name.as_deref()) };
-        let selection = select::select(&self.text.text, &self.text.params, &indexes, hint, self.server);
+        let selection = select::select(&self.text.text, &self.text.params, indexes, hint, self.server);
         let selection = selection.map_err(|error| Error::invalid_argument(error.to_string()))?;
         let explanation = selection.explain().to_owned();
         let (index, filter) = match selection.filter {
@@ -94,8 +104,7 @@ impl Wanted {
         asked: Asked,
         policy: Arc<QueryPolicy>,
     ) -> Result<(Asked, Arc<QueryPolicy>)> {
-        let listed = core.indexes.list(&RawClient::clone(&core.raw)).await?;
-        let choice = self.choose(&listed)?;
+        let choice = self.choice(&core).await?;
         if let Some(refusal) = self.refusal(&choice) {
             return Err(Error::invalid_argument(refusal));
         }
@@ -172,8 +181,7 @@ pub(super) fn explain(py: Python<'_>, shared: &Shared, surface: Surface) -> PyRe
         let of_core = Arc::clone(&core);
         let future = async move {
             let Some(wanted) = wanted else { return Ok(None) };
-            let listed = of_core.indexes.list(&RawClient::clone(&of_core.raw)).await?;
-            let choice = wanted.choose(&listed)?;
+            let choice = wanted.choice(&of_core).await?;
             let refusal = wanted.refusal(&choice);
             Ok(Some((choice, refusal)))
         };

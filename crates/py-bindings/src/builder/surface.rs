@@ -21,6 +21,7 @@ use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
 use super::{expiration, rows, selection};
+use crate::ael::IndexContext;
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::door::door;
