@@ -91,7 +91,8 @@ def literal(doc, indent):
     line = f'{indent}{start}{doc}"""'
     if len(line) <= WIDTH and not doc.endswith('"'):
         return [line]
-    lines = textwrap.wrap(start + doc, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    # Never one line alone: the formatter would put the quotes behind it.
+    lines = textwrap.wrap(start + doc, WIDTH - 3 - len(indent), break_long_words=False, break_on_hyphens=False)
     return [*(indent + line for line in lines), f'{indent}"""']
 
 

@@ -304,8 +304,13 @@ __version__: str
 
 @final
 class _Floor:
+    """Makes operations that are complete without I/O, each with the result `None`; their tasks are woken at the
+    loop's next turn. For the floor of `aerolane.bench`. Internal.
+    """
+
     def __new__(cls) -> Self: ...
-    def call(self, _key: object, _bins: object = None) -> Awaitable[None]: ...
+    def call(self, _key: object, _bins: object = None) -> Awaitable[None]:
+        """An operation; the arguments are those of `get` or `put`."""
 
 class _BuildInfo(TypedDict):
     version: str
@@ -317,4 +322,8 @@ class _BuildInfo(TypedDict):
     abi3: bool
     free_threaded: bool
 
-def build_info() -> _BuildInfo: ...
+def build_info() -> _BuildInfo:
+    """How this module was built, as a dict: `version`, `profile` (Cargo's: `"release"`, `"fast"`, ..), `opt_level`,
+    `features` (Cargo's, a list), `target`, `rustc`, `abi3` (one build for several versions of Python) and
+    `free_threaded` (made for a Python without the GIL).
+    """

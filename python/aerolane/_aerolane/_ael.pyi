@@ -11,6 +11,8 @@ from ._native import Version
 from ._query import Filter
 
 class AelParseException(InvalidArgumentError):
+    """A text is not of the Aerospike Expression Language, or cannot be compiled."""
+
     reason: str | None
     line: int | None
     column: int | None
@@ -19,8 +21,16 @@ class AelParseException(InvalidArgumentError):
     kind: str | None
     needs: str | None
 
-def parse_ael(expression: str, /, *args: Any, server: Version | None = None) -> FilterExpression: ...
-def parse_ctx(path: str, /) -> list[CTX]: ...
+def parse_ael(expression: str, /, *args: Any, server: Version | None = None) -> FilterExpression:
+    """Compiles a text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country ==
+    'US'", 25)`.
+    """
+
+def parse_ctx(path: str, /) -> list[CTX]:
+    """Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is `[CTX.map_key("key"),
+    CTX.list_index(0)]`. The bin is not part of it.
+    """
+
 def parse_ael_with_index(
     expression: str,
     index_context: AelIndexContext | None = None,
@@ -29,10 +39,13 @@ def parse_ael_with_index(
     hint_index_name: str | None = None,
     hint_bin_name: str | None = None,
     server: Version | None = None,
-) -> AelParseResult: ...
+) -> AelParseResult:
+    """Compiles a text to an index filter and the expression for the rest, for a query."""
 
 @final
 class AelIndex:
+    """A secondary index that `parse_ael_with_index` can choose."""
+
     def __new__(
         cls,
         bin: str,
@@ -63,13 +76,17 @@ class AelIndex:
 
 @final
 class AelIndexContext:
+    """The indexes that a query on a namespace can use. With `query_set`, those on other sets are left out."""
+
     def __new__(
         cls, namespace: str, indexes: Sequence[AelIndex] | None = None, query_set: str | None = None
     ) -> AelIndexContext: ...
     @staticmethod
-    def of(namespace: str, indexes: Sequence[AelIndex]) -> AelIndexContext: ...
+    def of(namespace: str, indexes: Sequence[AelIndex]) -> AelIndexContext:
+        """The same as the constructor, with namespace and indexes."""
     @staticmethod
-    def with_query_set(namespace: str, query_set: str | None, indexes: Sequence[AelIndex]) -> AelIndexContext: ...
+    def with_query_set(namespace: str, query_set: str | None, indexes: Sequence[AelIndex]) -> AelIndexContext:
+        """The same as the constructor, for a query on a set."""
     @property
     def namespace(self) -> str: ...
     @property
@@ -79,8 +96,13 @@ class AelIndexContext:
 
 @final
 class AelParseResult:
+    """How a query finds the records of a text: the index filter, and the expression for what it does not answer."""
+
     @property
-    def filter(self) -> Filter | None: ...
+    def filter(self) -> Filter | None:
+        """What to ask the index for (`Statement.filters`); None: no index serves the text."""
     @property
-    def exp(self) -> FilterExpression | None: ...
-    def explain(self) -> str: ...
+    def exp(self) -> FilterExpression | None:
+        """What is left to filter by (`filter_expression` of a policy); None: the index answers all of the text."""
+    def explain(self) -> str:
+        """Describes the choice: which index is used for what, what is filtered, and why other indexes are not used."""

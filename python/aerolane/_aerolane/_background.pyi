@@ -39,10 +39,14 @@ class _Udf(_Task):
 
     def passing(self, *args: Any) -> Self:
         """What the function gets behind the record."""
-    def with_durable_delete(self) -> Self: ...
-    def without_durable_delete(self) -> Self: ...
-    def default_with_durable_delete(self) -> Self: ...
-    def default_without_durable_delete(self) -> Self: ...
+    def with_durable_delete(self) -> Self:
+        """Has deletes of the present operation leave a tombstone (Enterprise Edition)."""
+    def without_durable_delete(self) -> Self:
+        """Has deletes of the present operation leave no tombstone."""
+    def default_with_durable_delete(self) -> Self:
+        """Has deletes leave a tombstone, for all operations that say nothing themselves."""
+    def default_without_durable_delete(self) -> Self:
+        """Has deletes leave no tombstone, for all operations that say nothing themselves."""
 
 @final
 class BackgroundTaskSession:

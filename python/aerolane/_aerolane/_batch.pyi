@@ -12,25 +12,39 @@ from ._values import Key, Record
 
 @final
 class BatchRecord:
+    """A key and what became of its row."""
+
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key."""
     @property
-    def record(self) -> Record | None: ...
+    def record(self) -> Record | None:
+        """The record of a row that succeeded, else `None`."""
     @property
-    def error(self) -> AerospikeError | None: ...
+    def error(self) -> AerospikeError | None:
+        """The exception that the row stands for, not raised; `None` if it did not fail."""
     @property
-    def result_code(self) -> ResultCode | None: ...
+    def result_code(self) -> ResultCode | None:
+        """The row's `ResultCode`: `OK`, or that of its error; `None` if the server left the row out."""
     @property
-    def in_doubt(self) -> bool: ...
+    def in_doubt(self) -> bool:
+        """Whether the write may have been applied although the row failed. Never true for reads."""
     @property
-    def sub_code(self) -> int | None: ...
+    def sub_code(self) -> int | None:
+        """The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given."""
     @property
-    def server_message(self) -> str | None: ...
+    def server_message(self) -> str | None:
+        """The server's text about the failure, when it was asked for and given."""
     @property
-    def exp_trace(self) -> ExpressionTrace | None: ...
+    def exp_trace(self) -> ExpressionTrace | None:
+        """Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`."""
 
 @final
 class BatchReadOp:
+    """A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or, if there are
+    `operations`, what these say (none of them may write).
+    """
+
     def __new__(
         cls,
         key: Key,
@@ -39,10 +53,15 @@ class BatchReadOp:
         policy: BatchReadPolicy | None = None,
     ) -> BatchReadOp: ...
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key."""
 
 @final
 class BatchWriteOp:
+    """A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at
+    least one of them must write).
+    """
+
     def __new__(
         cls,
         key: Key,
@@ -52,16 +71,25 @@ class BatchWriteOp:
         bins: Mapping[str, Any] | None = None,
     ) -> BatchWriteOp: ...
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key."""
 
 @final
 class BatchDeleteOp:
+    """A row of `Client.batch` that deletes its record."""
+
     def __new__(cls, key: Key, policy: BatchDeletePolicy | None = None) -> BatchDeleteOp: ...
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key."""
 
 @final
 class BatchUDFOp:
+    """A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without
+    `.lua`) to its record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the
+    row's record; a function that fails makes the row fail, with the server's message: file, line, what was wrong.
+    """
+
     def __new__(
         cls,
         key: Key,
@@ -71,11 +99,17 @@ class BatchUDFOp:
         policy: BatchUDFPolicy | None = None,
     ) -> BatchUDFOp: ...
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key."""
 
 @final
 class BatchRecordStream:
-    def close(self) -> None: ...
+    """The rows of a batch, as its nodes answer: iterate over it with `for` or `async for`, on any number of threads
+    or tasks (each row comes to one of them).
+    """
+
+    def close(self) -> None:
+        """Ends the batch. Rows that were not taken are dropped. A second call does nothing."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> tuple[int, BatchRecord]: ...
     def __aiter__(self) -> Self: ...

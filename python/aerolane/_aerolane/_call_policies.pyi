@@ -19,6 +19,8 @@ from ._txn import Txn
 
 @final
 class ReadPolicy(BasePolicy):
+    """How reads of single records behave. Defaults: 1,000 ms in total, 2 retries."""
+
     def __new__(
         cls,
         *,
@@ -56,7 +58,8 @@ class ReadPolicy(BasePolicy):
         error_detail_verbosity: int | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> ReadPolicy: ...
+    ) -> ReadPolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     timeout_delay: int
@@ -77,6 +80,8 @@ class ReadPolicy(BasePolicy):
 
 @final
 class WritePolicy(BasePolicy):
+    """How writes, deletes and `operate` of single records behave. Defaults: 1,000 ms in total, no retries."""
+
     def __new__(
         cls,
         *,
@@ -136,7 +141,8 @@ class WritePolicy(BasePolicy):
         records_per_second: int | None = None,
         on_locking_only: bool | None = None,
         xdr: bool | None = None,
-    ) -> WritePolicy: ...
+    ) -> WritePolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     timeout_delay: int
@@ -168,6 +174,8 @@ class WritePolicy(BasePolicy):
 
 @final
 class BatchPolicy(BasePolicy):
+    """How a batch behaves as a whole. Defaults: 1,000 ms in total, 2 retries."""
+
     def __new__(
         cls,
         *,
@@ -213,7 +221,8 @@ class BatchPolicy(BasePolicy):
         allow_inline: bool | None = None,
         allow_inline_ssd: bool | None = None,
         respond_all_keys: bool | None = None,
-    ) -> BatchPolicy: ...
+    ) -> BatchPolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     timeout_delay: int
@@ -238,6 +247,8 @@ class BatchPolicy(BasePolicy):
 
 @final
 class QueryPolicy(BasePolicy):
+    """How queries behave. Defaults: no limit of the total time, 5 retries."""
+
     def __new__(
         cls,
         *,
@@ -287,7 +298,8 @@ class QueryPolicy(BasePolicy):
         max_records: int | None = None,
         include_bin_data: bool | None = None,
         expected_duration: QueryDuration | None = None,
-    ) -> QueryPolicy: ...
+    ) -> QueryPolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     timeout_delay: int

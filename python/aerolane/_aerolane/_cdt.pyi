@@ -7,6 +7,10 @@ from typing import Any, ClassVar, Self, final
 from ._expression import FilterExpression
 
 class ExpType(Enum):
+    """The type of an expression's value: what `FilterExpression` constructors have to be told where it is not
+    certain.
+    """
+
     NIL = 0
     BOOL = 1
     INT = 2
@@ -20,35 +24,57 @@ class ExpType(Enum):
     def __int__(self) -> int: ...
 
 class ListOrderType(Enum):
+    """The order of a list. UNORDERED (the default): as the items were put. ORDERED: sorted by value."""
+
     UNORDERED = 0
     ORDERED = 1
     def __int__(self) -> int: ...
 
 class ListSortFlags(Enum):
+    """How a list is sorted. DEFAULT: ascending, duplicates stay. DESCENDING: the other way round. DROP_DUPLICATES:
+    ascending, of equal items one stays.
+    """
+
     DEFAULT = 0
     DESCENDING = 1
     DROP_DUPLICATES = 2
     def __int__(self) -> int: ...
 
 class MapOrder(Enum):
+    """The order of a map. UNORDERED (the default). KEY_ORDERED: sorted by key. KEY_VALUE_ORDERED: sorted by key, and
+    an index by value is kept, too.
+    """
+
     UNORDERED = 0
     KEY_ORDERED = 1
     KEY_VALUE_ORDERED = 3
     def __int__(self) -> int: ...
 
 class MapWriteMode(Enum):
+    """What a map operation does with keys. UPDATE (the default): creates or changes. UPDATE_ONLY: fails for a key
+    that does not exist. CREATE_ONLY: fails for one that exists.
+    """
+
     UPDATE = 0
     UPDATE_ONLY = 1
     CREATE_ONLY = 2
     def __int__(self) -> int: ...
 
 class BitwiseOverflowActions(Enum):
+    """What happens when the result of bit arithmetic does not fit. FAIL: an error. SATURATE: it becomes the largest
+    or smallest number that fits. WRAP: its high bits are cut off.
+    """
+
     FAIL = 0
     SATURATE = 2
     WRAP = 4
     def __int__(self) -> int: ...
 
 class BitwiseResizeFlags(Enum):
+    """How a blob is resized. DEFAULT: bytes are added and removed at the end. FROM_FRONT: at the front. GROW_ONLY:
+    it never becomes shorter. SHRINK_ONLY: it never becomes longer.
+    """
+
     DEFAULT = 0
     FROM_FRONT = 1
     GROW_ONLY = 2
@@ -56,18 +82,26 @@ class BitwiseResizeFlags(Enum):
     def __int__(self) -> int: ...
 
 class StringNumericType(Enum):
+    """What counts as a number in a string: ANY, integers (INT), or floating-point numbers (FLOAT)."""
+
     ANY = 0
     INT = 1
     FLOAT = 2
     def __int__(self) -> int: ...
 
 class LoopVarPart(Enum):
+    """What an expression inside a path looks at, of the element that the path is at: its key (in a map), its value,
+    or its index (in a list). Server 8.1.1 and later.
+    """
+
     MAP_KEY = 0
     VALUE = 1
     INDEX = 2
     def __int__(self) -> int: ...
 
 class ListWriteFlags(IntEnum):
+    """What a list operation refuses, and what becomes of that. Combine with `|`."""
+
     DEFAULT = 0
     ADD_UNIQUE = 1
     INSERT_BOUNDED = 2
@@ -75,6 +109,8 @@ class ListWriteFlags(IntEnum):
     PARTIAL = 8
 
 class MapWriteFlags(IntEnum):
+    """What a map operation refuses, and what becomes of that. Combine with `|`."""
+
     DEFAULT = 0
     CREATE_ONLY = 1
     UPDATE_ONLY = 2
@@ -82,6 +118,8 @@ class MapWriteFlags(IntEnum):
     PARTIAL = 8
 
 class BitWriteFlags(IntEnum):
+    """What a bit operation refuses, and what becomes of that. Combine with `|`."""
+
     DEFAULT = 0
     CREATE_ONLY = 1
     UPDATE_ONLY = 2
@@ -89,6 +127,8 @@ class BitWriteFlags(IntEnum):
     PARTIAL = 8
 
 class HLLWriteFlags(IntEnum):
+    """What an HLL operation refuses, and what becomes of that. Combine with `|`."""
+
     DEFAULT = 0
     CREATE_ONLY = 1
     UPDATE_ONLY = 2
@@ -96,12 +136,16 @@ class HLLWriteFlags(IntEnum):
     ALLOW_FOLD = 8
 
 class StringWriteFlags(IntEnum):
+    """What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later."""
+
     DEFAULT = 0
     CREATE_ONLY = 1
     UPDATE_ONLY = 2
     NO_FAIL = 4
 
 class StringRegexFlags(IntEnum):
+    """How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later."""
+
     DEFAULT = 0
     CASE_INSENSITIVE = 1
     MULTILINE = 2
@@ -110,6 +154,8 @@ class StringRegexFlags(IntEnum):
     GLOBAL = 16
 
 class RegexFlag(IntEnum):
+    """How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`."""
+
     NONE = 0
     EXTENDED = 1
     ICASE = 2
@@ -117,10 +163,16 @@ class RegexFlag(IntEnum):
     NEWLINE = 8
 
 class ExpReadFlags(IntEnum):
+    """How `ExpOperation.read` treats failures. EVAL_NO_FAIL: an expression that cannot be evaluated answers with
+    None.
+    """
+
     DEFAULT = 0
     EVAL_NO_FAIL = 16
 
 class ExpWriteFlags(IntEnum):
+    """What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`."""
+
     DEFAULT = 0
     CREATE_ONLY = 1
     UPDATE_ONLY = 2
@@ -129,6 +181,8 @@ class ExpWriteFlags(IntEnum):
     EVAL_NO_FAIL = 16
 
 class SelectFlags(IntEnum):
+    """What a path answers with. Server 8.1.1 and later."""
+
     MATCHING_TREE = 0
     VALUE = 1
     LIST_VALUE = 1
@@ -138,17 +192,25 @@ class SelectFlags(IntEnum):
     NO_FAIL = 16
 
 class QueryWhereFlags(IntEnum):
+    """What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later."""
+
     ENC_VARINT = 1
     EXPLAIN = 2
     REQUIRE_INDEX = 4
     HARD_HINT = 8
 
 class ModifyFlags(IntEnum):
+    """How a path modifies. NO_FAIL: what has another type than the path says is left as it is. Server 8.1.1 and
+    later.
+    """
+
     DEFAULT = 0
     NO_FAIL = 16
 
 @final
 class ListReturnType:
+    """What an operation on a list answers with, for the items that it selects. Combine with `| INVERTED`."""
+
     NONE: ClassVar[ListReturnType]
     INDEX: ClassVar[ListReturnType]
     REVERSE_INDEX: ClassVar[ListReturnType]
@@ -168,6 +230,8 @@ class ListReturnType:
 
 @final
 class MapReturnType:
+    """What an operation on a map answers with, for the pairs that it selects. Combine with `| INVERTED`."""
+
     NONE: ClassVar[MapReturnType]
     INDEX: ClassVar[MapReturnType]
     REVERSE_INDEX: ClassVar[MapReturnType]
@@ -191,6 +255,10 @@ class MapReturnType:
 
 @final
 class ListPolicy:
+    """How list operations create a list, and what they refuse: the order of new lists (`ListOrderType`, default
+    UNORDERED), and write flags (`ListWriteFlags` or an int, default none).
+    """
+
     def __new__(cls, order: ListOrderType | None = None, write_flags: int | None = None) -> Self: ...
     order: ListOrderType
     write_flags: int
@@ -199,6 +267,11 @@ class ListPolicy:
 
 @final
 class MapPolicy:
+    """How map operations create a map, and what they refuse: the order of new maps (`MapOrder`, default UNORDERED),
+    what happens to keys (`MapWriteMode`, or `MapWriteFlags`, which go before), and whether the index of a new map is
+    stored with it (default False).
+    """
+
     def __new__(
         cls,
         order: MapOrder | None = None,
@@ -207,30 +280,40 @@ class MapPolicy:
         persist_index: bool | None = None,
     ) -> Self: ...
     @classmethod
-    def new_with_flags(cls, order: MapOrder | None, flags: int | None) -> MapPolicy: ...
+    def new_with_flags(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
+        """With an order and write flags."""
     @classmethod
-    def new_with_flags_and_persisted_index(cls, order: MapOrder | None, flags: int | None) -> MapPolicy: ...
+    def new_with_flags_and_persisted_index(cls, order: MapOrder | None, flags: int | None) -> MapPolicy:
+        """With an order, write flags, and an index that is stored."""
     order: MapOrder
     write_mode: MapWriteMode
     flags: int
     @property
-    def raw_flags(self) -> int: ...
+    def raw_flags(self) -> int:
+        """The write flags as an int."""
     persist_index: bool
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
 @final
 class BitPolicy:
+    """What bit operations refuse: write flags (`BitWriteFlags` or an int, default none)."""
+
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     @property
-    def write_flags(self) -> int: ...
-    def get_write_flags(self) -> int: ...
-    def set_write_flags(self, flags: int | None) -> None: ...
+    def write_flags(self) -> int:
+        """What is refused, and what becomes of that: bits of `BitWriteFlags`."""
+    def get_write_flags(self) -> int:
+        """The same."""
+    def set_write_flags(self, flags: int | None) -> None:
+        """Sets `write_flags`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[int]: ...
 
 @final
 class HLLPolicy:
+    """What HLL operations refuse: write flags (`HLLWriteFlags` or an int, default none)."""
+
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     write_flags: int
     def __eq__(self, other: object, /) -> bool: ...
@@ -238,39 +321,68 @@ class HLLPolicy:
 
 @final
 class CTX:
+    """One step on the way to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of
+    the list that stands under `"orders"`.
+    """
+
     @staticmethod
-    def list_index(index: int) -> CTX: ...
+    def list_index(index: int) -> CTX:
+        """The item of a list at an index."""
     @staticmethod
-    def list_index_create(index: int, order: ListOrderType, pad: bool) -> CTX: ...
+    def list_index_create(index: int, order: ListOrderType, pad: bool) -> CTX:
+        """The item of a list at an index; if there is none, a list of this order is created there. `pad`: the list
+        around it may be shorter than the index, and is padded with nil (of no effect with an ordered one).
+        """
     @staticmethod
-    def list_rank(rank: int) -> CTX: ...
+    def list_rank(rank: int) -> CTX:
+        """The item of a list at a rank: 0 is the smallest."""
     @staticmethod
-    def list_value(value: Any) -> CTX: ...
+    def list_value(value: Any) -> CTX:
+        """The first item of a list that is equal to a value."""
     @staticmethod
-    def map_index(index: int) -> CTX: ...
+    def map_index(index: int) -> CTX:
+        """The value of a map at an index, in the order of keys."""
     @staticmethod
-    def map_rank(rank: int) -> CTX: ...
+    def map_rank(rank: int) -> CTX:
+        """The value of a map at a rank: 0 is the smallest."""
     @staticmethod
-    def map_key(key: Any) -> CTX: ...
+    def map_key(key: Any) -> CTX:
+        """The value of a key of a map."""
     @staticmethod
-    def map_key_create(key: Any, order: MapOrder) -> CTX: ...
+    def map_key_create(key: Any, order: MapOrder) -> CTX:
+        """The value of a key of a map; if there is none, a map of this order is created there."""
     @staticmethod
-    def map_value(value: Any) -> CTX: ...
+    def map_value(value: Any) -> CTX:
+        """The first value of a map that is equal to this one. A dict stands for a key-ordered map."""
     @staticmethod
-    def all_children() -> CTX: ...
+    def all_children() -> CTX:
+        """All items of a list, or values of a map. Only on paths; server 8.1.1 and later."""
     @staticmethod
-    def all_children_with_filter(exp: FilterExpression) -> CTX: ...
+    def all_children_with_filter(exp: FilterExpression) -> CTX:
+        """The items of a list, or values of a map, for which an expression is true. It sees them through
+        `FilterExpression.int_loop_var` and its like. Only on paths; server 8.1.1 and later.
+        """
     @staticmethod
-    def map_keys_in(keys: Iterable[Any]) -> CTX: ...
+    def map_keys_in(keys: Iterable[Any]) -> CTX:
+        """The values of some keys of a map. Only on paths; server 8.1.2 and later."""
     @staticmethod
-    def and_filter(exp: FilterExpression) -> CTX: ...
+    def and_filter(exp: FilterExpression) -> CTX:
+        """Of what the step before selects, that for which an expression is true, too. Only on paths; server 8.1.2
+        and later.
+        """
     @staticmethod
-    def to_bytes(ctx: Iterable[CTX] | None) -> bytes: ...
+    def to_bytes(ctx: Iterable[CTX] | None) -> bytes:
+        """A sequence of CTX as bytes: what `from_bytes` and other clients take. What they create is not part of
+        that.
+        """
     @staticmethod
-    def to_base64(ctx: Iterable[CTX] | None) -> str: ...
+    def to_base64(ctx: Iterable[CTX] | None) -> str:
+        """`to_bytes` as base64 text."""
     @staticmethod
-    def from_bytes(bytes: bytes | bytearray | memoryview | Sequence[int]) -> list[CTX]: ...
+    def from_bytes(bytes: bytes | bytearray | memoryview | Sequence[int]) -> list[CTX]:
+        """The list of CTX of `to_bytes`."""
     @staticmethod
-    def from_base64(b64: str) -> list[CTX]: ...
+    def from_base64(b64: str) -> list[CTX]:
+        """The list of CTX of `to_base64`."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

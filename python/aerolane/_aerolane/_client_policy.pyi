@@ -7,6 +7,8 @@ from ._tls import TlsConfig
 
 @final
 class ClientPolicy:
+    """How a client connects, logs in, and sizes its pools. It is read when the client is made."""
+
     def __new__(
         cls,
         *,
@@ -80,7 +82,8 @@ class ClientPolicy:
         application_id: str | None = None,
         custom_client_id: str | None = None,
         per_client_runtime_workers: int | None = None,
-    ) -> ClientPolicy: ...
+    ) -> ClientPolicy:
+        """The same as the constructor."""
     auth_mode: AuthMode
     user: str | None
     password: str | None
@@ -120,7 +123,9 @@ class ClientPolicy:
     application_id: str | None
     custom_client_id: str | None
     per_client_runtime_workers: int | None
-    def set_auth_mode(self, mode: AuthMode, user: str | None = None, password: str | None = None) -> None: ...
-    def set_pki_auth(self) -> None: ...
+    def set_auth_mode(self, mode: AuthMode, user: str | None = None, password: str | None = None) -> None:
+        """Sets how to log in, and with what."""
+    def set_pki_auth(self) -> None:
+        """Logs in with the client's TLS certificate (`AuthMode.PKI`)."""
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...

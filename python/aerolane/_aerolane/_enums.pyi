@@ -3,6 +3,8 @@
 from enum import Enum
 
 class Replica(Enum):
+    """Which node a read is sent to."""
+
     MASTER = 0
     MASTER_PROLES = 1
     RANDOM = 2
@@ -11,11 +13,15 @@ class Replica(Enum):
     def __int__(self) -> int: ...
 
 class ReadModeAP(Enum):
+    """How many copies a read consults in a namespace of the AP mode while partitions move. ONE is the default."""
+
     ONE = 0
     ALL = 1
     def __int__(self) -> int: ...
 
 class ReadModeSC(Enum):
+    """How consistent a read is in a namespace of the SC (strong consistency) mode. SESSION is the default."""
+
     SESSION = 0
     LINEARIZE = 1
     ALLOW_REPLICA = 2
@@ -23,17 +29,25 @@ class ReadModeSC(Enum):
     def __int__(self) -> int: ...
 
 class CommitLevel(Enum):
+    """Whether a write has succeeded when all copies are written (COMMIT_ALL, the default) or the master
+    (COMMIT_MASTER).
+    """
+
     COMMIT_ALL = 0
     COMMIT_MASTER = 1
     def __int__(self) -> int: ...
 
 class GenerationPolicy(Enum):
+    """Whether a write looks at the record's generation."""
+
     NONE = 0
     EXPECT_GEN_EQUAL = 1
     EXPECT_GEN_GREATER = 2
     def __int__(self) -> int: ...
 
 class RecordExistsAction(Enum):
+    """What a write does when the record exists, or does not."""
+
     UPDATE = 0
     UPDATE_ONLY = 1
     REPLACE = 2
@@ -42,22 +56,34 @@ class RecordExistsAction(Enum):
     def __int__(self) -> int: ...
 
 class Concurrency(Enum):
+    """Whether the nodes of a batch are asked one after the other or all at once (PARALLEL, the default)."""
+
     SEQUENTIAL = 0
     PARALLEL = 1
     def __int__(self) -> int: ...
 
 class QueryDuration(Enum):
+    """How long a query is expected to take. LONG is the default. SHORT: under a second, on one server thread.
+    LONG_RELAX_AP: as LONG, and it may read from copies in a namespace of the AP mode.
+    """
+
     LONG = 0
     SHORT = 1
     LONG_RELAX_AP = 2
     def __int__(self) -> int: ...
 
 class WhenFull(Enum):
+    """What happens when all connections to a node are taken. WAIT (the default): calls wait, first come first
+    served, until their own deadline. FAIL: they raise `PoolExhaustedError` at once.
+    """
+
     WAIT = 0
     FAIL = 1
     def __int__(self) -> int: ...
 
 class AuthMode(Enum):
+    """How a client logs in."""
+
     NONE = 0
     INTERNAL = 1
     EXTERNAL = 2
@@ -66,16 +92,24 @@ class AuthMode(Enum):
     def __int__(self) -> int: ...
 
 class LatencyUnit(Enum):
+    """The unit of the times in histograms. MILLISECONDS is the default."""
+
     MICROSECONDS = 0
     MILLISECONDS = 1
     def __int__(self) -> int: ...
 
 class MetricsExporterType(Enum):
+    """Who gets the snapshots of metrics: FILE (files in a directory), CUSTOM (the exporters that the program has
+    added) or NONE (nobody).
+    """
+
     FILE = "file"
     CUSTOM = "custom"
     NONE = "none"
 
 class CommandType(Enum):
+    """What a call is counted as in metrics."""
+
     NONE = 0
     GET = 1
     GET_HEADER = 2
@@ -91,6 +125,8 @@ class CommandType(Enum):
     def __int__(self) -> int: ...
 
 class LatencyType(Enum):
+    """Kinds of latencies, several kinds of calls together."""
+
     CONN = "conn"
     WRITE = "write"
     READ = "read"
@@ -98,20 +134,28 @@ class LatencyType(Enum):
     QUERY = "query"
 
 class OpKind(Enum):
+    """What a call does: READ, WRITE_RETRYABLE (repeating it does no harm), or WRITE_NON_RETRYABLE."""
+
     READ = "read"
     WRITE_RETRYABLE = "write_retryable"
     WRITE_NON_RETRYABLE = "write_non_retryable"
 
 class OpShape(Enum):
+    """How much a call is about: POINT (one record), BATCH (several, by key), QUERY."""
+
     POINT = "point"
     BATCH = "batch"
     QUERY = "query"
 
 class Mode(Enum):
+    """The mode of a namespace: AP (availability before consistency) or SC (strong consistency)."""
+
     AP = "ap"
     SC = "sc"
 
 class Scope(Enum):
+    """Which calls settings are for: the keyword arguments of `Behavior.derive_with_changes`."""
+
     ALL = "all"
     READS = "reads"
     READS_POINT = "reads_point"
@@ -131,6 +175,8 @@ class Scope(Enum):
     SYSTEM_TXN_ROLL = "system_txn_roll"
 
 class CollectionIndexType(Enum):
+    """What of a bin an index covers."""
+
     DEFAULT = 0
     LIST = 1
     MAP_KEYS = 2
@@ -139,6 +185,8 @@ class CollectionIndexType(Enum):
     def __int__(self) -> int: ...
 
 class IndexType(Enum):
+    """What kind of values an index holds."""
+
     NUMERIC = 0
     STRING = 1
     GEO2D_SPHERE = 2
@@ -147,22 +195,32 @@ class IndexType(Enum):
     def __int__(self) -> int: ...
 
 class UDFLang(Enum):
+    """The language of a UDF module. There is one."""
+
     LUA = 0
     def __int__(self) -> int: ...
 
 class QuerySelection(Enum):
+    """How the servers find the records for a condition (`Client.query_explain`)."""
+
     PRIMARY_INDEX = 0
     SECONDARY_INDEX = 1
     FILTERED_OUT = 2
     def __int__(self) -> int: ...
 
 class TaskStatus(Enum):
+    """Where a task stands. NOT_FOUND: the servers do not know it (any more). IN_PROGRESS: it goes on. COMPLETE: it
+    is over.
+    """
+
     NOT_FOUND = 0
     IN_PROGRESS = 1
     COMPLETE = 2
     def __int__(self) -> int: ...
 
 class PrivilegeCode(Enum):
+    """What a privilege allows."""
+
     UserAdmin = 0
     SysAdmin = 1
     DataAdmin = 2

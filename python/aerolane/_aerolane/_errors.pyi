@@ -9,6 +9,8 @@ from ._batch import BatchRecord
 from ._txn import CommitErrorType
 
 class ResultCode(IntEnum):
+    """Result codes: those of the server (0 to 255), and negative ones for failures of the client."""
+
     TXN_ALREADY_ABORTED = -19
     TXN_ALREADY_COMMITTED = -18
     TXN_FAILED = -17
@@ -107,17 +109,23 @@ class ResultCode(IntEnum):
     QUERY_NETIO_ERR = 214
     QUERY_DUPLICATE = 215
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The text that Aerospike's clients have for the code: `"Key not found"`."""
     @property
-    def meaning(self) -> str: ...
+    def meaning(self) -> str:
+        """What the code means, in other words: `"the record does not exist"`."""
 
 class ErrorDetailVerbosity(IntEnum):
+    """How much the server is to tell about a failure: for the property `error_detail_verbosity` of policies."""
+
     NONE = 0
     SUBCODE = 1
     MESSAGE = 2
     EXPRESSION_TRACE = 3
 
 class SubCode:
+    """What `AerospikeError.sub_code` says, as ints."""
+
     NONE: ClassVar[int]
     PARAM_TTL_INVALID: ClassVar[int]
     PARAM_BITS_OFFSET_OUT_OF_RANGE: ClassVar[int]
@@ -163,32 +171,47 @@ class SubCode:
 
 @final
 class ExpressionTrace:
+    """Where in an expression, and why, the server has failed: `AerospikeError.exp_trace`, asked for with
+    `error_detail_verbosity = ErrorDetailVerbosity.EXPRESSION_TRACE`. Server 8.2 and later.
+    """
+
     PHASE_BUILD: ClassVar[int]
     PHASE_EVAL: ClassVar[int]
     LANG_MSGPACK: ClassVar[int]
     LANG_AEL: ClassVar[int]
     @property
-    def phase(self) -> int | None: ...
+    def phase(self) -> int | None:
+        """What failed: `PHASE_BUILD` or `PHASE_EVAL`."""
     @property
-    def byte_offset(self) -> int | None: ...
+    def byte_offset(self) -> int | None:
+        """Where the element stands in the expression that was sent, in bytes."""
     @property
-    def op(self) -> str | None: ...
+    def op(self) -> str | None:
+        """The name of the operator that failed."""
     @property
-    def depth(self) -> int | None: ...
+    def depth(self) -> int | None:
+        """How deep in the expression it stands."""
     @property
-    def path(self) -> list[str] | None: ...
+    def path(self) -> list[str] | None:
+        """The operators from the outermost to the one that failed; `"..."` where some were left out."""
     @property
-    def snippet(self) -> str | None: ...
+    def snippet(self) -> str | None:
+        """The element as text, for people."""
     @property
-    def outcome(self) -> int | None: ...
+    def outcome(self) -> int | None:
+        """Of an evaluation: 1 it failed, 2 the expression was false, 3 a bin or map key was not there."""
     @property
-    def operands(self) -> list[str] | None: ...
+    def operands(self) -> list[str] | None:
+        """Of an expression that was false by a comparison: both sides, as text."""
     @property
-    def lang(self) -> int | None: ...
+    def lang(self) -> int | None:
+        """The language of the expression: `LANG_MSGPACK` or `LANG_AEL`."""
     @property
-    def ael_offset(self) -> int | None: ...
+    def ael_offset(self) -> int | None:
+        """Where the failing part stands in an expression that was text, in characters."""
     @property
-    def ael_span(self) -> int | None: ...
+    def ael_span(self) -> int | None:
+        """How long that part is, in bytes."""
     def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
     def _restore(parts: tuple[Any, ...], /) -> ExpressionTrace: ...
@@ -209,6 +232,8 @@ class _Fields(TypedDict, total=False):
     loop_busy: float | None
 
 class AerospikeError(Exception):
+    """Base of all errors of this package."""
+
     result_code: ResultCode | None
     in_doubt: bool
     sub_code: int | None
@@ -241,20 +266,30 @@ class AerospikeError(Exception):
         loop_busy: float | None = None,
     ) -> None: ...
     @property
-    def attempts(self) -> int: ...
+    def attempts(self) -> int:
+        """How many attempts were made; 0 when none was, or it is not known."""
     @property
-    def is_client_error(self) -> bool: ...
+    def is_client_error(self) -> bool:
+        """Whether the client found the failure; False for an answer of the server."""
 
-class ServerError(AerospikeError): ...
-class ClientError(AerospikeError): ...
+class ServerError(AerospikeError):
+    """An answer of the server that says that a request failed."""
+
+class ClientError(AerospikeError):
+    """A failure of the client that has no class of its own."""
 
 class TimeoutError(AerospikeError, builtins.TimeoutError):
+    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time."""
+
     client: bool
     def __init__(self, message: str = "", *args: Any, client: bool = False, **fields: Unpack[_Fields]) -> None: ...
 
-class TransactionError(AerospikeError): ...
+class TransactionError(AerospikeError):
+    """A transaction, or a command in it, failed."""
 
 class CommitError(TransactionError):
+    """A transaction could not be committed."""
+
     commit_error_type: CommitErrorType | None
     verify_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None
     roll_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None
@@ -268,66 +303,178 @@ class CommitError(TransactionError):
         **fields: Unpack[_Fields],
     ) -> None: ...
 
-class ServerTransactionError(TransactionError, ServerError): ...
-class BadResponseError(ClientError): ...
-class ParseIntError(BadResponseError): ...
-class InvalidUTF8(BadResponseError): ...
-class SerializationError(AerospikeError): ...
-class InvalidArgumentError(AerospikeError, builtins.ValueError): ...
-class ParseAddressError(InvalidArgumentError): ...
-class Base64DecodeError(InvalidArgumentError, BadResponseError): ...
-class ConnectionError(AerospikeError, builtins.ConnectionError): ...
-class IoError(ConnectionError): ...
-class ClientClosedError(ConnectionError): ...
-class InvalidNodeError(AerospikeError): ...
-class InvalidNamespaceError(AerospikeError): ...
-class SecurityError(ServerError): ...
-class SecurityNotEnabled(SecurityError): ...
-class AuthenticationError(SecurityError): ...
-class NotAuthenticated(AuthenticationError): ...
-class AuthorizationError(SecurityError): ...
-class QuotaError(ServerError): ...
-class InvalidRequest(ServerError): ...
-class RecordError(ServerError): ...
-class RecordNotFoundError(RecordError): ...
-class RecordExistsError(RecordError): ...
-class RecordTooBigError(RecordError): ...
-class GenerationError(RecordError): ...
-class BinError(ServerError): ...
-class BinExistsError(BinError): ...
-class BinNotFoundError(BinError, RecordError): ...
-class BinTypeError(BinError, RecordError): ...
-class BinOpInvalidError(BinError): ...
-class ElementError(ServerError): ...
-class ElementNotFoundError(ElementError): ...
-class ElementExistsError(ElementError): ...
-class FilteredOutError(ServerError): ...
-class SecondaryIndexError(ServerError): ...
-class IndexNotFoundError(SecondaryIndexError): ...
-class IndexAlreadyExistsError(SecondaryIndexError): ...
-class QueryError(ServerError): ...
-class QueryTerminatedError(QueryError): ...
-class UDFBadResponse(AerospikeError): ...
-class UdfError(ServerError, UDFBadResponse): ...
-class BatchError(ServerError): ...
-class CapacityError(AerospikeError): ...
-class ServerCapacityError(CapacityError, ServerError): ...
-class QueryCapacityError(ServerCapacityError, QueryError): ...
-class BatchCapacityError(ServerCapacityError, BatchError): ...
-class KeyBusyError(ServerCapacityError): ...
-class PoolExhaustedError(CapacityError): ...
-class BackoffError(AerospikeError): ...
-class MaxErrorRateError(BackoffError): ...
+class ServerTransactionError(TransactionError, ServerError):
+    """The server refused a command of a transaction."""
+
+class BadResponseError(ClientError):
+    """An answer of the server cannot be understood."""
+
+class ParseIntError(BadResponseError):
+    """A number in an answer of the server is none."""
+
+class InvalidUTF8(BadResponseError):
+    """A text in an answer of the server is not UTF-8."""
+
+class SerializationError(AerospikeError):
+    """A value cannot be put on the wire."""
+
+class InvalidArgumentError(AerospikeError, builtins.ValueError):
+    """An argument cannot be used. Nothing was sent."""
+
+class ParseAddressError(InvalidArgumentError):
+    """A text is no address."""
+
+class Base64DecodeError(InvalidArgumentError, BadResponseError):
+    """A text is no base64 of what it is to be."""
+
+class ConnectionError(AerospikeError, builtins.ConnectionError):
+    """A connection failed: refused, reset, closed, or not to be opened."""
+
+class IoError(ConnectionError):
+    """The operating system failed to send, to receive or to connect."""
+
+class ClientClosedError(ConnectionError):
+    """The client is closed. Nothing was sent."""
+
+class InvalidNodeError(AerospikeError):
+    """No active node fits: none owns the partition, or the node has left the cluster."""
+
+class InvalidNamespaceError(AerospikeError):
+    """The cluster has no such namespace."""
+
+class SecurityError(ServerError):
+    """Access control refused the request, or is not there."""
+
+class SecurityNotEnabled(SecurityError):
+    """The server has no access control switched on."""
+
+class AuthenticationError(SecurityError):
+    """The login was refused, or there was none."""
+
+class NotAuthenticated(AuthenticationError):
+    """The connection has not logged in."""
+
+class AuthorizationError(SecurityError):
+    """The user may not do this."""
+
+class QuotaError(ServerError):
+    """A quota of the user is used up or not valid."""
+
+class InvalidRequest(ServerError):
+    """The server does not accept the parameters of the request."""
+
+class RecordError(ServerError):
+    """A record, or a bin of it, is not as the request needs it."""
+
+class RecordNotFoundError(RecordError):
+    """The record does not exist."""
+
+class RecordExistsError(RecordError):
+    """The record exists already."""
+
+class RecordTooBigError(RecordError):
+    """The record is larger than the namespace takes."""
+
+class GenerationError(RecordError):
+    """The record's generation is not the one asked for."""
+
+class BinError(ServerError):
+    """A bin is not as the request needs it."""
+
+class BinExistsError(BinError):
+    """The bin exists already."""
+
+class BinNotFoundError(BinError, RecordError):
+    """The bin does not exist."""
+
+class BinTypeError(BinError, RecordError):
+    """The operation does not fit the type of the bin."""
+
+class BinOpInvalidError(BinError):
+    """The operation cannot be applied to the bin's present value."""
+
+class ElementError(ServerError):
+    """An element of a list or map is not as the request needs it."""
+
+class ElementNotFoundError(ElementError):
+    """The list or map has no such element."""
+
+class ElementExistsError(ElementError):
+    """The list or map has this element already."""
+
+class FilteredOutError(ServerError):
+    """The filter expression is false for the record."""
+
+class SecondaryIndexError(ServerError):
+    """A secondary index failed."""
+
+class IndexNotFoundError(SecondaryIndexError):
+    """There is no such secondary index."""
+
+class IndexAlreadyExistsError(SecondaryIndexError):
+    """The secondary index exists already."""
+
+class QueryError(ServerError):
+    """A query failed."""
+
+class QueryTerminatedError(QueryError):
+    """A query was stopped."""
+
+class UDFBadResponse(AerospikeError):
+    """A user-defined function failed."""
+
+class UdfError(ServerError, UDFBadResponse):
+    """A user-defined function failed."""
+
+class BatchError(ServerError):
+    """The server refused a batch as a whole."""
+
+class CapacityError(AerospikeError):
+    """The server or the client has no room for more."""
+
+class ServerCapacityError(CapacityError, ServerError):
+    """The server has no room for more."""
+
+class QueryCapacityError(ServerCapacityError, QueryError):
+    """The server has no room for more queries."""
+
+class BatchCapacityError(ServerCapacityError, BatchError):
+    """The server has no room for the batch."""
+
+class KeyBusyError(ServerCapacityError):
+    """Too many requests wait for the same record."""
+
+class PoolExhaustedError(CapacityError):
+    """All connections to the node are taken, and the pool is set to fail instead of wait."""
+
+class BackoffError(AerospikeError):
+    """The client holds requests back for a while. Nothing was sent."""
+
+class MaxErrorRateError(BackoffError):
+    """The node's circuit breaker is open: too many errors in the present window."""
 
 class BatchFailedError(ClientError):
+    """A batch failed, and no row of it was answered."""
+
     records: list[BatchRecord] | None
 
-class BatchTimeoutError(TimeoutError, BatchFailedError): ...
-class BatchConnectionError(ConnectionError, BatchFailedError): ...
-class BatchPoolExhaustedError(PoolExhaustedError, BatchFailedError): ...
-class BatchMaxErrorRateError(MaxErrorRateError, BatchFailedError): ...
+class BatchTimeoutError(TimeoutError, BatchFailedError):
+    """No row of a batch was answered in time."""
 
-def error_from_code(result_code: int, message: str | None = None, *, in_doubt: bool = False) -> AerospikeError: ...
+class BatchConnectionError(ConnectionError, BatchFailedError):
+    """A batch failed, and no row of it was answered, because a connection failed."""
+
+class BatchPoolExhaustedError(PoolExhaustedError, BatchFailedError):
+    """A batch failed because all connections to a node are taken."""
+
+class BatchMaxErrorRateError(MaxErrorRateError, BatchFailedError):
+    """A batch failed because a node's circuit breaker is open."""
+
+def error_from_code(result_code: int, message: str | None = None, *, in_doubt: bool = False) -> AerospikeError:
+    """The exception that the client raises for a result code: for tests, and for code that takes errors over from
+    elsewhere. `result_code`: any number from -128 to 255.
+    """
+
 def _restore(
     kind: type[AerospikeError], args: tuple[Any, ...], fields: dict[str, Any], cause: BaseException | None
 ) -> AerospikeError: ...

@@ -4,10 +4,15 @@ from typing import ClassVar, final
 
 @final
 class Expiration:
+    """When a record expires: `Expiration.seconds(n)`, `NAMESPACE_DEFAULT`, `NEVER_EXPIRE`, or `DONT_UPDATE` (a write
+    leaves the record's expiration as it is).
+    """
+
     NAMESPACE_DEFAULT: ClassVar[Expiration]
     NEVER_EXPIRE: ClassVar[Expiration]
     DONT_UPDATE: ClassVar[Expiration]
     @staticmethod
-    def seconds(s: int) -> Expiration: ...
+    def seconds(s: int) -> Expiration:
+        """In so many seconds: 1 to 315,360,000 (ten years, the most that the server takes)."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -20,11 +20,16 @@ class _Index:
         """Indexes the records of the set."""
     def named(self, index_name: str) -> Self:
         """The name of the index."""
-    def integer(self) -> Self: ...
-    def numeric(self) -> Self: ...
-    def string(self) -> Self: ...
-    def geo2dsphere(self) -> Self: ...
-    def blob(self) -> Self: ...
+    def integer(self) -> Self:
+        """The index holds ints."""
+    def numeric(self) -> Self:
+        """As `integer`, for code written for the first versions of the SDK of Aerospike."""
+    def string(self) -> Self:
+        """The index holds strs."""
+    def geo2dsphere(self) -> Self:
+        """The index holds points and regions in GeoJSON."""
+    def blob(self) -> Self:
+        """The index holds bytes."""
     def collection(self, collection_index_type: CollectionIndexType) -> Self:
         """Which items of a list or map are indexed, in place of the value itself."""
     def context(self, ctx: Sequence[CTX]) -> Self:

@@ -43,19 +43,30 @@ from ._values import Key, Record
 
 @final
 class Version:
+    """The version of a server: `major.minor.patch.build`. Comparable and hashable."""
+
     @property
-    def major(self) -> int: ...
+    def major(self) -> int:
+        """First number."""
     @property
-    def minor(self) -> int: ...
+    def minor(self) -> int:
+        """Second number."""
     @property
-    def patch(self) -> int: ...
+    def patch(self) -> int:
+        """Third number."""
     @property
-    def build(self) -> int: ...
-    def supports_mrt(self) -> bool: ...
-    def supports_server_compiled_ael(self) -> bool: ...
-    def supports_query_selection(self) -> bool: ...
-    def supports_string_operations(self) -> bool: ...
-    def supports_query_ops_projection_ext(self) -> bool: ...
+    def build(self) -> int:
+        """Fourth number."""
+    def supports_mrt(self) -> bool:
+        """Whether the server has transactions over several records (8.0)."""
+    def supports_server_compiled_ael(self) -> bool:
+        """Whether the server compiles expression text itself (8.2)."""
+    def supports_query_selection(self) -> bool:
+        """Whether the server selects the index of a query itself (8.2)."""
+    def supports_string_operations(self) -> bool:
+        """Whether the server has string operations (8.2)."""
+    def supports_query_ops_projection_ext(self) -> bool:
+        """Whether queries may carry operations of all kinds that read (8.1.2)."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __lt__(self, other: Version, /) -> bool: ...
@@ -65,42 +76,69 @@ class Version:
 
 @final
 class NativeNode:
+    """A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The server's name of the node."""
     @property
-    def address(self) -> str: ...
+    def address(self) -> str:
+        """Where it listens, as `host:port`."""
     @property
-    def host(self) -> tuple[str, int]: ...
+    def host(self) -> tuple[str, int]:
+        """Where it listens, as `(host, port)`."""
     @property
-    def is_active(self) -> bool: ...
+    def is_active(self) -> bool:
+        """Whether it is part of the cluster now."""
     @property
-    def version(self) -> Version: ...
+    def version(self) -> Version:
+        """The version of its server."""
     @property
-    def failures(self) -> int: ...
+    def failures(self) -> int:
+        """How many tends of it have failed in a row."""
     @property
-    def partition_generation(self) -> int: ...
+    def partition_generation(self) -> int:
+        """Changes when partitions move to or from it; -1: not known yet."""
     @property
-    def rebalance_generation(self) -> int: ...
-    def aliases(self) -> list[tuple[str, int]]: ...
-    def info(self, command: str, *, policy: AdminPolicy | None = None) -> Awaitable[dict[str, str]]: ...
-    def info_blocking(self, command: str, *, policy: AdminPolicy | None = None) -> dict[str, str]: ...
+    def rebalance_generation(self) -> int:
+        """Changes when the cluster is rebalanced; -1: not known yet."""
+    def aliases(self) -> list[tuple[str, int]]:
+        """All addresses that it is known by, as `(host, port)`."""
+    def info(self, command: str, *, policy: AdminPolicy | None = None) -> Awaitable[dict[str, str]]:
+        """Sends an info command; gives the answers by command. Awaitable."""
+    def info_blocking(self, command: str, *, policy: AdminPolicy | None = None) -> dict[str, str]:
+        """Sends an info command; gives the answers by command."""
 
 @final
 class NativeClient:
+    """A client for a cluster, for any number of threads and event loops. Made by `new_client` or
+    `new_client_blocking`.
+    """
+
     @property
-    def cluster_name(self) -> str | None: ...
+    def cluster_name(self) -> str | None:
+        """The cluster's name as the policy asks for it."""
     @property
-    def server_cluster_name(self) -> str | None: ...
-    def seeds(self) -> str: ...
+    def server_cluster_name(self) -> str | None:
+        """The cluster's name as its nodes report it."""
+    def seeds(self) -> str:
+        """The addresses that the client was made with."""
     @staticmethod
-    def client_version() -> str: ...
+    def client_version() -> str:
+        """The version of Aerolane."""
     @staticmethod
-    def core_version() -> str: ...
-    def is_strong_consistency(self, namespace: str) -> bool | None: ...
-    def is_connected(self) -> bool: ...
-    def nodes(self) -> list[NativeNode]: ...
-    def node_names(self) -> list[str]: ...
-    def get_node(self, name: str) -> NativeNode: ...
+    def core_version() -> str:
+        """The version of aerospike-core beneath, which carries out what is rare."""
+    def is_strong_consistency(self, namespace: str) -> bool | None:
+        """Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have."""
+    def is_connected(self) -> bool:
+        """Whether the client is open and knows an active node."""
+    def nodes(self) -> list[NativeNode]:
+        """The active nodes."""
+    def node_names(self) -> list[str]:
+        """The names of the active nodes."""
+    def get_node(self, name: str) -> NativeNode:
+        """The active node of this name. Raises the error of an invalid node when there is none."""
     def stats(self) -> dict[str, Any]:
         """Returns counts of connections and requests as a dict: `nodes` (a list with a dict for each node), `total`,
         `loop_busy` and `topology_version`.
@@ -120,15 +158,32 @@ class NativeClient:
         `loop_busy` tells how often the program kept an event loop busy for 0.1 s and more while requests were under way
         (`count`), and for how many seconds (`total`, `longest`).
         """
-    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None: ...
-    def disable_metrics(self) -> None: ...
-    def metrics_enabled(self) -> bool: ...
-    def metrics(self) -> ClusterMetrics: ...
-    def close(self) -> Coroutine[Any, Any, None]: ...
-    def close_blocking(self) -> None: ...
+    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
+        """Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not
+        measured. Another `latency_unit` drops what was measured.
+        """
+    def disable_metrics(self) -> None:
+        """Switches metrics off. What was measured stays."""
+    def metrics_enabled(self) -> bool:
+        """Whether metrics are on."""
+    def metrics(self) -> ClusterMetrics:
+        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
+        every operation.
+        """
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Closes all connections. Operations under way fail with the error of a closed client. A second call does
+        nothing. Awaitable.
+        """
+    def close_blocking(self) -> None:
+        """Closes all connections. Operations under way fail with the error of a closed client. A second call does
+        nothing.
+        """
     def exists_legacy(
         self, key: Key, *, policy: ReadPolicy | None = None
-    ) -> Awaitable[tuple[Key, dict[str, int] | None]]: ...
+    ) -> Awaitable[tuple[Key, dict[str, int] | None]]:
+        """Whether a record exists, in the form of older clients: an awaitable of `(key, {"gen": .., "ttl": ..})`,
+        with `None` in place of the metadata when there is no record.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -146,7 +201,8 @@ class NativeClient:
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Awaitable[Record]: ...
+    ) -> Awaitable[Record]:
+        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none."""
     def get_blocking(
         self,
         key: Key,
@@ -156,7 +212,8 @@ class NativeClient:
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Record: ...
+    ) -> Record:
+        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none."""
     def put(
         self,
         key: Key,
@@ -165,7 +222,10 @@ class NativeClient:
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
         txn: Txn | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
+        they are, unless `policy.record_exists_action` says otherwise.
+        """
     def put_blocking(
         self,
         key: Key,
@@ -174,55 +234,70 @@ class NativeClient:
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
         txn: Txn | None = None,
-    ) -> None: ...
+    ) -> None:
+        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
+        they are, unless `policy.record_exists_action` says otherwise.
+        """
     def add(
         self,
         key: Key,
         bins: Mapping[str, int | float],
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Adds numbers to bins. A missing bin, or record, counts as 0."""
     def add_blocking(
         self,
         key: Key,
         bins: Mapping[str, int | float],
         *,
         policy: WritePolicy | None = None,
-    ) -> None: ...
+    ) -> None:
+        """Adds numbers to bins. A missing bin, or record, counts as 0."""
     def append(
         self,
         key: Key,
         bins: Mapping[str, str | bytes],
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Appends strings or bytes to bins."""
     def append_blocking(
         self,
         key: Key,
         bins: Mapping[str, str | bytes],
         *,
         policy: WritePolicy | None = None,
-    ) -> None: ...
+    ) -> None:
+        """Appends strings or bytes to bins."""
     def prepend(
         self,
         key: Key,
         bins: Mapping[str, str | bytes],
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Prepends strings or bytes to bins."""
     def prepend_blocking(
         self,
         key: Key,
         bins: Mapping[str, str | bytes],
         *,
         policy: WritePolicy | None = None,
-    ) -> None: ...
-    def delete(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[bool]: ...
-    def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool: ...
-    def touch(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[None]: ...
-    def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None: ...
-    def exists(self, key: Key, *, policy: ReadPolicy | None = None) -> Awaitable[bool]: ...
-    def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool: ...
+    ) -> None:
+        """Prepends strings or bytes to bins."""
+    def delete(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[bool]:
+        """Deletes a record; gives whether it existed."""
+    def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool:
+        """Deletes a record; gives whether it existed."""
+    def touch(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[None]:
+        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation."""
+    def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None:
+        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation."""
+    def exists(self, key: Key, *, policy: ReadPolicy | None = None) -> Awaitable[bool]:
+        """Whether a record exists."""
+    def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool:
+        """Whether a record exists."""
     def operate(
         self,
         key: Key,
@@ -236,7 +311,8 @@ class NativeClient:
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Awaitable[Record]: ...
+    ) -> Awaitable[Record]:
+        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results."""
     def operate_blocking(
         self,
         key: Key,
@@ -250,7 +326,8 @@ class NativeClient:
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Record: ...
+    ) -> Record:
+        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results."""
     @overload
     def batch_read(
         self,
@@ -261,7 +338,10 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
+        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
+        """
     @overload
     def batch_read(
         self,
@@ -294,7 +374,10 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
+        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
+        """
     @overload
     def batch_read_blocking(
         self,
@@ -324,7 +407,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
+        `BatchRecord`.
+        """
     def batch_write_blocking(
         self,
         keys: Iterable[Key],
@@ -332,7 +418,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
+        `BatchRecord`.
+        """
     def batch_operate(
         self,
         keys: Iterable[Key],
@@ -340,7 +429,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
+        list of `BatchRecord`.
+        """
     def batch_operate_blocking(
         self,
         keys: Iterable[Key],
@@ -348,49 +440,62 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
+        list of `BatchRecord`.
+        """
     def batch_delete(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
     def batch_delete_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
     def batch_exists(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
-    ) -> Awaitable[list[bool]]: ...
+    ) -> Awaitable[list[bool]]:
+        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
     def batch_exists_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
-    ) -> list[bool]: ...
+    ) -> list[bool]:
+        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
     def batch_get_header(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
-    ) -> Awaitable[list[Record | None]]: ...
+    ) -> Awaitable[list[Record | None]]:
+        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
+        exist. Raises the error of a row that is neither.
+        """
     def batch_get_header_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
-    ) -> list[Record | None]: ...
+    ) -> list[Record | None]:
+        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
+        exist. Raises the error of a row that is neither.
+        """
     def batch_apply(
         self,
         keys: Iterable[Key],
@@ -400,7 +505,12 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
+        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
+        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
+        (file, line, what was wrong).
+        """
     def batch_apply_blocking(
         self,
         keys: Iterable[Key],
@@ -410,35 +520,56 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
+        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
+        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
+        (file, line, what was wrong).
+        """
     def batch(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[list[BatchRecord]]:
+        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
+        of `BatchRecord`.
+        """
     def batch_blocking(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> list[BatchRecord]:
+        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
+        of `BatchRecord`.
+        """
     def batch_stream(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[BatchRecordStream]: ...
+    ) -> Awaitable[BatchRecordStream]:
+        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
+        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+        """
     def batch_stream_blocking(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> BatchRecordStream: ...
-    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
-    def info_blocking(self, command: str) -> dict[str, str]: ...
-    def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]: ...
-    def info_on_all_nodes_blocking(self, command: str) -> dict[str, dict[str, str]]: ...
+    ) -> BatchRecordStream:
+        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
+        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+        """
+    def info(self, command: str) -> Awaitable[dict[str, str]]:
+        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
+    def info_blocking(self, command: str) -> dict[str, str]:
+        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
+    def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]:
+        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
+    def info_on_all_nodes_blocking(self, command: str) -> dict[str, dict[str, str]]:
+        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
     def truncate(
         self,
         namespace: str,
@@ -446,7 +577,10 @@ class NativeClient:
         before_nanos: int | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
+        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
+        """
     def truncate_blocking(
         self,
         namespace: str,
@@ -454,21 +588,26 @@ class NativeClient:
         before_nanos: int | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> None: ...
+    ) -> None:
+        """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
+        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
+        """
     def query(
         self,
         statement: Statement,
         partition_filter: PartitionFilter | None = None,
         *,
         policy: QueryPolicy | None = None,
-    ) -> Awaitable[Recordset]: ...
+    ) -> Awaitable[Recordset]:
+        """Starts a query: gives a `Recordset`, whose records come as it is iterated over."""
     def query_blocking(
         self,
         statement: Statement,
         partition_filter: PartitionFilter | None = None,
         *,
         policy: QueryPolicy | None = None,
-    ) -> Recordset: ...
+    ) -> Recordset:
+        """Starts a query: gives a `Recordset`, whose records come as it is iterated over."""
     def query_explain(
         self,
         namespace: str,
@@ -478,7 +617,10 @@ class NativeClient:
         index_name_hint: str | None = None,
         explain_where_flags: int | None = None,
         policy: QueryPolicy | None = None,
-    ) -> Awaitable[QueryPlan]: ...
+    ) -> Awaitable[QueryPlan]:
+        """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
+        `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+        """
     def query_explain_blocking(
         self,
         namespace: str,
@@ -488,7 +630,10 @@ class NativeClient:
         index_name_hint: str | None = None,
         explain_where_flags: int | None = None,
         policy: QueryPolicy | None = None,
-    ) -> QueryPlan: ...
+    ) -> QueryPlan:
+        """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
+        `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+        """
     def query_with_plan(
         self,
         statement: Statement,
@@ -496,7 +641,10 @@ class NativeClient:
         plan: QueryPlan,
         *,
         policy: QueryPolicy | None = None,
-    ) -> Awaitable[Recordset]: ...
+    ) -> Awaitable[Recordset]:
+        """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
+        condition and the index; `statement` says which bins come, or which operations are carried out.
+        """
     def query_with_plan_blocking(
         self,
         statement: Statement,
@@ -504,13 +652,22 @@ class NativeClient:
         plan: QueryPlan,
         *,
         policy: QueryPolicy | None = None,
-    ) -> Recordset: ...
+    ) -> Recordset:
+        """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
+        condition and the index; `statement` says which bins come, or which operations are carried out.
+        """
     def query_operate(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
-    ) -> Awaitable[ExecuteTask]: ...
+    ) -> Awaitable[ExecuteTask]:
+        """Carries out operations that write on all records that a query finds, on the servers, in the background.
+        Gives an `ExecuteTask` to wait for.
+        """
     def query_operate_blocking(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
-    ) -> ExecuteTask: ...
+    ) -> ExecuteTask:
+        """Carries out operations that write on all records that a query finds, on the servers, in the background.
+        Gives an `ExecuteTask` to wait for.
+        """
     def query_execute_udf(
         self,
         statement: Statement,
@@ -519,7 +676,10 @@ class NativeClient:
         args: Sequence[Any] | None = None,
         *,
         write_policy: WritePolicy | None = None,
-    ) -> Awaitable[ExecuteTask]: ...
+    ) -> Awaitable[ExecuteTask]:
+        """Applies a function of a UDF module to all records that a query finds, on the servers, in the background.
+        Gives an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
+        """
     def query_execute_udf_blocking(
         self,
         statement: Statement,
@@ -528,7 +688,10 @@ class NativeClient:
         args: Sequence[Any] | None = None,
         *,
         write_policy: WritePolicy | None = None,
-    ) -> ExecuteTask: ...
+    ) -> ExecuteTask:
+        """Applies a function of a UDF module to all records that a query finds, on the servers, in the background.
+        Gives an `ExecuteTask` to wait for. `package_name`: the module's name without `.lua`.
+        """
     def execute_udf(
         self,
         key: Key,
@@ -537,7 +700,10 @@ class NativeClient:
         args: Sequence[Any] | None = None,
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[Any]: ...
+    ) -> Awaitable[Any]:
+        """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
+        without `.lua`. `args`: a list.
+        """
     def execute_udf_blocking(
         self,
         key: Key,
@@ -546,7 +712,10 @@ class NativeClient:
         args: Sequence[Any] | None = None,
         *,
         policy: WritePolicy | None = None,
-    ) -> Any: ...
+    ) -> Any:
+        """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
+        without `.lua`. `args`: a list.
+        """
     def register_udf(
         self,
         udf_body: str | bytes | Sequence[int],
@@ -554,7 +723,10 @@ class NativeClient:
         language: UDFLang | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[RegisterTask]: ...
+    ) -> Awaitable[RegisterTask]:
+        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
+        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+        """
     def register_udf_blocking(
         self,
         udf_body: str | bytes | Sequence[int],
@@ -562,7 +734,10 @@ class NativeClient:
         language: UDFLang | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> RegisterTask: ...
+    ) -> RegisterTask:
+        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
+        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+        """
     def register_udf_from_file(
         self,
         client_path: str | PathLike[str],
@@ -570,7 +745,10 @@ class NativeClient:
         language: UDFLang | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[RegisterTask]: ...
+    ) -> Awaitable[RegisterTask]:
+        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
+        cannot be.
+        """
     def register_udf_from_file_blocking(
         self,
         client_path: str | PathLike[str],
@@ -578,11 +756,18 @@ class NativeClient:
         language: UDFLang | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> RegisterTask: ...
-    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]: ...
-    def remove_udf_blocking(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask: ...
-    def list_udf(self, *, policy: AdminPolicy | None = None) -> Awaitable[list[dict[str, str]]]: ...
-    def list_udf_blocking(self, *, policy: AdminPolicy | None = None) -> list[dict[str, str]]: ...
+    ) -> RegisterTask:
+        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
+        cannot be.
+        """
+    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
+        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
+    def remove_udf_blocking(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
+        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
+    def list_udf(self, *, policy: AdminPolicy | None = None) -> Awaitable[list[dict[str, str]]]:
+        """The registered UDF modules: a list of dicts with `filename`, `hash` and `type`."""
+    def list_udf_blocking(self, *, policy: AdminPolicy | None = None) -> list[dict[str, str]]:
+        """The registered UDF modules: a list of dicts with `filename`, `hash` and `type`."""
     def create_index(
         self,
         namespace: str,
@@ -594,7 +779,11 @@ class NativeClient:
         ctx: Sequence[Any] | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[IndexTask]: ...
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
+        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
+        Gives an `IndexTask`: wait for it before the first query.
+        """
     def create_index_blocking(
         self,
         namespace: str,
@@ -606,7 +795,11 @@ class NativeClient:
         ctx: Sequence[Any] | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> IndexTask: ...
+    ) -> IndexTask:
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
+        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
+        Gives an `IndexTask`: wait for it before the first query.
+        """
     def create_index_using_expression(
         self,
         namespace: str,
@@ -617,7 +810,8 @@ class NativeClient:
         cit: CollectionIndexType | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[IndexTask]: ...
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
     def create_index_using_expression_blocking(
         self,
         namespace: str,
@@ -628,53 +822,80 @@ class NativeClient:
         cit: CollectionIndexType | None = None,
         *,
         policy: AdminPolicy | None = None,
-    ) -> IndexTask: ...
+    ) -> IndexTask:
+        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
     def create_set_index(
         self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[IndexTask]: ...
+    ) -> Awaitable[IndexTask]:
+        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
     def create_set_index_blocking(
         self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> IndexTask: ...
+    ) -> IndexTask:
+        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
     def drop_index(
         self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[DropIndexTask]: ...
+    ) -> Awaitable[DropIndexTask]:
+        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
     def drop_index_blocking(
         self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> DropIndexTask: ...
+    ) -> DropIndexTask:
+        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
     def create_user(
         self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
+        roles: without it `SecurityError` is raised.
+        """
     def create_user_blocking(
         self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> None: ...
-    def create_pki_user(
-        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
-    def create_pki_user_blocking(
-        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
+        roles: without it `SecurityError` is raised.
+        """
+    def create_pki_user(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Creates a user who logs in with a TLS certificate."""
+    def create_pki_user_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
+        """Creates a user who logs in with a TLS certificate."""
     def commit(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
-    ) -> Awaitable[CommitStatus]: ...
+    ) -> Awaitable[CommitStatus]:
+        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written
+        visible. Gives a `CommitStatus`.
+        """
     def commit_blocking(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
-    ) -> CommitStatus: ...
-    def abort(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> Awaitable[AbortStatus]: ...
-    def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus: ...
-    def drop_user(self, user: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
-    def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None: ...
-    def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
-    def change_password_blocking(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> None: ...
-    def grant_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
-    def grant_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None: ...
-    def revoke_roles(
-        self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
-    def revoke_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None: ...
-    def query_users(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[User]]: ...
-    def query_users_blocking(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> list[User]: ...
-    def query_roles(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[Role]]: ...
-    def query_roles_blocking(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> list[Role]: ...
+    ) -> CommitStatus:
+        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written
+        visible. Gives a `CommitStatus`.
+        """
+    def abort(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> Awaitable[AbortStatus]:
+        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
+    def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus:
+        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
+    def drop_user(self, user: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Removes a user."""
+    def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None:
+        """Removes a user."""
+    def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Changes a user's password. Changing one's own needs no privilege."""
+    def change_password_blocking(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> None:
+        """Changes a user's password. Changing one's own needs no privilege."""
+    def grant_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Gives a user further roles."""
+    def grant_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
+        """Gives a user further roles."""
+    def revoke_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Takes roles from a user."""
+    def revoke_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
+        """Takes roles from a user."""
+    def query_users(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[User]]:
+        """One user, or all: a list of `User`."""
+    def query_users_blocking(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> list[User]:
+        """One user, or all: a list of `User`."""
+    def query_roles(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[Role]]:
+        """One role, or all: a list of `Role`."""
+    def query_roles_blocking(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> list[Role]:
+        """One role, or all: a list of `Role`."""
     def create_role(
         self,
         role_name: str,
@@ -684,7 +905,10 @@ class NativeClient:
         write_quota: int,
         *,
         policy: AdminPolicy | None = None,
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
+        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
+        """
     def create_role_blocking(
         self,
         role_name: str,
@@ -694,48 +918,72 @@ class NativeClient:
         write_quota: int,
         *,
         policy: AdminPolicy | None = None,
-    ) -> None: ...
-    def drop_role(self, role_name: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]: ...
-    def drop_role_blocking(self, role_name: str, *, policy: AdminPolicy | None = None) -> None: ...
+    ) -> None:
+        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
+        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
+        """
+    def drop_role(self, role_name: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
+        """Removes a role."""
+    def drop_role_blocking(self, role_name: str, *, policy: AdminPolicy | None = None) -> None:
+        """Removes a role."""
     def grant_privileges(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Gives a role further privileges."""
     def grant_privileges_blocking(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Gives a role further privileges."""
     def revoke_privileges(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Takes privileges from a role."""
     def revoke_privileges_blocking(
         self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Takes privileges from a role."""
     def set_allowlist(
         self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Sets the addresses from which a role may be used; empty: all."""
     def set_allowlist_blocking(
         self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Sets the addresses from which a role may be used; empty: all."""
     def set_quotas(
         self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Sets a role's quotas: operations per second; 0: no limit."""
     def set_quotas_blocking(
         self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Sets a role's quotas: operations per second; 0: no limit."""
     def set_xdr_filter(
         self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[None]:
+        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
+        removes it.
+        """
     def set_xdr_filter_blocking(
         self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
-    ) -> None: ...
+    ) -> None:
+        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
+        removes it.
+        """
 
 @final
 class _LocalClient:
+    """A blocking client, to be used by the thread that made it or by any other."""
+
     def __new__(cls, policy: ClientPolicy, seeds: str) -> Self: ...
     @property
-    def cluster_name(self) -> str | None: ...
+    def cluster_name(self) -> str | None:
+        """The cluster's name as the policy asks for it."""
     @property
-    def server_cluster_name(self) -> str | None: ...
-    def is_strong_consistency(self, namespace: str) -> bool | None: ...
+    def server_cluster_name(self) -> str | None:
+        """The cluster's name as its nodes report it."""
+    def is_strong_consistency(self, namespace: str) -> bool | None:
+        """Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have."""
     def get_blocking(
         self,
         key: Key,
@@ -745,7 +993,8 @@ class _LocalClient:
         policy_sc: ReadPolicy | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Record: ...
+    ) -> Record:
+        """As `Client.get_blocking`."""
     def put_blocking(
         self,
         key: Key,
@@ -754,10 +1003,14 @@ class _LocalClient:
         policy: WritePolicy | None = None,
         policy_sc: WritePolicy | None = None,
         txn: Txn | None = None,
-    ) -> None: ...
-    def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool: ...
-    def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None: ...
-    def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool: ...
+    ) -> None:
+        """As `Client.put_blocking`."""
+    def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool:
+        """As `Client.delete_blocking`."""
+    def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None:
+        """As `Client.touch_blocking`."""
+    def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool:
+        """As `Client.exists_blocking`."""
     def operate_blocking(
         self,
         key: Key,
@@ -771,12 +1024,27 @@ class _LocalClient:
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
-    ) -> Record: ...
-    def info_blocking(self, command: str) -> dict[str, str]: ...
-    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None: ...
-    def disable_metrics(self) -> None: ...
-    def metrics_enabled(self) -> bool: ...
-    def metrics(self) -> ClusterMetrics: ...
+    ) -> Record:
+        """As `Client.operate_blocking`."""
+    def info_blocking(self, command: str) -> dict[str, str]:
+        """As `Client.info_blocking`."""
+    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
+        """Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not
+        measured. Another `latency_unit` drops what was measured.
+        """
+    def disable_metrics(self) -> None:
+        """Switches metrics off. What was measured stays."""
+    def metrics_enabled(self) -> bool:
+        """Whether metrics are on."""
+    def metrics(self) -> ClusterMetrics:
+        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
+        every operation.
+        """
 
-def new_client(policy: ClientPolicy, seeds: str) -> Coroutine[Any, Any, NativeClient]: ...
-def new_client_blocking(policy: ClientPolicy, seeds: str) -> NativeClient: ...
+def new_client(policy: ClientPolicy, seeds: str) -> Coroutine[Any, Any, NativeClient]:
+    """Connects to the cluster that the seeds belong to. A coroutine of a `Client`."""
+
+def new_client_blocking(policy: ClientPolicy, seeds: str) -> NativeClient:
+    """Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without
+    async.
+    """

@@ -24,248 +24,367 @@ from ._values import HLL
 
 @disjoint_base
 class BaseOperation:
+    """What all operations have in common; it cannot be made itself."""
+
     @property
-    def bin_name(self) -> str | None: ...
+    def bin_name(self) -> str | None:
+        """Name of the bin; `None` for operations on the whole record."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Operation(BaseOperation):
+    """One of the operations of an `operate` call, on a whole bin or on the record: `Operation.put("a", 1)`,
+    `Operation.get_bin("a")`, ...
+    """
+
     @staticmethod
-    def get() -> Operation: ...
+    def get() -> Operation:
+        """Reads all bins."""
     @staticmethod
-    def get_bin(bin_name: str) -> Operation: ...
+    def get_bin(bin_name: str) -> Operation:
+        """Reads one bin."""
     @staticmethod
-    def get_header() -> Operation: ...
+    def get_header() -> Operation:
+        """Reads no bins: the answer has generation and expiration only."""
     @staticmethod
-    def put(bin_name: str, value: Any) -> Operation: ...
+    def put(bin_name: str, value: Any) -> Operation:
+        """Writes a bin; `None` removes it."""
     @staticmethod
-    def add(bin_name: str, value: Any) -> Operation: ...
+    def add(bin_name: str, value: Any) -> Operation:
+        """Adds to an int or float bin; creates the bin if it is missing."""
     @staticmethod
-    def append(bin_name: str, value: Any) -> Operation: ...
+    def append(bin_name: str, value: Any) -> Operation:
+        """Appends to a str or bytes bin; creates the bin if it is missing."""
     @staticmethod
-    def prepend(bin_name: str, value: Any) -> Operation: ...
+    def prepend(bin_name: str, value: Any) -> Operation:
+        """Prepends to a str or bytes bin; creates the bin if it is missing."""
     @staticmethod
-    def touch() -> Operation: ...
+    def touch() -> Operation:
+        """Resets the TTL and counts up the generation. Fails if the record does not exist."""
     @staticmethod
-    def delete() -> Operation: ...
+    def delete() -> Operation:
+        """Deletes the record."""
 
 @final
 class ListOperation(BaseOperation):
+    """Operations on list bins, and with `set_context` on lists inside of them."""
+
     @staticmethod
-    def create(bin_name: str, order: ListOrderType, pad: bool, persist_index: bool) -> ListOperation: ...
+    def create(bin_name: str, order: ListOrderType, pad: bool, persist_index: bool) -> ListOperation:
+        """Creates the list if it is missing. `pad`: inside of a context that ends with an index, the list around it
+        is padded with nil up to that. `persist_index`: its index is stored with it (not inside of a context).
+        """
     @staticmethod
-    def create_with_index(bin_name: str, order: ListOrderType) -> ListOperation: ...
-    def set_context(self, ctx: Iterable[CTX] | None) -> ListOperation: ...
+    def create_with_index(bin_name: str, order: ListOrderType) -> ListOperation:
+        """Creates the list if it is missing, with an index that is stored."""
+    def set_context(self, ctx: Iterable[CTX] | None) -> ListOperation:
+        """The same operation on a list inside of the bin: `ctx` is the way there. This operation stays as it is."""
     @staticmethod
-    def get(bin_name: str, index: int) -> ListOperation: ...
+    def get(bin_name: str, index: int) -> ListOperation:
+        """Answers with the item at an index."""
     @staticmethod
-    def size(bin_name: str) -> ListOperation: ...
+    def size(bin_name: str) -> ListOperation:
+        """Answers with how many items there are."""
     @staticmethod
-    def join(bin_name: str, separator: str | None = None) -> ListOperation: ...
+    def join(bin_name: str, separator: str | None = None) -> ListOperation:
+        """Answers with the str items, one behind the other with `separator` between them. Server 8.2 and later."""
     @staticmethod
-    def pop(bin_name: str, index: int) -> ListOperation: ...
+    def pop(bin_name: str, index: int) -> ListOperation:
+        """Removes the item at an index, and answers with it."""
     @staticmethod
-    def clear(bin_name: str) -> ListOperation: ...
+    def clear(bin_name: str) -> ListOperation:
+        """Removes all items."""
     @staticmethod
-    def get_range(bin_name: str, index: int, count: int) -> ListOperation: ...
+    def get_range(bin_name: str, index: int, count: int) -> ListOperation:
+        """Answers with so many items, from an index on."""
     @staticmethod
-    def set(bin_name: str, index: int, value: Any) -> ListOperation: ...
+    def set(bin_name: str, index: int, value: Any) -> ListOperation:
+        """Sets the item at an index."""
     @staticmethod
-    def set_with_policy(bin_name: str, policy: ListPolicy, index: int, value: Any) -> ListOperation: ...
+    def set_with_policy(bin_name: str, policy: ListPolicy, index: int, value: Any) -> ListOperation:
+        """Sets the item at an index."""
     @staticmethod
-    def remove(bin_name: str, index: int) -> ListOperation: ...
+    def remove(bin_name: str, index: int) -> ListOperation:
+        """Removes the item at an index. Answers with how many were removed."""
     @staticmethod
-    def remove_range(bin_name: str, index: int, count: int) -> ListOperation: ...
+    def remove_range(bin_name: str, index: int, count: int) -> ListOperation:
+        """Removes so many items, from an index on. Answers with how many were removed."""
     @staticmethod
-    def get_range_from(bin_name: str, index: int) -> ListOperation: ...
+    def get_range_from(bin_name: str, index: int) -> ListOperation:
+        """Answers with the items from an index on."""
     @staticmethod
-    def pop_range(bin_name: str, index: int, count: int) -> ListOperation: ...
+    def pop_range(bin_name: str, index: int, count: int) -> ListOperation:
+        """Removes so many items, from an index on, and answers with them."""
     @staticmethod
-    def pop_range_from(bin_name: str, index: int) -> ListOperation: ...
+    def pop_range_from(bin_name: str, index: int) -> ListOperation:
+        """Removes the items from an index on, and answers with them."""
     @staticmethod
-    def remove_range_from(bin_name: str, index: int) -> ListOperation: ...
+    def remove_range_from(bin_name: str, index: int) -> ListOperation:
+        """Removes the items from an index on. Answers with how many were removed."""
     @staticmethod
-    def trim(bin_name: str, index: int, count: int) -> ListOperation: ...
+    def trim(bin_name: str, index: int, count: int) -> ListOperation:
+        """Removes what is not among so many items from an index on. Answers with how many were removed."""
     @staticmethod
-    def append(bin_name: str, value: Any, policy: ListPolicy) -> ListOperation: ...
+    def append(bin_name: str, value: Any, policy: ListPolicy) -> ListOperation:
+        """Puts a value behind the last item; creates the list if it is missing. Answers with the new size."""
     @staticmethod
-    def append_items(bin_name: str, values: Iterable[Any], policy: ListPolicy) -> ListOperation: ...
+    def append_items(bin_name: str, values: Iterable[Any], policy: ListPolicy) -> ListOperation:
+        """Puts values behind the last item; creates the list if it is missing. Answers with the new size."""
     @staticmethod
-    def insert(bin_name: str, index: int, value: Any, policy: ListPolicy) -> ListOperation: ...
+    def insert(bin_name: str, index: int, value: Any, policy: ListPolicy) -> ListOperation:
+        """Inserts a value at an index. Answers with the new size."""
     @staticmethod
-    def insert_items(bin_name: str, index: int, values: Iterable[Any], policy: ListPolicy) -> ListOperation: ...
+    def insert_items(bin_name: str, index: int, values: Iterable[Any], policy: ListPolicy) -> ListOperation:
+        """Inserts values at an index. Answers with the new size."""
     @staticmethod
-    def increment(bin_name: str, index: int, value: int, policy: ListPolicy) -> ListOperation: ...
+    def increment(bin_name: str, index: int, value: int, policy: ListPolicy) -> ListOperation:
+        """Adds to the number at an index. Answers with the sum."""
     @staticmethod
-    def increment_by_one(bin_name: str, index: int) -> ListOperation: ...
+    def increment_by_one(bin_name: str, index: int) -> ListOperation:
+        """Adds 1 to the number at an index. Answers with the sum."""
     @staticmethod
-    def increment_by_one_with_policy(bin_name: str, policy: ListPolicy, index: int) -> ListOperation: ...
+    def increment_by_one_with_policy(bin_name: str, policy: ListPolicy, index: int) -> ListOperation:
+        """Adds 1 to the number at an index. Answers with the sum."""
     @staticmethod
-    def sort(bin_name: str, flags: ListSortFlags) -> ListOperation: ...
+    def sort(bin_name: str, flags: ListSortFlags) -> ListOperation:
+        """Sorts the list."""
     @staticmethod
-    def set_order(bin_name: str, order: ListOrderType) -> ListOperation: ...
+    def set_order(bin_name: str, order: ListOrderType) -> ListOperation:
+        """Sets the order of the list; creates it if it is missing."""
     @staticmethod
-    def set_order_with_index(bin_name: str, order: ListOrderType) -> ListOperation: ...
+    def set_order_with_index(bin_name: str, order: ListOrderType) -> ListOperation:
+        """As `set_order`, and the index of an ordered list is stored with it."""
     @staticmethod
-    def get_by_index(bin_name: str, index: int, return_type: ListReturnType) -> ListOperation: ...
+    def get_by_index(bin_name: str, index: int, return_type: ListReturnType) -> ListOperation:
+        """Selects the item at an index."""
     @staticmethod
-    def get_by_index_range(
-        bin_name: str, index: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    def get_by_index_range(bin_name: str, index: int, count: int | None, return_type: ListReturnType) -> ListOperation:
+        """Selects the items from an index on; `count`: how many, None: all."""
     @staticmethod
-    def get_by_rank(bin_name: str, rank: int, return_type: ListReturnType) -> ListOperation: ...
+    def get_by_rank(bin_name: str, rank: int, return_type: ListReturnType) -> ListOperation:
+        """Selects the item at a rank: 0 is the smallest."""
     @staticmethod
-    def get_by_rank_range(
-        bin_name: str, rank: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    def get_by_rank_range(bin_name: str, rank: int, count: int | None, return_type: ListReturnType) -> ListOperation:
+        """Selects the items from a rank on; `count`: how many, None: all."""
     @staticmethod
-    def get_by_value(bin_name: str, value: Any, return_type: ListReturnType) -> ListOperation: ...
+    def get_by_value(bin_name: str, value: Any, return_type: ListReturnType) -> ListOperation:
+        """Selects all items that are equal to a value."""
     @staticmethod
-    def get_by_value_range(bin_name: str, begin: Any, end: Any, return_type: ListReturnType) -> ListOperation: ...
+    def get_by_value_range(bin_name: str, begin: Any, end: Any, return_type: ListReturnType) -> ListOperation:
+        """Selects the items from `begin` (None: from the smallest) to before `end` (None: to the largest)."""
     @staticmethod
-    def get_by_value_list(bin_name: str, values: Iterable[Any], return_type: ListReturnType) -> ListOperation: ...
+    def get_by_value_list(bin_name: str, values: Iterable[Any], return_type: ListReturnType) -> ListOperation:
+        """Selects all items that are among some values."""
     @staticmethod
     def get_by_value_relative_rank_range(
         bin_name: str, value: Any, rank: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    ) -> ListOperation:
+        """Selects the items from a rank on that is relative to that of a value; `count`: how many, None: all."""
     @staticmethod
-    def remove_by_index(bin_name: str, index: int, return_type: ListReturnType) -> ListOperation: ...
+    def remove_by_index(bin_name: str, index: int, return_type: ListReturnType) -> ListOperation:
+        """Removes the item at an index."""
     @staticmethod
     def remove_by_index_range(
         bin_name: str, index: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    ) -> ListOperation:
+        """Removes the items from an index on; `count`: how many, None: all."""
     @staticmethod
-    def remove_by_rank(bin_name: str, rank: int, return_type: ListReturnType) -> ListOperation: ...
+    def remove_by_rank(bin_name: str, rank: int, return_type: ListReturnType) -> ListOperation:
+        """Removes the item at a rank: 0 is the smallest."""
     @staticmethod
-    def remove_by_rank_range(
-        bin_name: str, rank: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    def remove_by_rank_range(bin_name: str, rank: int, count: int | None, return_type: ListReturnType) -> ListOperation:
+        """Removes the items from a rank on; `count`: how many, None: all."""
     @staticmethod
-    def remove_by_value(bin_name: str, value: Any, return_type: ListReturnType) -> ListOperation: ...
+    def remove_by_value(bin_name: str, value: Any, return_type: ListReturnType) -> ListOperation:
+        """Removes all items that are equal to a value."""
     @staticmethod
-    def remove_by_value_range(bin_name: str, begin: Any, end: Any, return_type: ListReturnType) -> ListOperation: ...
+    def remove_by_value_range(bin_name: str, begin: Any, end: Any, return_type: ListReturnType) -> ListOperation:
+        """Removes the items from `begin` (None: from the smallest) to before `end` (None: to the largest)."""
     @staticmethod
-    def remove_by_value_list(bin_name: str, values: Iterable[Any], return_type: ListReturnType) -> ListOperation: ...
+    def remove_by_value_list(bin_name: str, values: Iterable[Any], return_type: ListReturnType) -> ListOperation:
+        """Removes all items that are among some values."""
     @staticmethod
     def remove_by_value_relative_rank_range(
         bin_name: str, value: Any, rank: int, count: int | None, return_type: ListReturnType
-    ) -> ListOperation: ...
+    ) -> ListOperation:
+        """Removes the items from a rank on that is relative to that of a value; `count`: how many, None: all."""
 
 @final
 class MapOperation(BaseOperation):
+    """Operations on map bins, and with `set_context` on maps inside of them."""
+
     @staticmethod
-    def create(bin_name: str, order: MapOrder) -> MapOperation: ...
+    def create(bin_name: str, order: MapOrder) -> MapOperation:
+        """Creates the map if it is missing."""
     @staticmethod
-    def create_with_index(bin_name: str, order: MapOrder) -> MapOperation: ...
-    def set_context(self, ctx: Iterable[CTX] | None) -> MapOperation: ...
+    def create_with_index(bin_name: str, order: MapOrder) -> MapOperation:
+        """Creates the map if it is missing, with an index that is stored (not inside of a context)."""
+    def set_context(self, ctx: Iterable[CTX] | None) -> MapOperation:
+        """The same operation on a map inside of the bin: `ctx` is the way there. This operation stays as it is."""
     @staticmethod
-    def size(bin_name: str) -> MapOperation: ...
+    def size(bin_name: str) -> MapOperation:
+        """Answers with how many pairs there are."""
     @staticmethod
-    def clear(bin_name: str) -> MapOperation: ...
+    def clear(bin_name: str) -> MapOperation:
+        """Removes all pairs."""
     @staticmethod
-    def put(bin_name: str, key: Any, value: Any, policy: MapPolicy) -> MapOperation: ...
+    def put(bin_name: str, key: Any, value: Any, policy: MapPolicy) -> MapOperation:
+        """Sets the value of a key; creates the map if it is missing. Answers with the new size."""
     @staticmethod
     def put_items(
         bin_name: str, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], policy: MapPolicy
-    ) -> MapOperation: ...
+    ) -> MapOperation:
+        """Sets the values of several keys; creates the map if it is missing. `items`: a sequence of pairs, or a
+        mapping. Answers with the new size.
+        """
     @staticmethod
-    def increment_value(bin_name: str, key: Any, value: int, policy: MapPolicy) -> MapOperation: ...
+    def increment_value(bin_name: str, key: Any, value: int, policy: MapPolicy) -> MapOperation:
+        """Adds to the number of a key; creates what is missing. Answers with the sum."""
     @staticmethod
-    def decrement_value(bin_name: str, key: Any, value: int, policy: MapPolicy) -> MapOperation: ...
+    def decrement_value(bin_name: str, key: Any, value: int, policy: MapPolicy) -> MapOperation:
+        """Subtracts from the number of a key; creates what is missing. Answers with the difference."""
     @staticmethod
-    def set_map_policy(bin_name: str, policy: MapPolicy) -> MapOperation: ...
+    def set_map_policy(bin_name: str, policy: MapPolicy) -> MapOperation:
+        """Sets the order of the map; creates it if it is missing."""
     @staticmethod
-    def set_policy(bin_name: str, policy: MapPolicy) -> MapOperation: ...
+    def set_policy(bin_name: str, policy: MapPolicy) -> MapOperation:
+        """Sets the order of the map, and whether its index is stored; creates it if it is missing."""
     @staticmethod
-    def get_by_key(bin_name: str, key: Any, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_key(bin_name: str, key: Any, return_type: MapReturnType) -> MapOperation:
+        """Selects the pair of a key."""
     @staticmethod
-    def get_by_key_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_key_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation:
+        """Selects the pairs with keys from `begin` (None: from the smallest) to before `end` (None: to the largest)."""
     @staticmethod
-    def get_by_key_list(bin_name: str, keys: Iterable[Any], return_type: MapReturnType) -> MapOperation: ...
+    def get_by_key_list(bin_name: str, keys: Iterable[Any], return_type: MapReturnType) -> MapOperation:
+        """Selects all pairs whose keys are among these."""
     @staticmethod
     def get_by_key_relative_index_range(
         bin_name: str, key: Any, index: int, count: int | None, return_type: MapReturnType
-    ) -> MapOperation: ...
+    ) -> MapOperation:
+        """Selects the pairs from an index on that is relative to that of a key; `count`: how many, None: all."""
     @staticmethod
-    def get_by_index(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_index(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation:
+        """Selects the pair at an index, in the order of keys."""
     @staticmethod
-    def get_by_index_range(bin_name: str, index: int, count: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_index_range(bin_name: str, index: int, count: int, return_type: MapReturnType) -> MapOperation:
+        """Selects so many pairs, from an index on."""
     @staticmethod
-    def get_by_index_range_from(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_index_range_from(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation:
+        """Selects the pairs from an index on."""
     @staticmethod
-    def get_by_rank(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_rank(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation:
+        """Selects the pair at a rank: 0 has the smallest value."""
     @staticmethod
-    def get_by_rank_range(bin_name: str, rank: int, count: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_rank_range(bin_name: str, rank: int, count: int, return_type: MapReturnType) -> MapOperation:
+        """Selects so many pairs, from a rank on."""
     @staticmethod
-    def get_by_rank_range_from(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_rank_range_from(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation:
+        """Selects the pairs from a rank on."""
     @staticmethod
-    def get_by_value(bin_name: str, value: Any, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_value(bin_name: str, value: Any, return_type: MapReturnType) -> MapOperation:
+        """Selects all pairs whose values are equal to one."""
     @staticmethod
-    def get_by_value_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation: ...
+    def get_by_value_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation:
+        """Selects the pairs with values from `begin` (None: from the smallest) to before `end` (None: to the
+        largest).
+        """
     @staticmethod
-    def get_by_value_list(bin_name: str, values: Iterable[Any], return_type: MapReturnType) -> MapOperation: ...
+    def get_by_value_list(bin_name: str, values: Iterable[Any], return_type: MapReturnType) -> MapOperation:
+        """Selects all pairs whose values are among these."""
     @staticmethod
     def get_by_value_relative_rank_range(
         bin_name: str, value: Any, rank: int, count: int | None, return_type: MapReturnType
-    ) -> MapOperation: ...
+    ) -> MapOperation:
+        """Selects the pairs from a rank on that is relative to that of a value; `count`: how many, None: all."""
     @staticmethod
-    def remove_by_key(bin_name: str, key: Any, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_key(bin_name: str, key: Any, return_type: MapReturnType) -> MapOperation:
+        """Removes the pair of a key."""
     @staticmethod
-    def remove_by_key_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_key_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation:
+        """Removes the pairs with keys from `begin` (None: from the smallest) to before `end` (None: to the largest)."""
     @staticmethod
-    def remove_by_key_list(bin_name: str, keys: Iterable[Any], return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_key_list(bin_name: str, keys: Iterable[Any], return_type: MapReturnType) -> MapOperation:
+        """Removes all pairs whose keys are among these."""
     @staticmethod
     def remove_by_key_relative_index_range(
         bin_name: str, key: Any, index: int, count: int | None, return_type: MapReturnType
-    ) -> MapOperation: ...
+    ) -> MapOperation:
+        """Removes the pairs from an index on that is relative to that of a key; `count`: how many, None: all."""
     @staticmethod
-    def remove_by_index(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_index(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation:
+        """Removes the pair at an index, in the order of keys."""
     @staticmethod
-    def remove_by_index_range(bin_name: str, index: int, count: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_index_range(bin_name: str, index: int, count: int, return_type: MapReturnType) -> MapOperation:
+        """Removes so many pairs, from an index on."""
     @staticmethod
-    def remove_by_index_range_from(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_index_range_from(bin_name: str, index: int, return_type: MapReturnType) -> MapOperation:
+        """Removes the pairs from an index on."""
     @staticmethod
-    def remove_by_rank(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_rank(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation:
+        """Removes the pair at a rank: 0 has the smallest value."""
     @staticmethod
-    def remove_by_rank_range(bin_name: str, rank: int, count: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_rank_range(bin_name: str, rank: int, count: int, return_type: MapReturnType) -> MapOperation:
+        """Removes so many pairs, from a rank on."""
     @staticmethod
-    def remove_by_rank_range_from(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_rank_range_from(bin_name: str, rank: int, return_type: MapReturnType) -> MapOperation:
+        """Removes the pairs from a rank on."""
     @staticmethod
-    def remove_by_value(bin_name: str, value: Any, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_value(bin_name: str, value: Any, return_type: MapReturnType) -> MapOperation:
+        """Removes all pairs whose values are equal to one."""
     @staticmethod
-    def remove_by_value_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_value_range(bin_name: str, begin: Any, end: Any, return_type: MapReturnType) -> MapOperation:
+        """Removes the pairs with values from `begin` (None: from the smallest) to before `end` (None: to the
+        largest).
+        """
     @staticmethod
-    def remove_by_value_list(bin_name: str, values: Iterable[Any], return_type: MapReturnType) -> MapOperation: ...
+    def remove_by_value_list(bin_name: str, values: Iterable[Any], return_type: MapReturnType) -> MapOperation:
+        """Removes all pairs whose values are among these."""
     @staticmethod
     def remove_by_value_relative_rank_range(
         bin_name: str, value: Any, rank: int, count: int | None, return_type: MapReturnType
-    ) -> MapOperation: ...
+    ) -> MapOperation:
+        """Removes the pairs from a rank on that is relative to that of a value; `count`: how many, None: all."""
 
 @final
 class BitOperation(BaseOperation):
+    """Operations on the bits of bytes bins. Offsets and sizes are in bits, unless they are called `byte_..`; bit 0
+    is the highest bit of the first byte, and negative offsets count from the end. Values are bytes-like objects.
+    """
+
     @staticmethod
     def resize(
         bin_name: str, byte_size: int, resize_flags: BitwiseResizeFlags | None, policy: BitPolicy
-    ) -> BitOperation: ...
+    ) -> BitOperation:
+        """Makes the blob so many bytes long; creates it if it is missing."""
     @staticmethod
-    def insert(bin_name: str, byte_offset: int, value: Any, policy: BitPolicy) -> BitOperation: ...
+    def insert(bin_name: str, byte_offset: int, value: Any, policy: BitPolicy) -> BitOperation:
+        """Inserts bytes."""
     @staticmethod
-    def remove(bin_name: str, byte_offset: int, byte_size: int, policy: BitPolicy) -> BitOperation: ...
+    def remove(bin_name: str, byte_offset: int, byte_size: int, policy: BitPolicy) -> BitOperation:
+        """Removes bytes."""
     @staticmethod
-    def set(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation: ...
+    def set(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation:
+        """Sets bits."""
     @staticmethod
-    def or_(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation: ...
+    def or_(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation:
+        """Bitwise or."""
     @staticmethod
-    def xor(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation: ...
+    def xor(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation:
+        """Bitwise exclusive or."""
     @staticmethod
-    def and_(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation: ...
+    def and_(bin_name: str, bit_offset: int, bit_size: int, value: Any, policy: BitPolicy) -> BitOperation:
+        """Bitwise and."""
     @staticmethod
-    def not_(bin_name: str, bit_offset: int, bit_size: int, policy: BitPolicy) -> BitOperation: ...
+    def not_(bin_name: str, bit_offset: int, bit_size: int, policy: BitPolicy) -> BitOperation:
+        """Inverts bits."""
     @staticmethod
-    def lshift(bin_name: str, bit_offset: int, bit_size: int, shift: int, policy: BitPolicy) -> BitOperation: ...
+    def lshift(bin_name: str, bit_offset: int, bit_size: int, shift: int, policy: BitPolicy) -> BitOperation:
+        """Shifts bits to the left."""
     @staticmethod
-    def rshift(bin_name: str, bit_offset: int, bit_size: int, shift: int, policy: BitPolicy) -> BitOperation: ...
+    def rshift(bin_name: str, bit_offset: int, bit_size: int, shift: int, policy: BitPolicy) -> BitOperation:
+        """Shifts bits to the right."""
     @staticmethod
     def add(
         bin_name: str,
@@ -275,7 +394,8 @@ class BitOperation(BaseOperation):
         signed: bool,
         action: BitwiseOverflowActions,
         policy: BitPolicy,
-    ) -> BitOperation: ...
+    ) -> BitOperation:
+        """Adds to an integer of 1 to 64 bits."""
     @staticmethod
     def subtract(
         bin_name: str,
@@ -285,30 +405,43 @@ class BitOperation(BaseOperation):
         signed: bool,
         action: BitwiseOverflowActions,
         policy: BitPolicy,
-    ) -> BitOperation: ...
+    ) -> BitOperation:
+        """Subtracts from an integer of 1 to 64 bits."""
     @staticmethod
-    def set_int(bin_name: str, bit_offset: int, bit_size: int, value: int, policy: BitPolicy) -> BitOperation: ...
+    def set_int(bin_name: str, bit_offset: int, bit_size: int, value: int, policy: BitPolicy) -> BitOperation:
+        """Sets an integer of 1 to 64 bits."""
     @staticmethod
-    def get(bin_name: str, bit_offset: int, bit_size: int) -> BitOperation: ...
+    def get(bin_name: str, bit_offset: int, bit_size: int) -> BitOperation:
+        """Answers with bits, as bytes."""
     @staticmethod
-    def count(bin_name: str, bit_offset: int, bit_size: int) -> BitOperation: ...
+    def count(bin_name: str, bit_offset: int, bit_size: int) -> BitOperation:
+        """Answers with how many bits are set."""
     @staticmethod
-    def lscan(bin_name: str, bit_offset: int, bit_size: int, value: bool) -> BitOperation: ...
+    def lscan(bin_name: str, bit_offset: int, bit_size: int, value: bool) -> BitOperation:
+        """Answers with the offset of the first bit that is as `value` says; -1: none."""
     @staticmethod
-    def rscan(bin_name: str, bit_offset: int, bit_size: int, value: bool) -> BitOperation: ...
+    def rscan(bin_name: str, bit_offset: int, bit_size: int, value: bool) -> BitOperation:
+        """Answers with the offset of the last bit that is as `value` says; -1: none."""
     @staticmethod
-    def get_int(bin_name: str, bit_offset: int, bit_size: int, signed: bool) -> BitOperation: ...
+    def get_int(bin_name: str, bit_offset: int, bit_size: int, signed: bool) -> BitOperation:
+        """Answers with an integer of 1 to 64 bits."""
     @staticmethod
     def b64_encode(
         bin_name: str, byte_offset: int | None = None, byte_size: int | None = None, invert_size: bool = False
-    ) -> BitOperation: ...
+    ) -> BitOperation:
+        """Answers with the blob, or some bytes of it, as base64 text. Offset and size are given both or not at all;
+        with `invert_size` the size counts from the end. Server 8.2 and later.
+        """
 
 @final
 class HllOperation(BaseOperation):
+    """Operations on HLLs (HyperLogLogs): how many different values were added, about."""
+
     @staticmethod
     def init(
         bin_name: str, index_bit_count: int, min_hash_bit_count: int = ..., flags: int | None = None
-    ) -> HllOperation: ...
+    ) -> HllOperation:
+        """Creates an HLL, or empties one."""
     @staticmethod
     def add(
         bin_name: str,
@@ -316,128 +449,171 @@ class HllOperation(BaseOperation):
         index_bit_count: int = ...,
         min_hash_bit_count: int = ...,
         flags: int | None = None,
-    ) -> HllOperation: ...
+    ) -> HllOperation:
+        """Adds values; creates the HLL if it is missing and `index_bit_count` is given. Answers with how many of the
+        values changed the HLL.
+        """
     @staticmethod
-    def get_count(bin_name: str) -> HllOperation: ...
+    def get_count(bin_name: str) -> HllOperation:
+        """Answers with about how many values were added."""
     @staticmethod
-    def describe(bin_name: str) -> HllOperation: ...
+    def describe(bin_name: str) -> HllOperation:
+        """Answers with a list of the numbers of index bits and of min-hash bits."""
     @staticmethod
-    def refresh_count(bin_name: str) -> HllOperation: ...
+    def refresh_count(bin_name: str) -> HllOperation:
+        """Answers as `get_count`, and stores that with the bin."""
     @staticmethod
-    def fold(bin_name: str, index_bit_count: int) -> HllOperation: ...
+    def fold(bin_name: str, index_bit_count: int) -> HllOperation:
+        """Folds the HLL to fewer index bits; it must have no min-hash bits."""
     @staticmethod
-    def get_union(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation: ...
+    def get_union(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation:
+        """Answers with the union with other HLLs, an `HLL`."""
     @staticmethod
-    def get_union_count(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation: ...
+    def get_union_count(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation:
+        """Answers with about how many values the union with other HLLs has."""
     @staticmethod
-    def get_intersect_count(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation: ...
+    def get_intersect_count(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation:
+        """Answers with about how many values the intersection with other HLLs has."""
     @staticmethod
-    def get_similarity(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation: ...
+    def get_similarity(bin_name: str, hll_list: Iterable[HLL]) -> HllOperation:
+        """Answers with how similar the HLL is to others: a float of 0 to 1."""
     @staticmethod
-    def set_union(bin_name: str, hll_list: Iterable[HLL], flags: int | None = None) -> HllOperation: ...
+    def set_union(bin_name: str, hll_list: Iterable[HLL], flags: int | None = None) -> HllOperation:
+        """Sets the bin to the union with other HLLs."""
 
 @final
 class StringOperation(BaseOperation):
+    """Operations on str bins, and with `ctx` on strs inside of lists and maps. Server 8.2 and later."""
+
     @staticmethod
-    def strlen(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def strlen(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with how many characters there are."""
     @staticmethod
-    def substr(
-        bin: str, start: int, end: int | None = None, *, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    def substr(bin: str, start: int, end: int | None = None, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with the characters from `start` on, to before `end` if that is given."""
     @staticmethod
-    def char_at(bin: str, index: int, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def char_at(bin: str, index: int, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with the character at an index."""
     @staticmethod
     def find(
         bin: str, needle: str, occurrence: int | None = None, *, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Answers with the index of an occurrence of a str: the first one, or that of this number (-1: the last);
+        -1: none.
+        """
     @staticmethod
-    def contains(bin: str, needle: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def contains(bin: str, needle: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with whether it contains a str."""
     @staticmethod
-    def starts_with(bin: str, prefix: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def starts_with(bin: str, prefix: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with whether it starts with a str."""
     @staticmethod
-    def ends_with(bin: str, suffix: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def ends_with(bin: str, suffix: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with whether it ends with a str."""
     @staticmethod
-    def to_integer(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def to_integer(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with the int that it spells."""
     @staticmethod
-    def to_double(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def to_double(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with the float that it spells."""
     @staticmethod
-    def byte_length(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def byte_length(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with how many bytes of UTF-8 it has."""
     @staticmethod
     def is_numeric(
         bin: str, numeric_type: StringNumericType | None = None, *, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Answers with whether it spells a number (of this kind)."""
     @staticmethod
-    def is_upper(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def is_upper(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with whether all letters are upper case."""
     @staticmethod
-    def is_lower(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def is_lower(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with whether all letters are lower case."""
     @staticmethod
-    def to_blob(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def to_blob(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with its UTF-8, as bytes."""
     @staticmethod
-    def split(bin: str, separator: str | None = None, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def split(bin: str, separator: str | None = None, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with its parts between separators, or its characters, as a list."""
     @staticmethod
-    def b64_decode(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def b64_decode(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Answers with the bytes whose base64 text it is."""
     @staticmethod
     def regex_compare(
         bin: str, pattern: str, flags: int | None = None, *, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Answers with whether a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`."""
     @staticmethod
     def insert(
         bin: str, index: int, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Inserts a str at an index."""
     @staticmethod
     def overwrite(
         bin: str, index: int, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Writes a str over it from an index on."""
     @staticmethod
     def concat(
         bin: str, value: str | Iterable[str], *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Puts a str, or each of a sequence of them, behind it."""
     @staticmethod
-    def append(
-        bin: str, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    def append(bin: str, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Puts a str behind it."""
     @staticmethod
-    def prepend(
-        bin: str, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    def prepend(bin: str, value: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Puts a str in front of it."""
     @staticmethod
     def snip(
         bin: str, start: int, end: int | None = None, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Removes the characters from `start` to before `end`, or to the end of the str (then without flags)."""
     @staticmethod
     def replace(
         bin: str, needle: str, replacement: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Replaces the first occurrence of `needle`."""
     @staticmethod
     def replace_all(
         bin: str, needle: str, replacement: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Replaces all occurrences of `needle`."""
     @staticmethod
-    def upper(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def upper(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Makes all letters upper case."""
     @staticmethod
-    def lower(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def lower(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Makes all letters lower case."""
     @staticmethod
-    def case_fold(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def case_fold(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Makes it what strs that differ in case only have in common."""
     @staticmethod
-    def normalize_nfc(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def normalize_nfc(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Makes it Unicode normal form C."""
     @staticmethod
-    def trim_start(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def trim_start(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Removes white space at the start."""
     @staticmethod
-    def trim_end(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def trim_end(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Removes white space at the end."""
     @staticmethod
-    def trim(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation: ...
+    def trim(bin: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Removes white space at both ends."""
     @staticmethod
     def pad_start(
         bin: str, target_length: int, pad_string: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Pads it at the start, up to so many characters."""
     @staticmethod
     def pad_end(
         bin: str, target_length: int, pad_string: str, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Pads it at the end, up to so many characters."""
     @staticmethod
-    def repeat(
-        bin: str, count: int, *, flags: int | None = None, ctx: Iterable[CTX] | None = None
-    ) -> StringOperation: ...
+    def repeat(bin: str, count: int, *, flags: int | None = None, ctx: Iterable[CTX] | None = None) -> StringOperation:
+        """Repeats it so many times."""
     @staticmethod
     def regex_replace(
         bin: str,
@@ -447,38 +623,60 @@ class StringOperation(BaseOperation):
         *,
         write_flags: int | None = None,
         ctx: Iterable[CTX] | None = None,
-    ) -> StringOperation: ...
+    ) -> StringOperation:
+        """Replaces what a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`; `GLOBAL` replaces
+        all matches. `write_flags`: bits of `StringWriteFlags`.
+        """
     @staticmethod
-    def to_string(bin: str) -> StringOperation: ...
+    def to_string(bin: str) -> StringOperation:
+        """Answers with an int, float, bool or bytes bin as a str."""
 
 @final
 class CdtOperation(BaseOperation):
+    """Operations on what a path (a sequence of `CTX`) selects inside a list or map: there may be many places. Server
+    8.1.1 and later.
+    """
+
     @staticmethod
-    def select_by_path(bin_name: str, flag: int | None, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def select_by_path(bin_name: str, flag: int | None, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Answers with what the path selects, as `flag` (bits of `SelectFlags`) says."""
     @staticmethod
     def modify_by_path(
         bin_name: str, flag: int | None, exp: FilterExpression, ctx: Iterable[CTX] | None
-    ) -> CdtOperation: ...
+    ) -> CdtOperation:
+        """Sets what the path selects to what an expression gives for it. `flag`: bits of `ModifyFlags`."""
     @staticmethod
-    def select_values(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def select_values(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Answers with a list of the values that the path selects."""
     @staticmethod
-    def select_map_keys(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def select_map_keys(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Answers with a list of the map keys that the path selects."""
     @staticmethod
-    def select_map_entries(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def select_map_entries(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Answers with a list of the keys and values that the path selects, in turn."""
     @staticmethod
-    def select_matching_tree(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def select_matching_tree(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Answers with the collection, with nothing in it but what the path selects."""
     @staticmethod
-    def modify(bin_name: str, exp: FilterExpression, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def modify(bin_name: str, exp: FilterExpression, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Sets what the path selects to what an expression gives for it."""
     @staticmethod
-    def modify_no_fail(bin_name: str, exp: FilterExpression, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def modify_no_fail(bin_name: str, exp: FilterExpression, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """As `modify`; what has another type than the path says stays as it is."""
     @staticmethod
-    def remove(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation: ...
+    def remove(bin_name: str, ctx: Iterable[CTX] | None) -> CdtOperation:
+        """Removes what the path selects."""
 
 @final
 class ExpOperation(BaseOperation):
-    @staticmethod
-    def read(name: str, exp: FilterExpression, flags: int | None = None) -> ExpOperation: ...
-    @staticmethod
-    def write(bin_name: str, exp: FilterExpression, flags: int | None = None) -> ExpOperation: ...
+    """Operations that evaluate a `FilterExpression`."""
 
-def has_any_write_op(operations: Iterable[BaseOperation]) -> bool: ...
+    @staticmethod
+    def read(name: str, exp: FilterExpression, flags: int | None = None) -> ExpOperation:
+        """Answers with what an expression evaluates to, as a bin of this name. `flags`: bits of `ExpReadFlags`."""
+    @staticmethod
+    def write(bin_name: str, exp: FilterExpression, flags: int | None = None) -> ExpOperation:
+        """Writes what an expression evaluates to into a bin. `flags`: bits of `ExpWriteFlags`."""
+
+def has_any_write_op(operations: Iterable[BaseOperation]) -> bool:
+    """Whether any of the operations can change a record. They are taken as by `operate`."""

@@ -8,6 +8,8 @@ from ._expression import FilterExpression
 
 @final
 class BatchReadPolicy:
+    """How a row of a batch reads."""
+
     def __new__(
         cls,
         *,
@@ -19,7 +21,8 @@ class BatchReadPolicy:
         *,
         read_touch_ttl: int | None = None,
         filter_expression: FilterExpression | None = None,
-    ) -> BatchReadPolicy: ...
+    ) -> BatchReadPolicy:
+        """The same as the constructor."""
     read_touch_ttl: int
     filter_expression: FilterExpression | None
     def __eq__(self, other: object, /) -> bool: ...
@@ -27,6 +30,8 @@ class BatchReadPolicy:
 
 @final
 class BatchWritePolicy:
+    """How a row of a batch writes."""
+
     def __new__(
         cls,
         *,
@@ -52,7 +57,8 @@ class BatchWritePolicy:
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
         filter_expression: FilterExpression | None = None,
-    ) -> BatchWritePolicy: ...
+    ) -> BatchWritePolicy:
+        """The same as the constructor."""
     record_exists_action: RecordExistsAction
     generation_policy: GenerationPolicy
     commit_level: CommitLevel
@@ -67,6 +73,8 @@ class BatchWritePolicy:
 
 @final
 class BatchDeletePolicy:
+    """How a row of a batch deletes."""
+
     def __new__(
         cls,
         *,
@@ -86,7 +94,8 @@ class BatchDeletePolicy:
         send_key: bool | None = None,
         durable_delete: bool | None = None,
         filter_expression: FilterExpression | None = None,
-    ) -> BatchDeletePolicy: ...
+    ) -> BatchDeletePolicy:
+        """The same as the constructor."""
     generation_policy: GenerationPolicy
     commit_level: CommitLevel
     generation: int
@@ -98,6 +107,8 @@ class BatchDeletePolicy:
 
 @final
 class BatchUDFPolicy:
+    """How a row of a batch runs a user-defined function."""
+
     def __new__(
         cls,
         *,
@@ -117,7 +128,8 @@ class BatchUDFPolicy:
         durable_delete: bool | None = None,
         on_locking_only: bool | None = None,
         filter_expression: FilterExpression | None = None,
-    ) -> BatchUDFPolicy: ...
+    ) -> BatchUDFPolicy:
+        """The same as the constructor."""
     commit_level: CommitLevel
     expiration: Expiration
     send_key: bool
@@ -129,6 +141,8 @@ class BatchUDFPolicy:
 
 @final
 class AdminPolicy:
+    """How administration commands behave (info, users, indexes, UDF modules, truncate)."""
+
     def __new__(
         cls,
         *,
@@ -138,13 +152,16 @@ class AdminPolicy:
     def from_fields(
         *,
         timeout: int | None = None,
-    ) -> AdminPolicy: ...
+    ) -> AdminPolicy:
+        """The same as the constructor."""
     timeout: int
     def __eq__(self, other: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class TxnVerifyPolicy:
+    """How a commit checks what the transaction has read."""
+
     def __new__(
         cls,
         *,
@@ -164,7 +181,8 @@ class TxnVerifyPolicy:
         sleep_between_retries: int | None = None,
         read_mode_sc: ReadModeSC | None = None,
         replica: Replica | None = None,
-    ) -> TxnVerifyPolicy: ...
+    ) -> TxnVerifyPolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     max_retries: int
@@ -176,6 +194,8 @@ class TxnVerifyPolicy:
 
 @final
 class TxnRollPolicy:
+    """How a commit or an abort ends the transaction at each record."""
+
     def __new__(
         cls,
         *,
@@ -193,7 +213,8 @@ class TxnRollPolicy:
         max_retries: int | None = None,
         sleep_between_retries: int | None = None,
         replica: Replica | None = None,
-    ) -> TxnRollPolicy: ...
+    ) -> TxnRollPolicy:
+        """The same as the constructor."""
     total_timeout: int
     socket_timeout: int
     max_retries: int

@@ -26,14 +26,26 @@ _P_co = TypeVar("_P_co", covariant=True)
 class _Verbs:
     """The verbs of the builder that a bin came from, where they are typed."""
 
-    def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def update(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def replace(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def replace_if_exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def delete(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def touch(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
+    def upsert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Writes bins; creates the record if it is missing. Other bins stay as they are."""
+    def insert(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Writes bins of a new record. Fails with `RecordExistsError` if there is one."""
+    def update(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Writes bins of a record that exists. Fails with `RecordNotFoundError` if there is none. Other bins stay as
+        they are.
+        """
+    def replace(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Writes bins in place of all that the record has; creates it if it is missing."""
+    def replace_if_exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Writes bins in place of all that the record has. Fails with `RecordNotFoundError` if there is none."""
+    def delete(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Deletes records. The result of one that was missing has the code `KEY_NOT_FOUND_ERROR`."""
+    def touch(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Renews when records expire, and counts up their generation. The result of one that was missing has the
+        code `KEY_NOT_FOUND_ERROR`.
+        """
+    def exists(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Asks whether records exist: `as_bool()` of a result tells."""
 
 class _CollectionReads(Generic[_P_co]):
     """What can be read of a value."""
@@ -664,25 +676,45 @@ class CdtPathBuilder(Generic[_P_co]):
 
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[CdtPathBuilder[Any]]: ...
-    def on_each_child(self) -> CdtPathBuilder[_P_co]: ...
-    def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]: ...
-    def on_map_key(self, key: Any) -> CdtPathBuilder[_P_co]: ...
-    def on_list_index(self, index: int) -> CdtPathBuilder[_P_co]: ...
-    def on_map_value(self, value: Any) -> CdtPathBuilder[_P_co]: ...
-    def on_list_value(self, value: Any) -> CdtPathBuilder[_P_co]: ...
-    def on_map_keys_in(self, keys: Iterable[Any]) -> CdtPathBuilder[_P_co]: ...
-    def and_filter(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]: ...
-    def collect_values(self, *, no_fail: bool = False) -> _P_co: ...
+    def on_each_child(self) -> CdtPathBuilder[_P_co]:
+        """All items of lists, and values of maps."""
+    def on_each_child_where(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
+        """Those for which an expression is true."""
+    def on_map_key(self, key: Any) -> CdtPathBuilder[_P_co]:
+        """The value of a key."""
+    def on_list_index(self, index: int) -> CdtPathBuilder[_P_co]:
+        """The item at an index."""
+    def on_map_value(self, value: Any) -> CdtPathBuilder[_P_co]:
+        """The first value of a map that is equal to this one."""
+    def on_list_value(self, value: Any) -> CdtPathBuilder[_P_co]:
+        """The first item of a list that is equal to this one."""
+    def on_map_keys_in(self, keys: Iterable[Any]) -> CdtPathBuilder[_P_co]:
+        """The values of some keys. Server 8.1.2 and later."""
+    def and_filter(self, predicate: FilterExpression) -> CdtPathBuilder[_P_co]:
+        """Of what the step before selects, that for which an expression is true, too. Server 8.1.2 and later."""
+    def collect_values(self, *, no_fail: bool = False) -> _P_co:
+        """Answers with a list of the values. `no_fail`: what has another type than the path says is left out."""
     def collect_values_as_expression_read(
         self, bin_type: ExpType, *, no_fail: bool = False, ignore_eval_failure: bool = False
-    ) -> _P_co: ...
-    def collect_map_keys(self, *, no_fail: bool = False) -> _P_co: ...
-    def collect_map_entries(self, *, no_fail: bool = False) -> _P_co: ...
-    def collect_matching_tree(self, *, no_fail: bool = False) -> _P_co: ...
-    def collect_by_path(self, flags: SelectFlags | int) -> _P_co: ...
-    def modify_by(self, expression: FilterExpression, flags: ModifyFlags | int | None = None) -> _P_co: ...
-    def modify_no_fail(self, expression: FilterExpression) -> _P_co: ...
-    def remove_matches(self) -> _P_co: ...
+    ) -> _P_co:
+        """Answers with a list of the values, which an expression collects. `bin_type`: `ExpType.MAP` or
+        `ExpType.LIST`, what the bin is. `no_fail`: as for `collect_values`. `ignore_eval_failure`: where the
+        expression fails, as for a bin of the other type, the answer is `None`.
+        """
+    def collect_map_keys(self, *, no_fail: bool = False) -> _P_co:
+        """Answers with a list of the keys."""
+    def collect_map_entries(self, *, no_fail: bool = False) -> _P_co:
+        """Answers with a list of keys and values, in turn."""
+    def collect_matching_tree(self, *, no_fail: bool = False) -> _P_co:
+        """Answers with the collection, with nothing in it but what is selected."""
+    def collect_by_path(self, flags: SelectFlags | int) -> _P_co:
+        """Answers as flags say: bits of `SelectFlags`."""
+    def modify_by(self, expression: FilterExpression, flags: ModifyFlags | int | None = None) -> _P_co:
+        """Sets what is selected to what an expression gives for it. `flags`: bits of `ModifyFlags`."""
+    def modify_no_fail(self, expression: FilterExpression) -> _P_co:
+        """As `modify_by`; what has another type than the path says stays as it is."""
+    def remove_matches(self) -> _P_co:
+        """Removes what is selected."""
 
 @final
 class QueryBinBuilder(_Verbs, _ReadNavigation[_P_co], _BinReads[_P_co], _CollectionReads[_P_co]):
@@ -702,10 +734,15 @@ class WriteBinBuilder(
 ):
     """What is done with one bin. Each method adds one operation, and gives the builder back."""
 
-    def bin(self, bin_name: str) -> WriteBinBuilder[_P_co]: ...
-    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> Any: ...
-    def execute(self, on_error: Any = None) -> Any: ...
-    def stream(self, on_error: Any = None) -> Any: ...
+    def bin(self, bin_name: str) -> WriteBinBuilder[_P_co]:
+        """Does something with another bin, as the builder does."""
+    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Goes on with the next operation of the chain, as the builder does."""
+    def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> Any:
+        """Goes on with the next operation of the chain, as the builder does."""
+    def execute(self, on_error: Any = None) -> Any:
+        """Carries the chain out, as the builder does."""
+    def stream(self, on_error: Any = None) -> Any:
+        """Carries the chain out, as the builder does, and gives results as the nodes answer."""
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[WriteBinBuilder[Any]]: ...

@@ -6,6 +6,10 @@ from typing import Self, final
 
 @final
 class TlsConfig:
+    """How connections are encrypted: `TlsConfig(cafile)`, or `TlsConfig.with_client_auth(cafile, certfile,
+    keyfile)`.
+    """
+
     def __new__(
         cls,
         cafile: str | PathLike[str] | None = None,
@@ -23,7 +27,9 @@ class TlsConfig:
         protocols: Sequence[str] | None = None,
         ciphers: Sequence[str] | None = None,
         for_login_only: bool = False,
-    ) -> TlsConfig: ...
+    ) -> TlsConfig:
+        """With a certificate of the client's own and its key, both in PEM files."""
     @property
-    def for_login_only(self) -> bool: ...
+    def for_login_only(self) -> bool:
+        """Whether only the login is encrypted."""
     def __eq__(self, other: object, /) -> bool: ...

@@ -15,6 +15,8 @@ class TxnStatus(Enum):
     ROLL_BACK_CLOSE_ABANDONED = "roll_back_close_abandoned"
 
 class TxnState(Enum):
+    """Where a transaction stands."""
+
     OPEN = 0
     VERIFIED = 1
     COMMITTED = 2
@@ -23,6 +25,8 @@ class TxnState(Enum):
     def __int__(self) -> int: ...
 
 class CommitStatus(Enum):
+    """How a commit has ended."""
+
     OK = 0
     ALREADY_COMMITTED = 1
     ROLL_FORWARD_ABANDONED = 2
@@ -30,6 +34,8 @@ class CommitStatus(Enum):
     def __int__(self) -> int: ...
 
 class AbortStatus(Enum):
+    """How an abort has ended."""
+
     OK = 0
     ALREADY_ABORTED = 1
     ROLL_BACK_ABANDONED = 2
@@ -38,6 +44,8 @@ class AbortStatus(Enum):
     def __int__(self) -> int: ...
 
 class CommitErrorType(Enum):
+    """Where a commit has failed."""
+
     VERIFY_FAIL = 0
     VERIFY_FAIL_CLOSE_ABANDONED = 1
     VERIFY_FAIL_ABORT_ABANDONED = 2
@@ -47,15 +55,22 @@ class CommitErrorType(Enum):
 
 @final
 class Txn:
+    """A transaction over several records of one namespace (Enterprise Edition, namespaces in strong-consistency
+    mode).
+    """
+
     def __new__(cls, *, timeout: int | None = None) -> Self: ...
     @property
-    def id(self) -> int: ...
+    def id(self) -> int:
+        """The number of the transaction, chosen by the client. Not 0."""
     state: TxnState
     @property
-    def in_doubt(self) -> bool: ...
+    def in_doubt(self) -> bool:
+        """Whether a commit or an abort has failed in a way that leaves open what the server did."""
     timeout: int
     @property
-    def namespace(self) -> str | None: ...
+    def namespace(self) -> str | None:
+        """The namespace of its records; `None` before the first call and after its end."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Self: ...

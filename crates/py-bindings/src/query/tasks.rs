@@ -148,16 +148,21 @@ macro_rules! tasks {
 
                 /// Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
                 /// `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                ///
+                /// `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
+                /// says it.
                 #[pyo3(
-                    signature = (sleep_time=0.25, timeout=Some(60.0)),
-                    text_signature = "($self, sleep_time=0.25, timeout=60.0)"
+                    signature = (sleep_time=0.25, timeout=Some(60.0), *, max_attempts=None),
+                    text_signature = "($self, sleep_time=0.25, timeout=60.0, *, max_attempts=None)"
                 )]
                 fn wait_till_complete(
                     &self,
                     py: Python<'_>,
                     sleep_time: f64,
                     timeout: Option<f64>,
+                    max_attempts: Option<u32>,
                 ) -> PyResult<Py<PyAny>> {
+                    let timeout = max_attempts.map(|attempts| sleep_time * f64::from(attempts)).or(timeout);
                     $crate::host::at_await(py, "wait_till_complete", || {
                         wait(py, &self.core, &self.asks, sleep_time, timeout)?.start(py, &self.core)
                     })
@@ -165,16 +170,21 @@ macro_rules! tasks {
 
                 /// Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout`
                 /// seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+                ///
+                /// `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
+                /// says it.
                 #[pyo3(
-                    signature = (sleep_time=0.25, timeout=Some(60.0)),
-                    text_signature = "($self, sleep_time=0.25, timeout=60.0)"
+                    signature = (sleep_time=0.25, timeout=Some(60.0), *, max_attempts=None),
+                    text_signature = "($self, sleep_time=0.25, timeout=60.0, *, max_attempts=None)"
                 )]
                 fn wait_till_complete_blocking(
                     &self,
                     py: Python<'_>,
                     sleep_time: f64,
                     timeout: Option<f64>,
+                    max_attempts: Option<u32>,
                 ) -> PyResult<Py<PyAny>> {
+                    let timeout = max_attempts.map(|attempts| sleep_time * f64::from(attempts)).or(timeout);
                     wait(py, &self.core, &self.asks, sleep_time, timeout)?.block(py, &self.core)
                 }
 
