@@ -42,14 +42,9 @@ impl QueryHint {
     }
 
     /// What hints are compared by: durations are no `Eq`.
-    fn identity(&self) -> (&Option<String>, &Option<String>, Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
-        (
-            &self.index_name,
-            &self.bin_name,
-            self.duration.as_ref().map(discriminant),
-            self.allow_scans_with_where,
-            self.hard_hint,
-        )
+    fn identity(&self) -> ([Option<&str>; 2], Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
+        let names = [self.index_name.as_deref(), self.bin_name.as_deref()];
+        (names, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
     }
 }
 

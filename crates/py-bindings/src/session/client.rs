@@ -165,7 +165,7 @@ fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
     match seconds {
         Some(seconds) if seconds.is_nan() || seconds < 0.0 => Err(errors::invalid_argument(
             py,
-            &format!("index_refresh_interval is {seconds}, it must be 0 or more seconds"),
+            format!("index_refresh_interval is {seconds}, it must be 0 or more seconds"),
         )),
         _ => Ok(()),
     }

@@ -24,12 +24,11 @@ impl TlsBuilder {
         // What was said before is dropped when nothing is locked any more.
         let before = {
             let mut said = slf.get().said.lock_py_attached(slf.py());
-            match said.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => Some(std::mem::replace(known, value.unbind())),
-                None => {
-                    said.push((name, value.unbind()));
-                    None
-                }
+            if let Some((_, known)) = said.iter_mut().find(|(known, _)| *known == name) {
+                Some(std::mem::replace(known, value.unbind()))
+            } else {
+                said.push((name, value.unbind()));
+                None
             }
         };
         drop(before);
