@@ -103,7 +103,7 @@ class _SessionVerbs(Generic[_S_co, _T_co]):
 class _Defaults:
     """What holds for a whole chain."""
 
-    def default_where(self, expression: FilterExpression | str, /, *params: Any) -> Self:
+    def default_where(self, expression: FilterExpression | str, *params: Any) -> Self:
         """The filter of all operations that have none of their own: as `where` takes it."""
     def with_txn(self, txn: Txn | None) -> Self:
         """The transaction that the whole chain belongs to; `None`: none, also in a session that has one."""
@@ -445,7 +445,7 @@ class DataSetWriteBuilder:
 class RowWriteBuilder(_AsyncTerminals, _Expiring, _Defaults):
     """Rows that are written, each to a record of its own."""
 
-    def row(self, identifier: _UserKey, /, *values: Any) -> Self:
+    def row(self, identifier: _UserKey, *values: Any) -> Self:
         """Adds a row: the user key of its record, and a value for each bin (`None` removes it)."""
     def rows(self, rows: Iterable[Sequence[Any]]) -> Self:
         """Adds rows: sequences of a user key and a value for each bin."""
@@ -463,7 +463,7 @@ class SyncDataSetWriteBuilder:
 class SyncRowWriteBuilder(_SyncTerminals, _Expiring, _Defaults):
     """Rows that are written, each to a record of its own."""
 
-    def row(self, identifier: _UserKey, /, *values: Any) -> Self:
+    def row(self, identifier: _UserKey, *values: Any) -> Self:
         """Adds a row: the user key of its record, and a value for each bin (`None` removes it)."""
     def rows(self, rows: Iterable[Sequence[Any]]) -> Self:
         """Adds rows: sequences of a user key and a value for each bin."""

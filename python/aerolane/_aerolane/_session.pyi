@@ -530,7 +530,7 @@ class Client:
         dataset: None = None,
         set_name: str | None = None,
         *,
-        namespace: str,
+        namespace: str | None = None,
         behavior: Behavior | None = None,
     ) -> IndexBuilder: ...
     @property
@@ -623,7 +623,7 @@ class SyncClient:
         dataset: None = None,
         set_name: str | None = None,
         *,
-        namespace: str,
+        namespace: str | None = None,
         behavior: Behavior | None = None,
     ) -> SyncIndexBuilder: ...
     @property
@@ -735,7 +735,7 @@ class Session(_SessionVerbs[WriteSegmentBuilder, DataSetWriteBuilder], _Modules)
         dataset: None = None,
         set_name: str | None = None,
         *,
-        namespace: str,
+        namespace: str | None = None,
         behavior: Behavior | None = None,
     ) -> IndexBuilder: ...
     def create_index(
@@ -836,7 +836,7 @@ class SyncSession(_SessionVerbs[SyncWriteSegmentBuilder, SyncDataSetWriteBuilder
         dataset: None = None,
         set_name: str | None = None,
         *,
-        namespace: str,
+        namespace: str | None = None,
         behavior: Behavior | None = None,
     ) -> SyncIndexBuilder: ...
     def create_index(

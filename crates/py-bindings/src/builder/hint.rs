@@ -35,6 +35,9 @@ pub(crate) struct QueryHint {
     pub(super) hard_hint: bool,
 }
 
+/// The names, the duration, and both switches.
+type Identity<'a> = ([Option<&'a str>; 2], Option<Discriminant<QueryDuration>>, Option<bool>, bool);
+
 impl QueryHint {
     /// How long the query is expected to take.
     pub(super) fn duration(&self) -> Option<QueryDuration> {
@@ -42,7 +45,7 @@ impl QueryHint {
     }
 
     /// What hints are compared by: durations are no `Eq`.
-    fn identity(&self) -> ([Option<&str>; 2], Option<Discriminant<QueryDuration>>, Option<bool>, bool) {
+    fn identity(&self) -> Identity<'_> {
         let names = [self.index_name.as_deref(), self.bin_name.as_deref()];
         (names, self.duration.as_ref().map(discriminant), self.allow_scans_with_where, self.hard_hint)
     }
