@@ -311,7 +311,8 @@ ANSWERS = {
     "$.m.{0:2}&[?(@key != 'ann')].getKeyValues()": ["bob", 8],
     "$.m.{0:2~b}&[?(@ > 10)]": [15],
     "$.m.{@($.keys:LIST)}&[?(@ < 10)].getKeys()": ["ann"],
-    "$.n.rows.[-1:].*.count()": 2,
+    "$.n.rows.[-1:].x": [2],
+    "$.n.rows.[-1:]&[?(@.x:INT > 1)].x.count()": 1,
     "$.n.rows.[0:1].x": [1],
     "$.l:LIST.*[?(@ > 10)]&[?(@ < 40)]": [21, 35],
     # Literals with an order, and what is stored with a map.

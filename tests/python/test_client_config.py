@@ -324,8 +324,9 @@ async def test_the_client_itself_while_it_is_open(new_cluster, say, set_name, he
 
     await refused()
     # The breaker opens at the second error. One connection for batches is spare when there are no batches.
+    await client.exists(keys[0])
     await client.batch_read(keys)
-    assert client.stats()["total"]["open"] > 1
+    await eventually_async(lambda: client.stats()["total"]["open"] > 1)
     say("client: {rack_ids: [3], max_error_rate: 1, error_rate_window: 100000, max_socket_idle: 1}")
     await eventually_taken(lambda: client.exists(keys[0], policy=near))
     eventually(lambda: not blocking.exists_blocking(keys[0], policy=near))

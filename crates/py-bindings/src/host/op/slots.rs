@@ -542,7 +542,9 @@ pub(super) unsafe extern "C" fn repr(object: *mut ffi::PyObject) -> *mut ffi::Py
 
 /// What the garbage collector is to know of.
 pub(super) unsafe extern "C" fn traverse(object: *mut ffi::PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
-    // SAFETY: an object of our type. No thread touches objects while they are traversed; nothing is counted or freed.
+    // SAFETY: an object of our type, whole: it is tracked when it has its outcome. No thread touches objects while they are
+    // traversed: without the GIL, too, others are stopped where the interpreter says so, and nowhere in here do they let go of it
+    // while a cell is taken. Nothing is counted or freed.
     unsafe {
         let op = op_of(object);
         let kind: *mut ffi::PyObject = ffi::Py_TYPE(object).cast();
