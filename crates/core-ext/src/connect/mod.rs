@@ -83,6 +83,7 @@ impl Connector {
     }
 
     /// Has connections that are opened from now on go by a policy's time limits.
+    #[cfg(feature = "dynamic-config")]
     pub(crate) fn set_time_limits(&self, policy: &ClientPolicy) {
         let (connect, login) = time_limits(policy);
         self.connect_timeout.store(connect, Ordering::Relaxed);
