@@ -41,7 +41,7 @@ def test_they_are_made_by_calls_only(objects):
                 with pytest.raises(TypeError):
                     one.__class__ = type(another)
         if sysconfig.get_config_var("Py_GIL_DISABLED") and not isinstance(one, RecordResult):
-            # The garbage collector is not to look into memory that is used again, new as it may be. (That of rows is not.)
+            # The garbage collector is not to look into memory that is used again. (That of rows is not.)
             assert not gc.is_tracked(one)
 
 
