@@ -8,6 +8,7 @@ mod course;
 mod delegate;
 mod on_lane;
 mod on_pools;
+mod parts;
 mod raw_rows;
 mod request;
 mod rows;
