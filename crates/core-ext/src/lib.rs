@@ -33,6 +33,7 @@ pub mod client;
 pub mod clock;
 pub mod cluster;
 pub mod command;
+pub mod concurrent;
 pub mod config;
 pub mod connect;
 pub mod driver;

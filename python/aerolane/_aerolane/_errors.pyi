@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, TypedDict, Unpack, final
 
 from ._batch import BatchRecord
+from ._results import RecordResult
 from ._txn import CommitErrorType
 
 class ResultCode(IntEnum):
@@ -320,7 +321,7 @@ class BackoffError(AerospikeError): ...
 class MaxErrorRateError(BackoffError): ...
 
 class BatchFailedError(ClientError):
-    records: list[BatchRecord] | None
+    records: list[BatchRecord] | list[RecordResult] | None
 
 class BatchTimeoutError(TimeoutError, BatchFailedError): ...
 class BatchConnectionError(ConnectionError, BatchFailedError): ...

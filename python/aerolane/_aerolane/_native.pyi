@@ -7,7 +7,7 @@ from typing import Any, Self, final, overload
 
 from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
-from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchRecordStream, BatchUDFOp, BatchWriteOp
+from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._enums import CollectionIndexType, IndexType, RecordExistsAction, UDFLang
@@ -261,7 +261,7 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     @overload
     def batch_read(
         self,
@@ -294,7 +294,7 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     @overload
     def batch_read_blocking(
         self,
@@ -324,7 +324,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     def batch_write_blocking(
         self,
         keys: Iterable[Key],
@@ -332,7 +332,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     def batch_operate(
         self,
         keys: Iterable[Key],
@@ -340,7 +340,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     def batch_operate_blocking(
         self,
         keys: Iterable[Key],
@@ -348,21 +348,21 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     def batch_delete(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     def batch_delete_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     def batch_exists(
         self,
         keys: Iterable[Key],
@@ -400,7 +400,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     def batch_apply_blocking(
         self,
         keys: Iterable[Key],
@@ -410,19 +410,19 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     def batch(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]: ...
+    ) -> Awaitable[BatchRecords]: ...
     def batch_blocking(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> list[BatchRecord]: ...
+    ) -> BatchRecords: ...
     def batch_stream(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],

@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn rows_without_success_are_failures() {
         let mut rows: Vec<_> = (0..4).map(row).collect();
-        let done = Record::new(None::<Key>, std::collections::HashMap::new(), 1, 0);
+        let done = Record::new(None::<Key>, aerospike_core::IndexMap::default(), None, 1, 0);
         rows[0].set_ok(done.clone());
         rows[2].set_error(Error::server_bare(ResultCode::KeyNotFoundError), None);
         rows[3].set_error(Error::timeout("no answer").force_in_doubt(true), None);
