@@ -50,14 +50,15 @@ def test_slow_nodes_have_time_for_large_batches(new_cluster, connect, run, keys)
     assert len(caught.value.records) == len(keys)
     assert isinstance(caught.value.records, BatchRecords)
     assert any(row.in_doubt for row in caught.value.records)
-    with pytest.raises(TimeoutError):
-        run(client, "batch_write", keys[:100], rows_of(keys[:100]))
+    # Answers that have come by the time that their turn is over are taken.
+    with pytest.raises((TimeoutError, BatchFailedError)):
+        run(client, "batch_write", keys[:100], rows_of(keys[:100])).raise_for_failures()
 
 
 def test_parts_that_were_not_sent_are_not_in_doubt(new_cluster, connect, run, keys):
-    cluster, keys = new_cluster(nodes=3), keys(40_000)
+    cluster, keys = new_cluster(nodes=3), keys(60_000)
     client = connect(cluster.seeds)
-    cluster.set_conditions(service_time={"batch": "400ms"})
+    cluster.set_conditions(service_time={"batch": "250ms"})
     policy = BatchPolicy(total_timeout=900, max_retries=0)
     rows = run(client, "batch_write", keys, rows_of(keys), batch_policy=policy)
     with pytest.raises(BatchFailedError) as caught:

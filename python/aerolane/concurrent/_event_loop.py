@@ -45,20 +45,21 @@ def execute_concurrent(
 
     Each of `calls` is one of
 
-    * `(method, arguments)` or `(method, arguments, keywords)`: `("put", (key, {"n": 1}))`. The method is a name, or callable
+    * `(method, arguments)` or `(method, arguments, keywords)`, such as `("put", (key, {"n": 1}))`. The method is a
+      name, or something callable
     * a builder that is ready: `session.query(key)`
     * something callable, which gets the session: `lambda session: session.get(key)`
 
     `calls` is an iterable or an async iterable. It is read as there is room, so it may be endless.
 
-    `results="list"` gives an awaitable of a list. `results="iterator"` gives an async iterator, which holds no more than twice
-    `concurrency` results that were not taken.
+    `results="list"` gives an awaitable of a list. `results="iterator"` gives an async iterator, which holds no more
+    than twice `concurrency` results that were not taken.
 
-    `raise_on_first_error=True` raises the first error that comes and cancels the calls in flight: from the list at once, from
-    the iterator at the place of the call. With False, exceptions stand in the place of results.
+    `raise_on_first_error=True` raises the first error that comes and cancels the calls in flight: from the list at
+    once, from the iterator at the place of the call. With False, exceptions stand in the place of results.
 
-    Whoever is cancelled, or leaves the iterator early (`aclose()`), cancels the calls in flight: writes that were sent may
-    be carried out. What `calls` raises ends everything, and is raised.
+    Whoever is cancelled, or leaves the iterator early (`aclose()`), cancels the calls in flight: writes that were sent
+    may be carried out. What `calls` raises ends everything, and is raised.
 
     Raises `InvalidArgumentError` for a concurrency below 1, and for a session that blocks: see `aerolane.sync`.
     """

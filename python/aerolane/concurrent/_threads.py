@@ -40,13 +40,14 @@ def execute_concurrent(
     raise_on_first_error: bool = True,
     results: Literal["list", "iterator"] = "list",
 ) -> list[Any] | Generator[Any, None, None]:
-    """Makes many calls on threads, at most `concurrency` of them at the same time. Results come in the order of the calls.
+    """Makes many calls on threads, at most `concurrency` of them at the same time. Results come in their order.
 
-    As `aerolane.execute_concurrent`, with a list and a plain iterator (`close()` leaves it early). `calls` is read on the
-    thread that called; a thread starts when there is something for it to do. A call cannot be cancelled: after an error, or when
-    the iterator is left, those that have begun come to their end, which is waited for.
+    As `aerolane.execute_concurrent`, with a list and a plain iterator (`close()` leaves it early). `calls` is read on
+    the thread that called; a thread starts when there is something for it to do. A call cannot be cancelled: after an
+    error, or when the iterator is left, those that have begun come to their end, which is waited for.
 
-    Raises `InvalidArgumentError` for a concurrency below 1, and for a session of asyncio: see `aerolane.execute_concurrent`.
+    Raises `InvalidArgumentError` for a concurrency below 1, and for a session of asyncio (see
+    `aerolane.execute_concurrent`).
     """
     check(concurrency, results, raise_on_first_error)
     _refuse_async(session)
@@ -84,8 +85,8 @@ def execute_concurrent_with_args(
 ) -> list[Any] | Generator[Any, None, None]:
     """Makes one call of a method of the session (its name, or something callable) for each of `args`, on threads.
 
-    An item of `args` is a tuple of the arguments, a dict of keyword arguments, or the only argument. The rest is as with
-    `execute_concurrent`.
+    An item of `args` is a tuple of the arguments, a dict of keyword arguments, or the only argument. The rest is as
+    with `execute_concurrent`.
 
     Raises `InvalidArgumentError`, too, if the session has no such method.
     """
@@ -122,7 +123,7 @@ class _Calls:
         self._first_error: BaseException | None = None
 
     def iterate(self, most_ahead: int) -> Generator[Any, None, None]:
-        """The results; `most_ahead`: how many calls there may be whose results were not taken, 0: any number."""
+        """The results. `most_ahead`: how many calls there may be whose results were not taken; 0: any number."""
         items = iter(self._inputs)
         ended, failed = False, None
         try:

@@ -52,10 +52,16 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
             let rest = groups.split_off(at_once.min(groups.len()));
             let sent: Vec<_> = std::mem::replace(&mut groups, rest)
                 .into_iter()
-                .filter_map(|group| send(pools, course.encode_again(group, now)?, (now, interrupt), &mut course, &mut retries))
+                .filter_map(|group| {
+                    send(pools, course.encode_again(group, now)?, (now, interrupt), &mut course, &mut retries)
+                })
                 .collect();
-            for (group, sent) in sent {
-                receive(group, sent, interrupt, &mut course, &mut retries);
+            let mut late = false;
+            for (group, mut sent) in sent {
+                if late {
+                    sent.wait_from(clock::now());
+                }
+                late |= !receive(group, sent, interrupt, &mut course, &mut retries);
                 if !tell(&mut course, &mut on_row) {
                     return Ok(());
                 }
@@ -111,8 +117,9 @@ impl<'a> Flight<'a, '_, '_> {
                 self.sent.extend(send(self.pools, group, (now, self.interrupt), course, retries));
             }
             self.line.nodes().into_iter().for_each(|node| self.send_free(node, course, retries));
-            while let Some((group, sent)) = self.sent.pop_front() {
+            while let Some((group, mut sent)) = self.sent.pop_front() {
                 let node = group.node.id();
+                sent.wait_from(clock::now());
                 receive(group, sent, self.interrupt, course, retries);
                 self.send_free(node, course, retries);
                 if !tell(course, on_row) {
@@ -125,7 +132,8 @@ impl<'a> Flight<'a, '_, '_> {
 
     /// Sends parts to a node, as long as it has connections that nobody uses.
     fn send_free<R: Rows + ?Sized>(&mut self, node: NodeId, course: &mut Course<'a, R>, retries: &mut Retries<'a>) {
-        let on_its_way = |sent: &VecDeque<(Group<'a>, _)>| sent.iter().filter(|(group, _)| group.node.id() == node).count();
+        let on_its_way =
+            |sent: &VecDeque<(Group<'a>, _)>| sent.iter().filter(|(group, _)| group.node.id() == node).count();
         while !retries.interrupted && on_its_way(&self.sent) < PARTS_IN_FLIGHT {
             let Some(group) = self.line.next(node) else { return };
             let Some(free) = self.pools.free(&group.node, Class::Batch, clock::now()) else {
@@ -210,18 +218,19 @@ fn send_on<'a, 'p, R: Rows + ?Sized>(
     None
 }
 
+/// Reads the answer to a group; false: it did not come, and may have taken all the time there was.
 fn receive<'a, R: Rows + ?Sized>(
     mut group: Group<'a>,
     sent: Sent<'_>,
     interrupt: Interrupt<'_>,
     course: &mut Course<'a, R>,
     retries: &mut Retries<'a>,
-) {
+) -> bool {
     if retries.interrupted {
         // Its answer is not waited for: it costs the connection.
         drop(sent);
         retries.interrupt(course, group, true);
-        return;
+        return true;
     }
     let mut answers = group.answers();
     let mut failed = None;
@@ -233,11 +242,12 @@ fn receive<'a, R: Rows + ?Sized>(
         }
     });
     let next = match (outcome, failed) {
-        (Ok(Ok(())), None) => return,
+        (Ok(Ok(())), None) => return true,
         (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, clock::now()),
         (Err(failure), _) => retries.lost(&mut group, failure),
     };
     retries.take(course, group, next);
+    false
 }
 
 fn tell<R: Rows + ?Sized>(course: &mut Course<'_, R>, on_row: &mut Option<OnRow<'_, R>>) -> bool {

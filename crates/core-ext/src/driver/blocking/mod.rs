@@ -420,6 +420,14 @@ impl NodePools {
 }
 
 impl Sent<'_> {
+    /// Others were waited for since the request was sent. If its time is over, what has come by now is still read.
+    pub(crate) fn wait_from(&mut self, now: Instant) {
+        /// The shortest wait there is.
+        const LAST_LOOK: Duration = Duration::from_millis(1);
+        let latest = self.deadline.and_then(|deadline| deadline.checked_sub(LAST_LOOK));
+        self.now = latest.map_or(now, |latest| now.min(latest)).max(self.now);
+    }
+
     /// Waits for an answer of one frame and gives its body to `decode`. The connection is left to a combiner afterwards,
     /// if there is one that takes it.
     fn receive_for<R>(
