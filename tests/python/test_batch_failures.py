@@ -58,8 +58,8 @@ def test_slow_nodes_have_time_for_large_batches(new_cluster, connect, run, keys)
 def test_parts_that_were_not_sent_are_not_in_doubt(new_cluster, connect, run, keys):
     cluster, keys = new_cluster(nodes=3), keys(60_000)
     client = connect(cluster.seeds)
-    cluster.set_conditions(service_time={"batch": "250ms"})
-    policy = BatchPolicy(total_timeout=900, max_retries=0)
+    cluster.set_conditions(service_time={"batch": "700ms"})
+    policy = BatchPolicy(total_timeout=2500, max_retries=0)
     rows = run(client, "batch_write", keys, rows_of(keys), batch_policy=policy)
     with pytest.raises(BatchFailedError) as caught:
         rows.raise_for_failures()

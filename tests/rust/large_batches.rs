@@ -96,13 +96,13 @@ fn the_default_time_limit_fits_the_number_of_rows() {
 fn an_explicit_time_limit_holds_and_only_parts_that_were_sent_are_in_doubt() {
     const ROWS: i64 = 60_000;
     on_each(policy(), |target, door| {
-        slow(target, "250ms");
+        slow(target, "700ms");
         let mut policy = BatchPolicy::write_default();
-        policy.base_policy.total_timeout = 900;
+        policy.base_policy.total_timeout = 2500;
         let begun = Instant::now();
         let (rows, result) = door.batch(&policy, writes(target, 0..ROWS));
         let took = begun.elapsed();
-        assert!(took >= Duration::from_millis(890) && took < Duration::from_secs(20), "{took:?}");
+        assert!(took >= Duration::from_millis(2490) && took < Duration::from_secs(20), "{took:?}");
         let error = result.unwrap_err();
         assert!(error.is_client_timeout(), "{error:?}");
         // What was sent comes to its end before it is looked at.

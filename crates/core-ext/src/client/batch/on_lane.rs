@@ -47,7 +47,7 @@ where
         line: Line::default(),
     };
     if course.is_cut() {
-        groups.into_iter().for_each(|group| running.admit_last(group));
+        groups.into_iter().for_each(|group| running.admit_last(group, now, &mut course));
     } else {
         running.groups = groups.into_iter().map(|group| (group, State::Ready)).collect();
     }
@@ -156,11 +156,11 @@ impl<'a> Running<'a, '_> {
     }
 
     /// A part goes with the others, or stands in line.
-    fn admit_last(&mut self, group: Group<'a>) {
-        if self.has_room(group.node.id()) {
-            self.groups.push((group, State::Ready));
-        } else {
+    fn admit_last<R: Rows + ?Sized>(&mut self, group: Group<'a>, now: Instant, course: &mut Course<'a, R>) {
+        if !self.has_room(group.node.id()) {
             self.line.join(group);
+        } else if let Some(group) = course.encode_again(group, now) {
+            self.groups.push((group, State::Ready));
         }
     }
 
@@ -202,6 +202,7 @@ impl<'a> Running<'a, '_> {
                     if let Err(next) = group.begin(now) {
                         return Step::Failed(next);
                     }
+                    debug_assert!(!group.is_bare(), "a request without bytes would never be answered");
                     let mut request = std::mem::take(&mut group.request);
                     let encode: Encode = Box::new(move |out| {
                         std::mem::swap(out, &mut *request);
