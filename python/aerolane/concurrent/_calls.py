@@ -26,7 +26,7 @@ def method_of(session: Any, method: object, blocking: bool) -> Callable[..., Any
     if isinstance(method, str):
         if not blocking and method.endswith("_blocking"):
             raise InvalidArgumentError(f"{method!r} blocks: use execute_concurrent of aerolane.sync")
-        found = getattr(session, method, None)
+        found: Callable[..., Any] | None = getattr(session, method, None)
         if not callable(found):
             raise InvalidArgumentError(f"{type(session).__name__} has no method {method!r}")
         return found

@@ -341,6 +341,6 @@ class _Raised:
 
 
 async def _over(call: Any) -> None:
-    waiter = asyncio.get_running_loop().create_future()
-    call.add_done_callback(lambda _: waiter.done() or waiter.set_result(None))
-    await waiter
+    over = asyncio.Event()
+    call.add_done_callback(lambda _: over.set())
+    await over.wait()

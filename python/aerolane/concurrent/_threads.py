@@ -145,13 +145,12 @@ class _Calls:
                     return
                 if self._calls[0].done():
                     call = self._calls.popleft()
-                    error = call.exception()
-                    if error is None:
+                    if (failure := call.exception()) is None:
                         yield call.result()
                     elif self._raises:
-                        raise error
+                        raise failure
                     else:
-                        yield error
+                        yield failure
                     continue
                 self._wait(ended, most_ahead)
         finally:
