@@ -24,7 +24,7 @@ mod udf;
 
 pub use asynchronous::Client;
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
-pub use buffers::with_buffers;
+pub use buffers::{BUFFERS_KEEP, with_buffers};
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
