@@ -21,7 +21,7 @@ def check(concurrency: object, results: object, raise_on_first_error: object) ->
         raise TypeError(f"raise_on_first_error must be a bool, not {type(raise_on_first_error).__name__}")
 
 
-def method_of(session: Any, method: object, blocking: bool) -> Callable[..., Any]:
+def method_of(session: Any, method: Any, blocking: bool) -> Callable[..., Any]:
     """The method of a session: its name, or something callable."""
     if isinstance(method, str):
         if not blocking and method.endswith("_blocking"):
@@ -31,7 +31,8 @@ def method_of(session: Any, method: object, blocking: bool) -> Callable[..., Any
             raise InvalidArgumentError(f"{type(session).__name__} has no method {method!r}")
         return found
     if callable(method):
-        return method
+        made: Callable[..., Any] = method
+        return made
     raise TypeError(f"a method must be a name or callable, not {type(method).__name__}")
 
 
