@@ -81,7 +81,7 @@ fn the_default_time_limit_fits_the_number_of_rows() {
             match row.record() {
                 Some(record) => assert_eq!(record.bins["id"], Value::Int(id as i64)),
                 None => {
-                    assert!(id as i64 >= ROWS && row.result_code() == Some(ResultCode::KeyNotFoundError), "{row:?}")
+                    assert!(id as i64 >= ROWS && row.result_code() == Some(ResultCode::KeyNotFoundError), "{row:?}");
                 }
             }
         }

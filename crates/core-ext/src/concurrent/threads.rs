@@ -67,6 +67,8 @@ impl SyncClient {
 /// What a call gave, or its panic.
 type Output<R> = std::thread::Result<Result<R>>;
 type Job<T, R> = (T, SyncSender<Output<R>>);
+/// Where the threads get what they have to do.
+type Jobs<T, R> = Arc<Mutex<Receiver<Job<T, R>>>>;
 
 /// The iterator of [`SyncClient::concurrent`].
 pub struct ConcurrentThreads<I: Iterator, R> {
@@ -78,7 +80,7 @@ pub struct ConcurrentThreads<I: Iterator, R> {
     /// `None` once the threads are to end.
     jobs: Option<Sender<Job<I::Item, R>>>,
     workers: Vec<JoinHandle<()>>,
-    waiting: Arc<Mutex<Receiver<Job<I::Item, R>>>>,
+    waiting: Jobs<I::Item, R>,
     over: Arc<AtomicBool>,
     call: Arc<dyn Fn(I::Item) -> Result<R> + Send + Sync>,
 }

@@ -63,7 +63,7 @@ pub(super) enum Onward<'a> {
     Over,
 }
 
-impl<'a> Group<'a> {
+impl Group<'_> {
     /// So many parts of its rows, not encoded, in order.
     fn cut(self, count: usize) -> Vec<Self> {
         let Self { node, rows, attempts, history, compressed, deadline, stamp, .. } = self;
@@ -86,9 +86,7 @@ impl<'a> Group<'a> {
     pub(super) fn is_bare(&self) -> bool {
         self.request.is_empty()
     }
-}
 
-impl Group<'_> {
     pub(super) fn class(&self) -> Class {
         if self.alone { Class::Single } else { Class::Batch }
     }
@@ -200,7 +198,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
             }
         }
         if let Some(limit) = parts::limit_ms(&self.policy.base_policy, self.rows.count(), bytes) {
-            groups.iter_mut().for_each(|group| group.attempts.set_limit(limit));
+            for group in groups.iter_mut() {
+                group.attempts.set_limit(limit);
+            }
         }
         Ok(())
     }

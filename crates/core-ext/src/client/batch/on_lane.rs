@@ -47,7 +47,9 @@ where
         line: Line::default(),
     };
     if course.is_cut() {
-        groups.into_iter().for_each(|group| running.admit_last(group, now, &mut course));
+        for group in groups {
+            running.admit_last(group, now, &mut course);
+        }
     } else {
         running.groups = groups.into_iter().map(|group| (group, State::Ready)).collect();
     }

@@ -43,7 +43,9 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
         groups.sort_by_key(|group| group.node.id());
         if course.is_cut() && at_once > 1 {
             let mut flight = Flight { pools, interrupt, line: Line::default(), sent: VecDeque::new() };
-            std::mem::take(&mut groups).into_iter().for_each(|group| flight.line.join(group));
+            for group in std::mem::take(&mut groups) {
+                flight.line.join(group);
+            }
             if !flight.carry_out(&mut course, &mut retries, &mut on_row) {
                 return Ok(());
             }
@@ -116,7 +118,9 @@ impl<'a> Flight<'a, '_, '_> {
                 let Some(group) = course.encode_again(group, now) else { continue };
                 self.sent.extend(send(self.pools, group, (now, self.interrupt), course, retries));
             }
-            self.line.nodes().into_iter().for_each(|node| self.send_free(node, course, retries));
+            for node in self.line.nodes() {
+                self.send_free(node, course, retries);
+            }
             while let Some((group, mut sent)) = self.sent.pop_front() {
                 let node = group.node.id();
                 sent.wait_from(clock::now());

@@ -1,10 +1,10 @@
 //! How large batches are cut, and how long they may take.
 //!
 //! A node works on one request at a time per connection, and holds its whole answer in memory, as the client does. Servers
-//! can be set to refuse requests of many rows (`batch-max-requests`). So the rows that go to one node are cut into parts: requests of at
-//! most [`PART_ROWS`] rows and about [`PART_BYTES`]. [`PARTS_IN_FLIGHT`] of them are on their way to a node at the same
-//! time; the others wait in its [`Line`], and are sent as answers arrive. A batch that fits into one part per node knows
-//! nothing of this.
+//! can be set to refuse requests of many rows (`batch-max-requests`). So the rows that go to one node are cut into parts:
+//! requests of at most [`PART_ROWS`] rows and about [`PART_BYTES`]. [`PARTS_IN_FLIGHT`] of them are on their way to a node
+//! at the same time; the others wait in its [`Line`], and are sent as answers arrive. A batch that fits into one part per
+//! node knows nothing of this.
 
 use std::collections::VecDeque;
 
