@@ -9,6 +9,11 @@ from aerolane._aerolane import InvalidArgumentError, SyncClient, SyncCluster, Sy
 BLOCKING = (SyncClient, SyncCluster, SyncSession, SyncTransactionalSession)
 
 
+def is_a(value: object, kinds: Any) -> bool:
+    """`isinstance`, after which type checkers know no more of the value than before: that it may be anything."""
+    return isinstance(value, kinds)
+
+
 def check(concurrency: object, results: object, raise_on_first_error: object) -> None:
     """Raises for settings that cannot be used."""
     if not isinstance(concurrency, int) or isinstance(concurrency, bool):
@@ -47,10 +52,12 @@ def with_args(method: Callable[..., Any], arguments: object) -> Any:
 
 def begin(session: Any, blocking: bool, call: Any) -> Any:
     """Makes one call; gives what it gives."""
-    if isinstance(call, tuple | list):
-        if not 1 <= len(call) <= 3:
-            raise InvalidArgumentError(f"a call is (method, arguments, keywords), not {len(call)} items")
-        method, arguments, keywords = [*call, (), {}] if len(call) == 1 else [*call, {}][:3]
+    if is_a(call, (tuple, list)):
+        items: list[Any] = list(call)
+        if not 1 <= len(items) <= 3:
+            raise InvalidArgumentError(f"a call is (method, arguments, keywords), not {len(items)} items")
+        left_out: list[Any] = [(), {}]
+        method, arguments, keywords = [*items, *left_out[len(items) - 1 :]]
         if not isinstance(arguments, tuple | list) or not isinstance(keywords, Mapping):
             raise TypeError("a call is (method, arguments, keywords), where arguments is a tuple and keywords a dict")
         return method_of(session, method, blocking)(*arguments, **keywords)

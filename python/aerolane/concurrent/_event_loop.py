@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal, overload
 
 from aerolane._aerolane import InvalidArgumentError
-from aerolane.concurrent._calls import BLOCKING, begin, check, method_of, with_args
+from aerolane.concurrent._calls import BLOCKING, begin, check, is_a, method_of, with_args
 
 Inputs = Iterable[Any] | AsyncIterable[Any]
 # Results that nobody has taken may wait behind one that is not there yet: as many as this for each call in flight.
@@ -118,7 +118,7 @@ def _refuse_blocking(session: object) -> None:
 def _run(
     call: Callable[[Any], Any], inputs: Any, concurrency: int, raises: bool, results: str
 ) -> Awaitable[list[Any]] | AsyncGenerator[Any, None]:
-    if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable | AsyncIterable):
+    if is_a(inputs, (str, bytes)) or not is_a(inputs, (Iterable, AsyncIterable)):
         raise TypeError(f"the calls must be an iterable or an async iterable, not {type(inputs).__name__}")
     running = _Calls(call, inputs, concurrency, raises)
     return running.collect() if results == "list" else running.iterate()
@@ -212,7 +212,7 @@ class _Calls:
         return _Raised(error) if self._raises else error
 
     def _begin(self) -> None:
-        if isinstance(self._inputs, AsyncIterable):
+        if is_a(self._inputs, AsyncIterable):
             self._async_items = aiter(self._inputs)
             self._feeder = asyncio.get_running_loop().create_task(self._feed())
         else:
@@ -268,11 +268,12 @@ class _Calls:
 
     def _start(self, item: Any) -> None:
         try:
-            call = self._call(item)
-            if not inspect.isawaitable(call):
-                call = _Ready(call, None)
-            elif not hasattr(call, "add_done_callback"):
-                call = asyncio.ensure_future(call)
+            made = self._call(item)
+            call: Any = made
+            if not inspect.isawaitable(made):
+                call = _Ready(made, None)
+            elif not hasattr(made, "add_done_callback"):
+                call = asyncio.ensure_future(made)
         except Exception as error:
             call = _Ready(None, error)
         self._calls.append(call)
@@ -327,7 +328,8 @@ class _Calls:
             if not call.cancelled():
                 call.exception()  # Looked at: it is not to be logged as an exception that nobody has seen.
         if self._async_items is not None:
-            if callable(aclose := getattr(self._async_items, "aclose", None)):
+            aclose: Any = getattr(self._async_items, "aclose", None)
+            if aclose is not None:
                 await aclose()
         elif self._items is not None and callable(close := getattr(self._items, "close", None)):
             close()
@@ -342,5 +344,9 @@ class _Raised:
 
 async def _over(call: Any) -> None:
     over = asyncio.Event()
-    call.add_done_callback(lambda _: over.set())
+
+    def end(_: Any) -> None:
+        over.set()
+
+    call.add_done_callback(end)
     await over.wait()

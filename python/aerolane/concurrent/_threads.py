@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal, overload
 
 from aerolane._aerolane import Client, Cluster, InvalidArgumentError, Session, TransactionalSession
-from aerolane.concurrent._calls import begin, check, method_of, with_args
+from aerolane.concurrent._calls import begin, check, is_a, method_of, with_args
 
 _AHEAD = 2
 
@@ -104,7 +104,7 @@ def _refuse_async(session: object) -> None:
 def _run(
     call: Callable[[Any], Any], inputs: Any, concurrency: int, raises: bool, results: str
 ) -> list[Any] | Generator[Any, None, None]:
-    if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable):
+    if is_a(inputs, (str, bytes)) or not is_a(inputs, Iterable):
         raise TypeError(f"the calls must be an iterable, not {type(inputs).__name__}")
     running = _Calls(call, inputs, concurrency, raises)
     return list(running.iterate(0)) if results == "list" else running.iterate(concurrency * _AHEAD)
