@@ -26,6 +26,7 @@ from aerolane.native import (
     QueryPolicy,
     ReadPolicy,
     Statement,
+    StringWriteFlags,
 )
 from aerolane.native import FilterExpression as Exp
 
@@ -42,11 +43,21 @@ i, f, s, lst, mp, blob, flag = (
 )
 one, two, three = Exp.int_val(1), Exp.int_val(2), Exp.int_val(3)
 by_key = Exp.map_get_by_key
+ORDERED_MAP = MapReturnType.ORDERED_MAP
 
 
 def from_both(items, more):
     """How many items of a list a range has that counts from both ends."""
     return Exp.max([Exp.int_val(0), Exp.num_add([Exp.list_size(items, []), Exp.int_val(more)])])
+
+
+def above(number):
+    return Exp.gt(Exp.int_loop_var(LoopVarPart.VALUE), Exp.int_val(number))
+
+
+def filtered(items, condition):
+    """The items for which a condition is true."""
+    return Exp.exp_select_values(ExpType.LIST, items, [CTX.all_children_with_filter(condition)])
 
 
 SAME = {
@@ -200,6 +211,31 @@ SAME = {
             [],
         ),
         one,
+    ),
+    # What no filter says is a list or map of its own, which the path goes on in.
+    "$.l.[#-2:]&[?(@ > 1)].count() == 1": Exp.eq(
+        Exp.list_size(filtered(Exp.list_get_by_rank_range(VALUE, Exp.int_val(-2), lst, []), above(1)), []), one
+    ),
+    "$.l.[-2:].k == [1]": Exp.eq(
+        Exp.exp_select_values(
+            ExpType.LIST,
+            Exp.list_get_by_index_range(VALUE, Exp.int_val(-2), lst, []),
+            [CTX.all_children(), CTX.map_key("k")],
+        ),
+        Exp.list_val([1]),
+    ),
+    "$.m.k.{0:2~3}&[?(@ > 1)] == [2]": Exp.eq(
+        filtered(
+            Exp.map_get_by_key_relative_index_range_count(
+                MapReturnType.ORDERED_MAP, three, Exp.int_val(0), two, mp, [CTX.map_key("k")]
+            ),
+            above(1),
+        ),
+        Exp.list_val([2]),
+    ),
+    "$.s.upper():NO_FAIL == 'A'": Exp.eq(Exp.string_upper(StringWriteFlags.NO_FAIL, s), Exp.string_val("A")),
+    "$.s.replace('a', 'b'):NO_FAIL == 'A'": Exp.eq(
+        Exp.string_replace(StringWriteFlags.NO_FAIL, Exp.string_val("a"), Exp.string_val("b"), s), Exp.string_val("A")
     ),
     "$.i + 1": Exp.num_add([i, one]),
 }
@@ -505,6 +541,23 @@ def slice_count(source, _depth):
     return f"$.l.[{start}:{start + count}].count()", OPERAND, exp
 
 
+def filtered_range(source, _depth):
+    """Ranges that are read before they are filtered."""
+    start, least = source.random.choice((0, -1, -2)), source.random.choice((0, 2, 5))
+    text, items = source.random.choice(
+        [
+            (f"$.l.[#{start}:]", Exp.list_get_by_rank_range(VALUE, Exp.int_val(start), lst, [])),
+            (
+                f"$.l.[#{start}:{start + 2}~3]" if start else "$.l.[#0:2~3]",
+                Exp.list_get_by_value_relative_rank_range_count(VALUE, three, Exp.int_val(start), two, lst, []),
+            ),
+            (f"$.m.{{#{start}:}}", Exp.map_get_by_rank_range(ORDERED_MAP, Exp.int_val(start), mp, [])),
+            (f"$.m.{{{start}:}}", Exp.map_get_by_index_range(ORDERED_MAP, Exp.int_val(start), mp, [])),
+        ]
+    )
+    return f"{text}&[?(@ > {least})].count()", OPERAND, Exp.list_size(filtered(items, above(least)), [])
+
+
 def entry(source, _depth):
     key = source.random.choice(("a", "b", "z"))
     text = source.random.choice((f"$.m.{key}:INT", f"$.m.{{@{key}}}:INT", f"$ . m . '{key}' :INT"))
@@ -532,6 +585,7 @@ LEAVES = {
         variable,
         item,
         slice_count,
+        filtered_range,
         entry,
         nested,
         fixed("$.i:INT", i),

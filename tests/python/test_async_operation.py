@@ -290,6 +290,51 @@ async def test_done_callbacks(client, keys, key):
             op.add_done_callback(*arguments, **named)
 
 
+async def test_callbacks_that_are_compared_by_foreign_code(client, keys):
+    """Nothing is lost when comparing fails, or adds a callback."""
+    seen = []
+    op = client.get(keys[3])
+
+    class Callback:
+        def __init__(self, name, compares):
+            self.name, self.compares = name, compares
+
+        def __call__(self, op):
+            seen.append(self.name)
+
+        def __eq__(self, other):
+            return self.compares()
+
+        __hash__ = None
+
+    def fails():
+        raise ZeroDivisionError
+
+    def adds():
+        op.add_done_callback(lambda op: seen.append("added"))
+        return False
+
+    for name, compares in [("first", lambda: False), ("fails", fails), ("last", lambda: True)]:
+        op.add_done_callback(Callback(name, compares))
+    with pytest.raises(ZeroDivisionError):
+        op.remove_done_callback(print)
+    op.add_done_callback(Callback("adds", adds))
+    with pytest.raises(ZeroDivisionError):
+        op.remove_done_callback(print)
+    await op
+    await until(lambda: len(seen) > 3)
+    assert seen == ["first", "fails", "last", "adds"], "asyncio calls each of them, in this order"
+
+    seen.clear()
+    op = client.get(keys[3])
+    op.add_done_callback(Callback("adds", adds))
+    op.add_done_callback(Callback("last", lambda: True))
+    assert op.remove_done_callback(print) == 1
+    await op
+    await until(lambda: len(seen) > 1)
+    assert seen == ["adds", "added"]
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks came with Python 3.12")
 async def test_eager_tasks(client, keys, key):
     event_loop = asyncio.get_running_loop()

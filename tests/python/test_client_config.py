@@ -265,10 +265,11 @@ def test_what_cannot_be_used_is_one_line_and_changes_nothing(opened, say, datase
     eventually(lambda: told("stays in force", "cannot be read"))
     assert delete()
     lines = len(heard)
-    say("write: {durable_delete: false}, read: {max_retries: 3}, client: {timeout: 1234}")
+    say("write: {durable_delete: false}, read: {max_retries: 3}, client: {timeout: 1234, app_id: billing}")
     eventually(lambda: len(heard) > lines)
     assert told("has changed", "dynamic.write.durable_delete true -> false", "dynamic.read.max_retries 3")
-    assert told("dynamic.client.timeout 1234 (used when connecting only)")
+    assert told("dynamic.client.app_id billing (used when connecting only)", "dynamic.client.timeout 1234")
+    assert not told("timeout 1234 (used")
     assert not delete()
 
 
@@ -297,3 +298,55 @@ async def test_connections_when_connecting(new_cluster, say):
     await client.put(Key("test", "s", 1), {"a": 1})
     await eventually_async(lambda: client.stats()["total"]["open"] >= 5)
     await client.close()
+
+
+async def test_the_client_itself_while_it_is_open(new_cluster, say, set_name, heard):
+    cluster = new_cluster(nodes=1)
+    say("")
+    blocking = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
+    client = await native.new_client(native.ClientPolicy(), cluster.seeds)
+    keys = [Key("test", set_name, n) for n in range(4)]
+    near = native.ReadPolicy(replica=native.Replica.PREFER_RACK)
+
+    async def refused():
+        with pytest.raises(AerospikeError, match="rack_ids") as blocked:
+            blocking.exists_blocking(keys[0], policy=near)
+        with pytest.raises(AerospikeError, match="rack_ids") as awaited:
+            await client.exists(keys[0], policy=near)
+        assert type(blocked.value) is type(awaited.value)
+
+    async def eventually_taken(call):
+        while True:
+            try:
+                return await call()
+            except AerospikeError:
+                await asyncio.sleep(0.05)
+
+    await refused()
+    # The breaker opens at the second error. One connection for batches is spare when there are no batches.
+    await client.exists(keys[0])
+    await client.batch_read(keys)
+    await eventually_async(lambda: client.stats()["total"]["open"] > 1)
+    say("client: {rack_ids: [3], max_error_rate: 1, error_rate_window: 100000, max_socket_idle: 1}")
+    await eventually_taken(lambda: client.exists(keys[0], policy=near))
+    eventually(lambda: not blocking.exists_blocking(keys[0], policy=near))
+    await eventually_async(lambda: client.stats()["total"]["open"] == 1)
+    with cluster.inject("result", 14, on="read"):
+        once = native.ReadPolicy(max_retries=0)
+        codes = []
+        for _ in range(4):
+            with pytest.raises(AerospikeError) as raised:
+                await client.get(keys[0], policy=once)
+            codes.append(raised.value.result_code)
+    assert codes[:2] == [ResultCode.KEY_BUSY] * 2 and codes[2:] == [ResultCode.MAX_ERROR_RATE] * 2
+
+    # What the file does not say any more is as the program has it.
+    say("")
+    await eventually_async(lambda: any("rack_ids is gone" in line for line in heard))
+    await refused()
+    await eventually_taken(lambda: client.exists(keys[0]))
+    # What does not go together is not used, and said.
+    say("client: {timeout: 0}")
+    await eventually_async(lambda: any("dynamic.client is not used" in line and "never end" in line for line in heard))
+    await client.close()
+    blocking.close_blocking()

@@ -13,9 +13,10 @@ use aerolane::client::RawClient;
 use aerolane::operations;
 use aerolane::{
     BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Error,
-    ErrorKind, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy, ResultCode, Statement, SyncClient,
-    Txn, WritePolicy, as_bin,
+    ErrorKind, Key, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy, Replica, ResultCode,
+    Statement, SyncClient, Txn, WritePolicy, as_bin,
 };
+use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use common::{Patient, Target, patient_writes, policy};
 use door::{Door, Kind};
@@ -281,8 +282,10 @@ dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: t
 ",
     );
     eventually("the file", || delete(&late));
-    let of_late = RawClient::from(&late).cluster().policy().max_conns_per_node;
-    assert_eq!(of_late, policy().max_conns_per_node, "used when connecting only");
+    let raw = RawClient::from(&late);
+    assert_eq!(raw.cluster().policy().max_conns_per_node, policy().max_conns_per_node, "used when connecting only");
+    eventually("the timeout", || raw.cluster().connector().connect_timeout() == Duration::from_millis(7777));
+    drop(raw);
 
     let sizes = PoolSizing { max: 9, ..PoolSizing::default() };
     for config in [file.config(), ClientConfig { pool: Some(sizes), ..file.config() }] {
@@ -301,4 +304,124 @@ dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: t
     let client = SyncClient::with_config(wide, target.seeds()).unwrap();
     assert_eq!(RawClient::from(&client).cluster().policy().max_conns_per_node, policy().max_conns_per_node);
     assert!(delete(&client));
+}
+
+/// How many requests went to each node meanwhile, by the port.
+fn requests(client: &SyncClient) -> Vec<u64> {
+    let mut nodes = client.stats().nodes;
+    nodes.sort_by_key(|node| node.name.clone());
+    nodes.iter().map(|node| node.connections.requests).collect()
+}
+
+#[test]
+fn racks_are_preferred_from_when_the_file_says_so() {
+    let embedded = EmbeddedCluster::builder().nodes(2).racks([4, 9]).start().unwrap();
+    // Connected with racks, and without.
+    for program in [None, Some(vec![4])] {
+        let file = File::new("");
+        let mut config = file.config();
+        config.policy.rack_ids.clone_from(&program);
+        let client = SyncClient::with_config(config, &embedded.seeds()).unwrap();
+        let mut read = ReadPolicy::patient();
+        read.base_policy.replica = Replica::PreferRack;
+        let keys: Vec<_> = (0..20_i64).map(|id| Key::new("test", "racks", id.into()).unwrap()).collect();
+        let reads = || {
+            let before = requests(&client);
+            let found: Result<Vec<_>, _> = keys.iter().map(|key| client.exists(&read, key)).collect();
+            let after = requests(&client);
+            found.map(|_| [after[0] - before[0], after[1] - before[1]])
+        };
+        let as_programmed = || match &program {
+            None => reads().is_err_and(|error| error.to_string().contains("rack_ids")),
+            Some(_) => reads().is_ok_and(|went| went == [20, 0]),
+        };
+        eventually("what the program says", as_programmed);
+        file.say("client: {rack_ids: [9]}");
+        eventually("the second rack", || reads().is_ok_and(|went| went == [0, 20]));
+        file.say("client: {rack_ids: [7, 4]}");
+        eventually("the first rack", || reads().is_ok_and(|went| went == [20, 0]));
+        // What it does not say any more is as the program has it.
+        file.say("");
+        eventually("what the program says", as_programmed);
+    }
+    // A server without racks: none is preferred, and nothing fails.
+    let target = Target::embedded(2);
+    let file = File::new("");
+    let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let mut read = ReadPolicy::patient();
+    read.base_policy.replica = Replica::PreferRack;
+    file.say("client: {rack_ids: [9]}");
+    eventually("racks", || client.exists(&read, &target.key("k")).is_ok());
+}
+
+#[test]
+fn the_breaker_goes_by_the_file() {
+    for kind in Kind::ALL {
+        let target = Target::embedded(1);
+        let file = File::new("");
+        let door = Door::open(kind, file.config(), target.seeds()).unwrap();
+        let busy = FaultRule::new(FaultAction::Result(14)).on(RequestKind::Read);
+        let mut read = ReadPolicy::patient();
+        read.base_policy.max_retries = 0;
+        let get = || door.get(&read, &target.key("k"), Bins::All).unwrap_err();
+        target.faults().set_fault(None, &busy).unwrap();
+        for _ in 0..20 {
+            assert!(get().matches(&[ResultCode::KeyBusy]), "the program takes a hundred");
+        }
+        file.say("client: {max_error_rate: 3, error_rate_window: 100000}");
+        eventually("an open breaker", || matches!(get().kind(), ErrorKind::MaxErrorRate));
+        target.faults().clear_faults();
+        // The window does not end.
+        std::thread::sleep(Duration::from_millis(600));
+        assert!(matches!(get().kind(), ErrorKind::MaxErrorRate), "{kind:?}");
+        file.say("client: {max_error_rate: 0}");
+        eventually("no breaker", || get().matches(&[ResultCode::KeyNotFoundError]));
+        file.say("client: {max_error_rate: 1}");
+        target.faults().set_fault(None, &busy).unwrap();
+        eventually("a breaker again", || matches!(get().kind(), ErrorKind::MaxErrorRate));
+        file.say("");
+        eventually("the program's", || get().matches(&[ResultCode::KeyBusy]));
+    }
+}
+
+#[test]
+fn idle_connections_are_closed_by_the_file() {
+    for kind in Kind::ALL {
+        let target = Target::embedded(1);
+        let file = File::new("");
+        let sizes = PoolSizing { min: 0, ..PoolSizing::default() };
+        let door = Door::open(kind, ClientConfig { pool: Some(sizes), ..file.config() }, target.seeds()).unwrap();
+        door.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
+        let open = || door.stats().total.open;
+        std::thread::sleep(Duration::from_millis(2500));
+        assert!(open() > 0, "{kind:?}: they are kept for most of a minute");
+        file.say("client: {max_socket_idle: 1}");
+        let begun = Instant::now();
+        eventually("no connections", || open() == 0);
+        assert!(begun.elapsed() < Duration::from_secs(40), "{kind:?}");
+        door.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
+    }
+}
+
+#[test]
+fn settings_of_the_client_that_do_not_go_together_are_not_used() {
+    let target = Target::embedded(1);
+    let file = File::new("client: {timeout: 5000, login_timeout: 6000}, write: {durable_delete: true}");
+    let client = SyncClient::with_config(file.config(), target.seeds()).unwrap();
+    let raw = RawClient::from(&client);
+    let limits = || (raw.cluster().connector().connect_timeout(), raw.cluster().connector().login_timeout());
+    let seconds = |connect, login| (Duration::from_secs(connect), Duration::from_secs(login));
+    assert_eq!(limits(), seconds(5, 6));
+    let (key, write) = (target.key("k"), WritePolicy::patient());
+    let delete = || {
+        client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
+        durable(client.delete(&write, &key))
+    };
+    assert!(delete());
+    file.say("client: {timeout: 0, login_timeout: 9000}");
+    eventually("the rest of the change", || !delete());
+    assert_eq!(limits(), seconds(5, 6), "a timeout of 0 is refused");
+    file.say("client: {login_timeout: 9000}");
+    eventually("the change", || limits() == seconds(20, 9));
+    client.put(&write, &key, &[as_bin!("a", 1)]).unwrap();
 }

@@ -90,7 +90,11 @@ const fn text(
     gives: Type,
 ) -> Method {
     let receiver = Some(Type::String);
-    Method { name, receiver, module: STRING, code, shape, arguments, required, gives, since: V8_2, flags: &[] }
+    let flags: &[(&str, u8)] = match shape {
+        Shape::Modify | Shape::ModifyOpen | Shape::ModifyPair => &[flag::NO_FAIL],
+        _ => &[],
+    };
+    Method { name, receiver, module: STRING, code, shape, arguments, required, gives, since: V8_2, flags }
 }
 
 const fn sketch(name: &'static str, code: u8, arguments: &'static [Argument], gives: Type) -> Method {

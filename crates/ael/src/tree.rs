@@ -56,6 +56,8 @@ pub(crate) enum Kind<'a> {
         pattern: String,
         flags: i64,
         replacement: Box<Node<'a>>,
+        /// Bits of the flags behind the call.
+        write_flags: u8,
     },
     /// The length of what is a list in any case.
     ListSize(Box<Node<'a>>),

@@ -146,6 +146,64 @@ fn ranges_become_filters_where_something_follows_them() {
     assert!(compile("$.l:LIST.*[?(@ > ?0)]", &[aerolane_ael::Param::from(5)]).is_ok());
 }
 
+/// What no filter says is read first, and is the list or map that the rest of the path goes on in.
+#[test]
+fn other_ranges_are_lists_and_maps_of_their_own() {
+    for (text, on_value) in [
+        ("$.l.[#-2:]&[?(@ > 1)]", "($.l.[#-2:]).*[?(@ > 1)]"),
+        ("$.l.[#0:2]&[?(@ > 1)]&[?(@ < 9)].count()", "($.l.[#0:2]).*[?(@ > 1 and @ < 9)].count()"),
+        ("$.l.[#0:2].name", "($.l.[#0:2]).*.name"),
+        ("$.l.[-2:].*[?(@index > 1)]", "($.l.[-2:]).*.*[?(@index > 1)]"),
+        ("$.l.[1:-1].name.exists()", "($.l.[1:-1]).*.name.exists()"),
+        ("$.l.[!#0:2]&[?(@ == 'a')]", "($.l.[!#0:2]).*[?(@ == 'a')]"),
+        ("$.l.[#-1:1~5]&[?(@ != 5)]", "($.l.[#-1:1~5]).*[?(@ != 5)]"),
+        ("$.l.[($.a):($.b)]&[?(@ > 1)]", "($.l.[($.a):($.b)]).*[?(@ > 1)]"),
+        ("$.l.[=1,'a']&[?(@ > 1)]", "($.l.[=1,'a']).*[?(@ > 1)]"),
+        ("$.l.[=1:'a'].x", "($.l.[=1:'a']).*.x"),
+        ("$.m.k.[#0:2].name", "($.m.k.[#0:2]).*.name"),
+        // Of a map with the keys.
+        ("$.m.{#-2:}&[?(@key > 'a')].getKeys()", "$.m.{#-2:}.getMaps().*[?(@key > 'a')].getKeys()"),
+        ("$.m.{0:2}.x", "$.m.{0:2}.getMaps().*.x"),
+        ("$.m.a.{1:-1}&[?(@ > 1)].getKeyValues()", "$.m.a.{1:-1}.getMaps().*[?(@ > 1)].getKeyValues()"),
+        ("$.m.{0:1~k}.x.count()", "$.m.{0:1~k}.getMaps().*.x.count()"),
+        ("$.m.{#0:2~3}.{@a,b}", "$.m.{#0:2~3}.getMaps().*.{@a,b}"),
+        ("$.m.{=1,'a'}&[?(@key == 'b')]", "$.m.{=1,'a'}.getMaps().*[?(@key == 'b')]"),
+        ("$.m.{@($.k:LIST)}&[?(@ > 1)]", "$.m.{@($.k:LIST)}.getMaps().*[?(@ > 1)]"),
+        ("$.m.{@($.k:LIST)}.x", "$.m.{@($.k:LIST)}.getMaps().*.x"),
+    ] {
+        same(text, on_value);
+        assert!(made(text).needs() >= Version::new(8, 1, 1), "{text}");
+    }
+    // The types are those of the path.
+    assert_eq!(made("$.l.[#-2:]&[?(@ > 1)].count()").kind(), Some(Type::Int));
+    assert!(refused("$.l.[#-2:]&[?(@ > 1)] == 'a'").message().contains("LIST"));
+    assert!(refused("$.l == {a: 1} and $.l.[#-2:].x.exists()").message().contains("LIST"));
+    // What ends a path is as ever, and needs no newer server.
+    assert_eq!(made("$.l.[#-2:]").needs(), Version::new(5, 2, 0));
+    assert_eq!(context("$.l.[#-2:].a", &[]).unwrap_err().kind(), AelErrorKind::Unsupported);
+}
+
+/// Of functions of strings that may fail: 4 in the place of the flags.
+#[test]
+fn functions_of_strings_may_fail() {
+    for call in [
+        "splice(1, 'x')",
+        "overwrite(1, 'x')",
+        "snip(1, 2)",
+        "replace('a', 'b')",
+        "replaceAll('a', 'b')",
+        "upper()",
+        "padStart(5, 'x')",
+        "repeat(2)",
+        "regexReplace(pattern: /a/g, replace: 'b')",
+    ] {
+        let (plain, with_flag) = (made(&format!("$.s.{call}")), made(&format!("$.s.{call}:NO_FAIL")));
+        let differ: Vec<_> = std::iter::zip(plain.bytes(), with_flag.bytes()).filter(|(a, b)| a != b).collect();
+        assert_eq!(differ, [(&0, &4)], "{call}");
+        assert_eq!((plain.bytes().len(), plain.needs()), (with_flag.bytes().len(), with_flag.needs()), "{call}");
+    }
+}
+
 #[test]
 fn a_range_from_the_start_to_the_end_is_computed() {
     // [127, 4, 0, [24, 7, 1, [51, 0, [20, [127, 2, 0, [16], bin], -2]]], bin]: from 1, size - 2 of them.
@@ -251,18 +309,25 @@ fn mistakes_have_their_place() {
         ("$.l.[0:2].setTo([1])", Syntax, 11, "at a key of a map"),
         ("$.l.*.setTo(1)", Syntax, 7, "modify()"),
         ("$.l.remove()", Syntax, 5, "has to name some"),
-        ("$.l.[#0:2].modify(@ + 1)", Unsupported, 5, "a range of ranks can only end a path"),
+        ("$.l.[#0:2].modify(@ + 1)", Unsupported, 5, "a range of ranks can only be read or removed"),
         ("$.l.[-2:].modify(@ + 1)", Unsupported, 5, "counts from the end"),
         ("$.l.[1:-1].modify(@ + 1)", Unsupported, 5, "counts from the end"),
         ("$.m.{0:2}.modify(@ + 1)", Unsupported, 5, "places in a map"),
         ("$.m.{0:1~k}.modify(@ + 1)", Unsupported, 5, "a relative range"),
         ("$.m.{=1:'a'}.modify(@ + 1)", Unsupported, 5, "several types"),
-        ("$.m.{=1,'a'}&[?(@key == 'b')]", Unsupported, 5, "several types"),
-        ("$.m.{@($.k:LIST)}&[?(@ > 1)]", Unsupported, 5, "what an expression selects"),
+        ("$.m.{=1,'a'}.modify(@ + 1)", Unsupported, 5, "several types"),
+        ("$.m.{@($.k:LIST)}.modify(@ + 1)", Unsupported, 5, "what an expression selects"),
         ("$.l.[($.i)]&[?(@ > 1)]", Unsupported, 5, "what an expression selects"),
         ("$.l.[($.i)].modify(@ + 1)", Unsupported, 5, "what an expression selects"),
-        ("$.l.[#0:2].name", Unsupported, 5, "write a filter, as in .*[?("),
+        ("$.l.[#0:2].name.modify(@ + 1)", Unsupported, 5, "write a filter, as in .*[?("),
+        ("$.l.[-2:].name.remove()", Unsupported, 5, "counts from the end"),
+        ("$.l.[#0:2].name.setTo(1)", Unsupported, 5, "a range of ranks"),
+        ("$.l.[#0:2]&[?(@ > 1)].modify(@ + 1)", Unsupported, 5, "a range of ranks"),
+        ("$.l.[#0:2]&[?(@index > 1)]", Unsupported, 15, "not known behind a range of ranks"),
+        ("$.l.[#0:2]&[?(@ > 1)]&[?(@index > 1)]", Unsupported, 26, "not known behind a range of ranks"),
+        ("$.l.[#0:2]&[?(@ > 1)].getTree()", Unsupported, 5, "a range of ranks"),
         ("$.l.*.[#0:2]", Unsupported, 7, "a range of ranks"),
+        ("$.l.[#0:2].*.[-1:].x", Unsupported, 14, "counts from the end"),
         ("$.l.[#0:2].remove():NO_FAIL", Unsupported, 5, "a range of ranks"),
         ("$.l.*[?(@ > $.n)]", Syntax, 13, "the record cannot be seen from the filter"),
         ("$.l.*[?($.ttl() > @)]", Syntax, 9, "?0"),
@@ -306,7 +371,9 @@ fn mistakes_have_their_place() {
         ("log(value: 1.0, value: 2.0)", Syntax, 17, "twice"),
         ("log(value: 1.0, bas: 2.0)", Syntax, 17, "no argument \"bas\""),
         ("$.m&[?(@ > 1)]", Syntax, 4, "behind what is selected"),
-        ("$.s.lower():NO_FAIL", Syntax, 13, "it has none"),
+        ("$.s.strlen():NO_FAIL", Syntax, 14, "it has none"),
+        ("$.s.lower():UPDATE_ONLY", Syntax, 13, "it has :NO_FAIL"),
+        ("$.s.snip(1):NO_FAIL", Unsupported, 13, "to the end of the string, with flags"),
     ] {
         let error = refused(text);
         if (error.kind(), error.column()) != (kind, column) || !error.message().contains(part) {

@@ -158,6 +158,12 @@ fn an_older_server_is_served_or_refused_with_the_version() {
         assert_eq!(compile_for(text, &[], version).unwrap().needs(), version);
     }
     for text in ["$.m.{1:3}&[?(@ > 1)].count() == 1", "$.l.[-3:].x == [1]", "$.l.[#0:2]&[?(@ > 1)].exists()"] {
+        let error = compile_for(text, &[], Version::new(8, 1, 0)).unwrap_err();
+        assert_eq!((error.kind(), error.needs()), (AelErrorKind::Version, Some(Version::new(8, 1, 1))), "{text}");
+    }
+    for text in
+        ["$.m.{1:3}&[?(@ > 1)].modify(@ + 1)", "$.l:LIST.*.[-3:].x == [1]", "$.l.[#0:2]&[?(@index > 1)].exists()"]
+    {
         assert_eq!(refused(text, &[]).kind(), AelErrorKind::Unsupported, "{text}");
     }
 }

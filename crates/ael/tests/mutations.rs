@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const TEXTS: &str = include_str!("texts.txt");
 /// What damage is made of: parts of the language, and what is none.
-const PARTS: [&str; 53] = [
+const PARTS: [&str; 56] = [
     "$",
     "$.",
     ".",
@@ -65,6 +65,9 @@ const PARTS: [&str; 53] = [
     "}:UNORDERED",
     ":PERSIST_INDEX",
     "/xw",
+    "[#-2:]",
+    "{0:1~k}",
+    "{-2:}&[?(@ > 1)]",
 ];
 
 fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {

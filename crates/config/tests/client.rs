@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aerolane_config::LatencyUnit;
 use aerolane_config::client::{
-    AtConnect, BasePatch, BatchPatch, ClientFile, Dynamic, MetricsPatch, QueryPatch, ReadPatch, RowPatch, WritePatch,
+    BasePatch, BatchPatch, ClientFile, ClientPatch, Dynamic, MetricsPatch, QueryPatch, ReadPatch, RowPatch, WritePatch,
     parse,
 };
 use aerospike_core::policy::{QueryDuration, ReadModeAp, ReadModeSc, Replica};
@@ -87,8 +87,8 @@ fn each_key_is_read() {
         }
     );
     assert_eq!(
-        file.at_connect,
-        AtConnect {
+        file.client,
+        ClientPatch {
             config_interval: Some(Duration::from_secs(5)),
             min_connections_per_node: Some(2),
             max_connections_per_node: Some(64),
@@ -118,7 +118,7 @@ fn patches_change_what_they_have_and_nothing_else() {
     file.dynamic.query.apply(&mut query);
     assert_eq!((query.max_records, query.record_queue_size, query.include_bin_data), (5, 6, false));
     let mut client = ClientPolicy::default();
-    file.at_connect.apply(&mut client);
+    file.client.apply(&mut client);
     assert_eq!((client.max_conns_per_node, client.idle_timeout, client.tend_interval), (64, 55_000, 500));
     assert_eq!((client.rack_ids, client.application_id), (Some(vec![2, 1]), Some("billing".into())));
     assert!(client.use_services_alternate);
@@ -199,5 +199,5 @@ fn what_is_not_known_is_ignored_and_named() {
     assert!(ignored("version: 1\nother: 1")[0].contains("other: not a key"));
     assert!(ignored("version: 1\ndynamic:\nstatic:\n").is_empty(), "sections without anything");
     let short = parse("version: 1\nstatic: {client: {config_interval: 0}}").unwrap();
-    assert_eq!(short.at_connect.config_interval, Some(Duration::from_secs(1)), "the least");
+    assert_eq!(short.client.config_interval, Some(Duration::from_secs(1)), "the least");
 }

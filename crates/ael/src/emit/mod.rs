@@ -259,7 +259,7 @@ impl Emitter<'_, '_> {
                 self.need(method.since, node.span, &format!("{}()", method.name))?;
                 self.method(method, receiver, arguments, *flags)?;
             }
-            Kind::RegexReplace { receiver, pattern, flags, replacement } => {
+            Kind::RegexReplace { receiver, pattern, flags, replacement, write_flags } => {
                 self.need(V8_2, node.span, "regexReplace()")?;
                 self.call(Type::String, STRING | MODIFY);
                 self.head(4, string::code::REGEX_REPLACE);
@@ -268,7 +268,7 @@ impl Emitter<'_, '_> {
                 self.writer().str(pattern.as_bytes());
                 self.quoted(replacement)?;
                 self.writer().int(*flags);
-                self.writer().uint(0);
+                self.writer().uint(u64::from(*write_flags));
                 self.node(receiver)?;
             }
             Kind::ListSize(value) => {

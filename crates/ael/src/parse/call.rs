@@ -4,7 +4,7 @@ use super::{Parser, Result, depth};
 use crate::constant::Param;
 use crate::emit::op;
 use crate::error::{AelErrorKind, Span};
-use crate::functions::flag::{CREATE_ONLY, UPDATE_ONLY};
+use crate::functions::flag::{CREATE_ONLY, NO_FAIL, UPDATE_ONLY};
 use crate::functions::{self, Method, Shape};
 use crate::lexer::Token;
 use crate::tree::{Kind, Node, Path, Root, What};
@@ -213,6 +213,9 @@ impl<'a> Parser<'a, '_> {
         }
         let (arguments, end) = self.named_arguments(method, span)?;
         let (flags, end) = self.flags(name, method.flags, end)?;
+        if method.shape == Shape::ModifyOpen && flags != 0 && arguments.len() < method.arguments.len() {
+            return Err(self.unsupported(end, &format!("{name}() to the end of the string, with flags")));
+        }
         if matches!(method.shape, Shape::ReadSigned | Shape::ModifySigned)
             && let Some(signed) = arguments.get(method.required)
             && !matches!(signed.kind, Kind::Constant(_))
@@ -320,8 +323,10 @@ impl<'a> Parser<'a, '_> {
         let replacement = self.expression(0)?;
         self.expect_type(&replacement, Type::String)?;
         let end = self.expect(")", "behind the arguments")?;
+        let (write_flags, end) = self.flags("regexReplace", &[NO_FAIL], end)?;
         let (span, depth) = (value.span.to(end), value.depth.max(replacement.depth));
-        let kind = Kind::RegexReplace { receiver: Box::new(value), pattern, flags, replacement: Box::new(replacement) };
+        let (receiver, replacement) = (Box::new(value), Box::new(replacement));
+        let kind = Kind::RegexReplace { receiver, pattern, flags, replacement, write_flags };
         self.node(kind, Ty::Known(Type::String), span, depth)
     }
 

@@ -152,6 +152,7 @@ impl<'a> Parser<'a, '_> {
     /// Whether the path names what the function changes.
     #[inline(never)]
     fn changes(&mut self, path: &Path<'a>, verb: Verb, name: Span) -> Result<()> {
+        self.no_range(path)?;
         if let Root::Part(_) = path.root {
             let text = "an expression can be the last step of a path that changes something, and no other one";
             return Err(self.syntax(path.root_span, text));

@@ -96,6 +96,8 @@ pub(crate) struct Parser<'a, 'p> {
     nodes: u32,
     /// Inside the filter of a path, or in `modify()`, where `@` is something.
     in_filter: bool,
+    /// Behind what the filter stands that is read, where items have another index than before.
+    no_index: Option<&'static str>,
     /// How many variables are around that filter: it does not see them.
     hidden: usize,
 }
@@ -141,6 +143,7 @@ impl<'a, 'p> Parser<'a, 'p> {
             level: 0,
             nodes: 0,
             in_filter: false,
+            no_index: None,
             hidden: 0,
         })
     }

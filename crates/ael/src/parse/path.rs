@@ -170,7 +170,16 @@ impl<'a> Parser<'a, '_> {
         let (part, ty) = match word {
             "" => (1, self.types.open(Class::Any)),
             "key" => (0, self.types.open(Class::Any)),
-            "index" => (2, Ty::Known(Type::Int)),
+            "index" => match self.no_index {
+                Some(what) => {
+                    let text = format!(
+                        "the index of an item is not known behind {what}: write a filter on @index alone, as in \
+                         .*[?(@index > 1)]"
+                    );
+                    return Err(self.error(AelErrorKind::Unsupported, span, text));
+                }
+                None => (2, Ty::Known(Type::Int)),
+            },
             _ => return Err(self.syntax(span, "expected @, @key or @index")),
         };
         self.steps(Root::Item(part), ty, span)
@@ -217,7 +226,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 Some(b'[') if matches!(path.steps.last(), Some(Step { select: Select::Each(None), .. })) => {
                     self.lexer.at += 1;
-                    let filter = self.filter()?;
+                    let filter = self.filter_of_step(path)?;
                     path.depth = path.depth.max(filter.depth);
                     if let Some(step) = path.steps.last_mut() {
                         step.select = Select::Each(Some(Box::new(filter)));
@@ -291,7 +300,7 @@ impl<'a> Parser<'a, '_> {
             // On the way to something else it is the first item with this value.
             path.value_ty = self.types.open(Class::Any);
         }
-        self.spread(path)?;
+        self.follow(path)?;
         if path.steps.last().is_some_and(|before| before.select.keys().is_some()) {
             // What the keys select is looked at one by one.
             path.value_ty = self.types.open(Class::Any);
@@ -466,6 +475,10 @@ impl<'a> Parser<'a, '_> {
         let depth = path.depth;
         let span = start.to(end);
         let in_map = path.steps.last().and_then(|step| step.in_map);
+        if wild == What::Select(0) {
+            // It is that of the bin, and of what is around the range.
+            self.no_range(&path)?;
+        }
         path.what = match path.has_wildcard() {
             true => wild,
             false if path.steps.is_empty() && plain != What::Value => {
@@ -555,7 +568,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Makes the path so far the value that the rest of it starts with: expressions cannot stand in contexts.
     #[inline(never)]
-    fn fold(&mut self, path: &mut Path<'a>) -> Result<()> {
+    pub(super) fn fold(&mut self, path: &mut Path<'a>) -> Result<()> {
         let (ty, span) = (path.value_ty, path.root_span.to(path.steps.last().map_or(path.root_span, |step| step.span)));
         // Stands in until the next line.
         let root = std::mem::replace(&mut path.root, Root::Item(1));
@@ -666,6 +679,7 @@ impl<'a> Parser<'a, '_> {
                     return Err(self.syntax(step.span, "a context names one item per step: no ranges, no lists"));
                 }
                 let filters = |select: &Select<'a>| matches!(select, Select::Each(Some(_)) | Select::And(_));
+                self.no_range(&path)?;
                 let dynamic = matches!(path.root, Root::Part(_)) || path.steps.iter().any(|s| s.select.is_dynamic());
                 if dynamic || !matches!(path.root, Root::Bin(_)) {
                     return Err(self.syntax(node.span, "a context has constants only: no expressions"));

@@ -1,9 +1,11 @@
-//! Selections of several as filters, where something else follows them: servers go on behind a filter, and change what
-//! it chooses, but not behind a range.
+//! Selections of several, where something else follows them: servers go on behind a filter, and change what it chooses, but
+//! not behind a range. So a range becomes one of these:
 //!
-//! A filter sees each item with its key or its index in a list, and nothing of what is around it. So what is said by
-//! keys, by values, or by indexes from the start of a list can be a filter; what is said by ranks, from the end of a
-//! list, by places in a map, or relative to something cannot.
+//! * A filter. It sees each item with its key or its index in a list, and nothing of what is around it: so it says what is said
+//!   by keys, by values, or by indexes from the start of a list.
+//! * A list or map of its own, the value of an expression, in which the path goes on. That is for all else: what is said by
+//!   ranks, from the end of a list, by places in a map, relative to something, or by an expression. It can be read, not changed,
+//!   and is one: it cannot follow a wildcard.
 
 use super::{Parser, Result, depth};
 use crate::constant::Param;
@@ -20,8 +22,8 @@ const INDEX: u8 = 2;
 impl<'a> Parser<'a, '_> {
     /// A filter on what the step before selects, of which the "&[" has been read.
     pub(super) fn and_filter(&mut self, path: &mut Path<'a>, at: usize) -> Result<()> {
-        self.spread(path)?;
-        let filter = self.filter()?;
+        self.follow(path)?;
+        let filter = self.filter_of_step(path)?;
         let span = Span::new(at, self.lexer.at);
         let Some(step) = path.steps.pop() else {
             return Err(self.syntax(span, "a filter stands behind what is selected: $.m.{@a,b}&[?(@ > 1)]"));
@@ -55,6 +57,40 @@ impl<'a> Parser<'a, '_> {
         if path.has_wildcard() { self.spread(path) } else { Ok(()) }
     }
 
+    /// Makes something of the last step that can be followed, if it selects several in a way that nothing can follow.
+    #[inline(never)]
+    pub(super) fn follow(&mut self, path: &mut Path<'a>) -> Result<()> {
+        let Some(step) = path.steps.last().filter(|step| step.select.is_several()) else { return Ok(()) };
+        if self.in_filter || path.has_wildcard() || no_filter_says(step).is_none() {
+            return self.spread(path);
+        }
+        let (in_map, span) = (step.in_map, step.span);
+        if in_map == Some(true) {
+            // With the keys.
+            self.unify(path.value_ty, Ty::Known(Type::Map), span)?;
+        }
+        self.fold(path)?;
+        path.value_ty = self.types.open(Class::Any);
+        path.steps.push(Step { in_map, select: Select::Each(None), span, create: None });
+        Ok(())
+    }
+
+    /// A filter, which begins with "?", of the last step.
+    pub(super) fn filter_of_step(&mut self, path: &Path<'a>) -> Result<Node<'a>> {
+        self.no_index = if path.steps.len() == 1 { range_of(path).and_then(no_filter_says) } else { None };
+        let filter = self.filter();
+        self.no_index = None;
+        filter
+    }
+
+    /// Refuses what a path cannot be that goes on in a list or map of its own.
+    pub(super) fn no_range(&self, path: &Path<'a>) -> Result<()> {
+        match range_of(path).and_then(|step| Some((step.span, no_filter_says(step)?))) {
+            Some((span, what)) => Err(self.no_filter(span, what)),
+            None => Ok(()),
+        }
+    }
+
     /// Makes the last step a filter if it selects several in a way that nothing can follow.
     #[inline(never)]
     pub(super) fn spread(&mut self, path: &mut Path<'a>) -> Result<()> {
@@ -73,17 +109,17 @@ impl<'a> Parser<'a, '_> {
     /// The filter that chooses what a step selects.
     fn as_filter(&mut self, step: Step<'a>) -> Result<Node<'a>> {
         let span = step.span;
+        if let Some(what) = no_filter_says(&step) {
+            return Err(self.no_filter(span, what));
+        }
         let Select::Many { many, inverted } = step.select else { return Err(self.no_filter(span, "this")) };
         let chosen = match many {
             Many::Keys(Operand::Constant(list)) => self.one_of(KEY, list, span)?,
             Many::Values(Operand::Constant(list)) => self.one_of(VALUE, list, span)?,
             Many::KeyRange(from, to) => self.between(KEY, from, to, span)?,
             Many::ValueRange(from, to) => self.between(VALUE, from, to, span)?,
-            Many::IndexRange(extent) if step.in_map == Some(false) => self.indexes(extent, span)?,
-            Many::IndexRange(_) => return Err(self.no_filter(span, "a range of places in a map")),
-            Many::RankRange(_) => return Err(self.no_filter(span, "a range of ranks")),
-            Many::KeyRelative(..) | Many::ValueRelative(..) => return Err(self.no_filter(span, "a relative range")),
-            Many::Keys(_) | Many::Values(_) => return Err(self.no_filter(span, "what an expression selects")),
+            Many::IndexRange(extent) => self.indexes(extent, span)?,
+            _ => return Err(self.no_filter(span, "this")),
         };
         if inverted {
             return self.condition(op::NOT, vec![chosen], span);
@@ -93,8 +129,8 @@ impl<'a> Parser<'a, '_> {
 
     pub(super) fn no_filter(&self, span: Span, what: &str) -> crate::AelError {
         let text = format!(
-            "{what} can only end a path that is read or removed: servers filter and modify by @, @key and @index; write \
-             a filter, as in .*[?(@key == 'a' or @ > 1)]"
+            "{what} can only be read or removed, and not behind a wildcard: servers filter and modify by @, @key and @index; \
+             write a filter, as in .*[?(@key == 'a' or @ > 1)]"
         );
         self.error(AelErrorKind::Unsupported, span, text)
     }
@@ -129,9 +165,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn one_of(&mut self, part: u8, list: Param, span: Span) -> Result<Node<'a>> {
-        let Some(kind) = list.item_kind() else {
-            return Err(self.no_filter(span, "a list of several types"));
-        };
+        let kind = list.item_kind().unwrap_or(Type::Int);
         let (item, list) = (self.looked_at(part, kind, span)?, self.constant(list, span)?);
         let depth = item.depth.max(list.depth);
         self.node(Kind::In(Box::new([item, list])), Ty::Known(Type::Bool), span, depth)
@@ -146,23 +180,12 @@ impl<'a> Parser<'a, '_> {
         span: Span,
     ) -> Result<Node<'a>> {
         let mut parts = Vec::new();
-        let mut kind = None;
         for (code, bound) in [(op::GE, from), (op::LT, to)] {
-            let bound = match bound {
-                None => continue,
-                Some(Operand::Expression(_)) => return Err(self.no_filter(span, "what an expression selects")),
-                Some(Operand::Constant(bound)) => bound,
-            };
-            let open = if code == op::GE { Param::nil() } else { Param::infinity() };
-            if bound == open {
-                continue;
+            if let Some(Operand::Constant(bound)) = bound
+                && bound != unbounded(code)
+            {
+                parts.push(self.compared(code, part, bound, span)?);
             }
-            let comparable = matches!(bound.kind(), Some(Type::Int | Type::Float | Type::String | Type::Blob));
-            if !comparable || kind.is_some_and(|kind| bound.kind() != Some(kind)) {
-                return Err(self.no_filter(span, "a range over several types"));
-            }
-            kind = bound.kind();
-            parts.push(self.compared(code, part, bound, span)?);
         }
         self.all_of(parts, span)
     }
@@ -173,11 +196,8 @@ impl<'a> Parser<'a, '_> {
         let from_start = extent.start.as_int() == Some(0) && extent.end.is_some();
         let start = if from_start { None } else { Some(extent.start) };
         for (code, bound) in [(op::GE, start), (op::LT, extent.end)] {
-            let Some(bound) = bound else { continue };
-            match bound.as_int() {
-                None => return Err(self.no_filter(span, "what an expression selects")),
-                Some(index) if index < 0 => return Err(self.no_filter(span, "a range that counts from the end")),
-                Some(index) => parts.push(self.compared(code, INDEX, Param::from(index), span)?),
+            if let Some(index) = bound.and_then(|bound| bound.as_int()) {
+                parts.push(self.compared(code, INDEX, Param::from(index), span)?);
             }
         }
         self.all_of(parts, span)
@@ -190,4 +210,58 @@ impl<'a> Parser<'a, '_> {
             _ => self.condition(op::AND, parts, span),
         }
     }
+}
+
+/// What a range is called that no filter can say; `None`: one can.
+fn no_filter_says(step: &Step<'_>) -> Option<&'static str> {
+    const EXPRESSION: &str = "what an expression selects";
+    let Select::Many { many, .. } = &step.select else { return None };
+    match many {
+        Many::RankRange(_) => Some("a range of ranks"),
+        Many::KeyRelative(..) | Many::ValueRelative(..) => Some("a relative range"),
+        Many::IndexRange(_) if step.in_map != Some(false) => Some("a range of places in a map"),
+        Many::IndexRange(extent) => match (extent.start.as_int(), extent.end.as_ref().map(Operand::as_int)) {
+            (None, _) | (_, Some(None)) => Some(EXPRESSION),
+            (Some(start), end) if start < 0 || end.flatten().is_some_and(|end| end < 0) => {
+                Some("a range that counts from the end")
+            }
+            _ => None,
+        },
+        Many::Keys(Operand::Constant(list)) | Many::Values(Operand::Constant(list)) => {
+            if list.item_kind().is_none() {
+                Some("a list of several types")
+            } else {
+                None
+            }
+        }
+        Many::KeyRange(from, to) | Many::ValueRange(from, to) => {
+            let mut kind = None;
+            for (code, bound) in [(op::GE, from), (op::LT, to)] {
+                let Some(bound) = bound else { continue };
+                let Some(bound) = bound.constant() else { return Some(EXPRESSION) };
+                if *bound == unbounded(code) {
+                    continue;
+                }
+                let comparable = matches!(bound.kind(), Some(Type::Int | Type::Float | Type::String | Type::Blob));
+                if !comparable || kind.is_some_and(|kind| bound.kind() != Some(kind)) {
+                    return Some("a range over several types");
+                }
+                kind = bound.kind();
+            }
+            if kind.is_none() { Some("a range without bounds") } else { None }
+        }
+        Many::Keys(_) | Many::Values(_) => Some(EXPRESSION),
+    }
+}
+
+/// The bound that is none: of what begins with it, and of what ends with it.
+fn unbounded(code: u8) -> Param {
+    if code == op::GE { Param::nil() } else { Param::infinity() }
+}
+
+/// The range that a path begins with, if it goes on in the list or map that this gives.
+fn range_of<'t, 'a>(path: &'t Path<'a>) -> Option<&'t Step<'a>> {
+    let Root::Part(node) = &path.root else { return None };
+    let Kind::Path(first) = &node.kind else { return None };
+    first.steps.last().filter(|step| step.select.is_several())
 }

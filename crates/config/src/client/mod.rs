@@ -36,6 +36,7 @@ use std::time::Duration;
 use aerospike_core::ClientPolicy;
 
 use crate::problem::Problem;
+use patch::set;
 pub use patch::{BasePatch, BatchPatch, MetricsPatch, QueryPatch, ReadPatch, RowPatch, WritePatch};
 pub use read::parse;
 
@@ -47,9 +48,9 @@ pub const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientFile {
-    /// What is used when a client connects, and not later.
-    pub at_connect: AtConnect,
-    /// What is used for each call from then on.
+    /// The client itself.
+    pub client: ClientPatch,
+    /// What is used for each call.
     pub dynamic: Dynamic,
     /// What is ignored: keys that this client does not know or has elsewhere, keys without a value. In the order of the file.
     pub ignored: Vec<Problem>,
@@ -57,9 +58,10 @@ pub struct ClientFile {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Settings of the client itself: `static.client`, and `dynamic.client`.
+/// Settings of the client itself: `static.client`, and `dynamic.client`. All are used when a client connects; those that
+/// [`is_fixed`] leaves also while it is open.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct AtConnect {
+pub struct ClientPatch {
     /// How often it is looked whether the file has changed.
     pub config_interval: Option<Duration>,
     /// `ClientPolicy::min_conns_per_node`.
@@ -86,22 +88,33 @@ pub struct AtConnect {
     pub error_rate_window: Option<u32>,
 }
 
-impl AtConnect {
-    /// Sets the properties of a policy that the file has.
+impl ClientPatch {
+    /// Sets the properties of a policy that the file has, for a client that connects.
     pub fn apply(&self, policy: &mut ClientPolicy) {
-        use patch::set;
         set(&mut policy.min_conns_per_node, self.min_connections_per_node.map(|n| n as usize));
         set(&mut policy.max_conns_per_node, self.max_connections_per_node.map(|n| n as usize));
+        set(&mut policy.tend_interval, self.tend_interval);
+        set(&mut policy.use_services_alternate, self.use_service_alternate);
+        set(&mut policy.application_id, self.app_id.clone().map(Some));
+        self.apply_later(policy);
+    }
+
+    /// Sets those properties of a policy that the file has and that may change while a client is open.
+    pub fn apply_later(&self, policy: &mut ClientPolicy) {
         set(&mut policy.timeout, self.timeout);
         set(&mut policy.login_timeout, self.login_timeout);
         set(&mut policy.idle_timeout, self.max_socket_idle);
-        set(&mut policy.tend_interval, self.tend_interval);
-        set(&mut policy.use_services_alternate, self.use_service_alternate);
         set(&mut policy.rack_ids, self.rack_ids.clone().map(Some));
-        set(&mut policy.application_id, self.app_id.clone().map(Some));
         set(&mut policy.max_error_rate, self.max_error_rate.map(|n| n as usize));
         set(&mut policy.error_rate_window, self.error_rate_window.map(|n| n as usize));
     }
+}
+
+/// Whether the setting of this place (`dynamic.client.app_id`) is used when a client connects, and not later.
+#[must_use]
+pub fn is_fixed(place: &str) -> bool {
+    const FIXED: [&str; 3] = ["tend_interval", "use_service_alternate", "app_id"];
+    place.starts_with("static.") || place.strip_prefix("dynamic.client.").is_some_and(|key| FIXED.contains(&key))
 }
 
 /// The sections of `dynamic` that are about calls. One that the file does not have changes nothing.
@@ -149,6 +162,31 @@ pub fn path(value: &str) -> Result<Option<&str>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_fixed_is_what_applying_later_leaves() {
+        let text = "version: 1\nstatic: {client: {min_connections_per_node: 3, max_connections_per_node: 4}}\ndynamic: {client: \
+                    {timeout: 1, login_timeout: 2, max_socket_idle: 3, tend_interval: 300, use_service_alternate: true, \
+                    rack_ids: [5], app_id: a, max_error_rate: 6, error_rate_window: 7}}";
+        let file = parse(text).unwrap();
+        let (mut all, mut later) = (ClientPolicy::default(), ClientPolicy::default());
+        file.client.apply(&mut all);
+        file.client.apply_later(&mut later);
+        let fixed = |policy: &ClientPolicy| {
+            let conns = (policy.min_conns_per_node, policy.max_conns_per_node);
+            (conns, policy.tend_interval, policy.use_services_alternate, policy.application_id.clone())
+        };
+        let free = |policy: &ClientPolicy| {
+            let times = (policy.timeout, policy.login_timeout, policy.idle_timeout);
+            (times, policy.rack_ids.clone(), policy.max_error_rate, policy.error_rate_window)
+        };
+        assert_eq!(fixed(&all), ((3, 4), 300, true, Some("a".into())));
+        assert_eq!(free(&all), ((1, 2, 3000), Some(vec![5]), 6, 7));
+        assert_eq!((free(&later), fixed(&later)), (free(&all), fixed(&ClientPolicy::default())));
+        let places: Vec<_> = file.settings.keys().filter(|place| is_fixed(place)).cloned().collect();
+        assert_eq!(places.len(), 5, "{places:?}");
+        assert!(!is_fixed("dynamic.client.timeout") && !is_fixed("dynamic.read.tend_interval"));
+    }
 
     #[test]
     fn paths_and_urls() {

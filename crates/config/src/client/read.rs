@@ -5,7 +5,7 @@ use std::time::Duration;
 use aerospike_core::policy::{QueryDuration, TEND_INTERVAL_MIN_MS};
 
 use super::patch::{BatchPatch, MetricsPatch, QueryPatch, ReadPatch, RowPatch, WritePatch};
-use super::{AtConnect, ClientFile, LEAST_INTERVAL};
+use super::{ClientFile, ClientPatch, LEAST_INTERVAL};
 use crate::problem::Problem;
 use crate::read::{
     MOST_CONNECTIONS, READ_MODES_AP, READ_MODES_SC, REPLICAS, Reader, Setter, below, labels, named, number, put,
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<ClientFile, Vec<Problem>> {
                 Ok(_) => has_version = true,
                 Err(message) => walk.reader.problem(node.line, "version", message),
             },
-            "static" => walk.at_connect(&node),
+            "static" => walk.fixed(&node),
             "dynamic" => walk.dynamic(&node),
             _ => walk.unknown(&key, "", &["version", "static", "dynamic"]),
         }
@@ -59,7 +59,7 @@ const MOST_SECONDS: u32 = MOST / 1000;
 /// As many as a policy may have.
 const MOST_RACK: u32 = 1_000_000;
 
-const STATIC: &[(&str, Setter<AtConnect>)] = &[
+const STATIC: &[(&str, Setter<ClientPatch>)] = &[
     ("config_interval", |to, node| {
         let seconds = number(node, 0, MOST_SECONDS)?;
         to.config_interval = Some(Duration::from_secs(u64::from(seconds)).max(LEAST_INTERVAL));
@@ -69,7 +69,7 @@ const STATIC: &[(&str, Setter<AtConnect>)] = &[
     ("max_connections_per_node", |to, node| put(&mut to.max_connections_per_node, number(node, 0, MOST_CONNECTIONS))),
 ];
 
-const CLIENT: &[(&str, Setter<AtConnect>)] = &[
+const CLIENT: &[(&str, Setter<ClientPatch>)] = &[
     ("timeout", |to, node| put(&mut to.timeout, number(node, 0, MOST))),
     ("login_timeout", |to, node| put(&mut to.login_timeout, number(node, 0, MOST))),
     ("max_socket_idle", |to, node| put(&mut to.max_socket_idle, number(node, 0, MOST_SECONDS).map(|s| s * 1000))),
@@ -255,18 +255,18 @@ impl Walk {
         &mut self,
         node: &Node,
         path: &str,
-        table: &[(&'static str, Setter<AtConnect>)],
+        table: &[(&'static str, Setter<ClientPatch>)],
         elsewhere: (&[&str], &str),
     ) {
         let node = self.without(node, path, elsewhere);
-        let mut client = std::mem::take(&mut self.file.at_connect);
+        let mut client = std::mem::take(&mut self.file.client);
         for (key, node) in self.reader.mapping(&node, path) {
             self.entry(&mut client, &[table], path, (&key, &node));
         }
-        self.file.at_connect = client;
+        self.file.client = client;
     }
 
-    fn at_connect(&mut self, node: &Node) {
+    fn fixed(&mut self, node: &Node) {
         for (key, node) in self.reader.mapping(node, "static") {
             if key.text == "client" {
                 let dynamic: Vec<_> = CLIENT.iter().map(|(name, _)| *name).collect();
@@ -282,8 +282,8 @@ impl Walk {
             let path = &below("dynamic", &key.text);
             match key.text.as_str() {
                 "client" => {
-                    let at_connect: Vec<_> = STATIC.iter().map(|(name, _)| *name).collect();
-                    self.client(&node, path, CLIENT, (&at_connect, "has its place below static.client"));
+                    let fixed: Vec<_> = STATIC.iter().map(|(name, _)| *name).collect();
+                    self.client(&node, path, CLIENT, (&fixed, "has its place below static.client"));
                 }
                 "read" => self.file.dynamic.read = self.section(&[READ], &node, path),
                 "write" => self.file.dynamic.write = self.section(&[WRITE_BASE, WRITE], &node, path),

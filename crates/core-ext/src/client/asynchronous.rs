@@ -44,14 +44,14 @@ impl Shared {
     pub(crate) fn new(cluster: Arc<Cluster>, config: &ClientConfig) -> Arc<Self> {
         let lanes = Arc::new(Lanes::new(&cluster, config));
         let queries = Arc::new(IdleStreams::default());
-        let pools = super::sync::pools(&cluster, config, &queries);
+        let hosts = Hosts::new(lanes.sizing().clone(), cluster.idle_timeout());
+        let pools = super::sync::pools(&cluster, config, &queries, (&lanes, &hosts));
         let follower = Arc::downgrade(&lanes);
         let following = cluster.on_change(move |topology| {
             if let Some(lanes) = follower.upgrade() {
                 lanes.follow(topology);
             }
         });
-        let hosts = Hosts::new(lanes.sizing().clone(), lanes.idle_timeout());
         Arc::new(Self { cluster, lanes, pools, queries, hosts, _following: following })
     }
 

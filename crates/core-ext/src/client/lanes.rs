@@ -13,6 +13,7 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
@@ -49,6 +50,8 @@ pub(crate) struct Lanes {
     fallback: Handle,
     config: ClientConfig,
     sizing: PoolSizing,
+    /// At present, in ms: [`LaneSizing::idle_after`].
+    idle_timeout: AtomicU32,
     all: ArcSwap<Vec<Arc<RuntimeLanes>>>,
     /// Of these, those that a thread has used.
     by_thread: ByThread,
@@ -68,6 +71,7 @@ impl Lanes {
             fallback: cluster.runtime().clone(),
             config: config.clone(),
             sizing: config.pool_sizing(),
+            idle_timeout: AtomicU32::new(cluster.idle_timeout()),
             all: ArcSwap::default(),
             by_thread: ByThread::default(),
             changes: Mutex::default(),
@@ -75,9 +79,16 @@ impl Lanes {
         }
     }
 
-    /// [`LaneSizing::idle_after`].
-    pub(crate) fn idle_timeout(&self) -> u32 {
-        self.config.policy.idle_timeout
+    /// Changes how long a connection may be idle: [`LaneSizing::idle_after`].
+    pub(crate) fn set_idle_timeout(&self, millis: u32) {
+        if self.idle_timeout.load(Ordering::Relaxed) != millis {
+            // Held also while lanes are added.
+            let closed = self.changes.lock();
+            self.idle_timeout.store(millis, Ordering::Relaxed);
+            if !closed.0 {
+                self.share_among(&self.all.load(), 0);
+            }
+        }
     }
 
     /// The sizes of all lanes together.
@@ -181,7 +192,8 @@ impl Lanes {
     fn share_among(&self, all: &[Arc<RuntimeLanes>], more: usize) -> LaneSizing {
         let total = own_lanes(all).count() + more;
         let share = NonZeroU32::new(total as u32).unwrap_or(NonZeroU32::MIN);
-        let sizing = LaneSizing::from(&self.sizing.per_lane(share)).idle_after(self.config.policy.idle_timeout);
+        let sizing =
+            LaneSizing::from(&self.sizing.per_lane(share)).idle_after(self.idle_timeout.load(Ordering::Relaxed));
         for lane in own_lanes(all) {
             lane.resize(sizing);
         }

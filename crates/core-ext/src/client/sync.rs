@@ -16,6 +16,7 @@ use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
 use super::execute::on_thread;
 use super::front_door::single_record_methods;
+use super::lanes::Lanes;
 use super::long_tail::prelude::*;
 use super::long_tail::{long_tail_methods, of_change, of_core};
 use super::query::IdleStreams;
@@ -28,6 +29,7 @@ use crate::command::operations_need_core;
 use crate::config::ClientConfig;
 use crate::connect::BlockingStream;
 use crate::driver::blocking::{BlockingOpener, Interrupt, Job, Pools, with_request};
+use crate::driver::host::Hosts;
 use crate::driver::tasks::ExchangeError;
 use crate::dynamic;
 use crate::error::{Error, Phase};
@@ -323,11 +325,17 @@ impl fmt::Debug for SyncClient {
     }
 }
 
-/// The pools of a client, and the task that looks after them and the connections of queries.
-pub(super) fn pools(cluster: &Arc<Cluster>, config: &ClientConfig, queries: &Arc<IdleStreams>) -> Arc<Pools> {
+/// The pools of a client, and the task that looks after them and all other connections that may be idle.
+pub(super) fn pools(
+    cluster: &Arc<Cluster>,
+    config: &ClientConfig,
+    queries: &Arc<IdleStreams>,
+    (lanes, hosts): (&Arc<Lanes>, &Arc<Hosts>),
+) -> Arc<Pools> {
     let pools = Arc::new(Pools::new(Box::new(Opener(Arc::downgrade(cluster))), config.pool_sizing()));
     let connections = (Arc::downgrade(&pools), Arc::downgrade(queries));
-    cluster.spawn(look_after(connections, Arc::downgrade(cluster), config.policy.idle_timeout));
+    let drivers = (Arc::downgrade(lanes), Arc::downgrade(hosts));
+    cluster.spawn(look_after(connections, drivers, Arc::downgrade(cluster)));
     pools
 }
 
@@ -353,12 +361,16 @@ impl BlockingOpener for Opener {
     }
 }
 
-/// Closes idle connections and those of nodes that are gone, as long as the client lives.
-async fn look_after((pools, queries): (Weak<Pools>, Weak<IdleStreams>), cluster: Weak<Cluster>, idle_timeout_ms: u32) {
+/// Closes idle connections and those of nodes that are gone, as long as the client lives. Lanes do that themselves, and are
+/// told when what counts as idle has changed.
+async fn look_after(
+    (pools, queries): (Weak<Pools>, Weak<IdleStreams>),
+    (lanes, hosts): (Weak<Lanes>, Weak<Hosts>),
+    cluster: Weak<Cluster>,
+) {
     const EVERY: Duration = Duration::from_secs(1);
     /// Before a server with its former default (`proto-fd-idle-ms` of 60 s) does.
     const IDLE: Duration = Duration::from_secs(55);
-    let idle = if idle_timeout_ms > 0 { Duration::from_millis(idle_timeout_ms.into()) } else { IDLE };
     let mut looks = every(EVERY);
     loop {
         looks.tick().await;
@@ -367,9 +379,17 @@ async fn look_after((pools, queries): (Weak<Pools>, Weak<IdleStreams>), cluster:
             return;
         }
         let topology = cluster.topology();
+        let millis = cluster.idle_timeout();
+        let idle = if millis > 0 { Duration::from_millis(millis.into()) } else { IDLE };
         pools.trim(Some(idle), |node| topology.is_active(node));
         if let Some(queries) = queries.upgrade() {
             queries.trim(idle, |node| topology.is_active(node));
+        }
+        if let Some(lanes) = lanes.upgrade() {
+            lanes.set_idle_timeout(millis);
+        }
+        if let Some(hosts) = hosts.upgrade() {
+            hosts.set_idle_timeout(millis);
         }
     }
 }

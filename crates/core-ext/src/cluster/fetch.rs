@@ -18,11 +18,14 @@ pub(super) struct Ownership {
     /// Changes whenever the claims do.
     pub(super) generation: isize,
     pub(super) claims: Vec<NamespaceClaim>,
+    /// The racks that the node is on, by namespace; none, if they were not asked for, or the server has no racks.
+    pub(super) racks: Vec<(String, usize)>,
 }
 
-/// Asks a node which partitions it owns.
-pub(super) async fn ownership(node: &Node, timeout: Duration) -> Result<Ownership> {
-    let answers = info(node, &["replicas", "partition-generation"], timeout).await?;
+/// Asks a node which partitions it owns, and on which racks it is.
+pub(super) async fn ownership(node: &Node, with_racks: bool, timeout: Duration) -> Result<Ownership> {
+    const COMMANDS: [&str; 3] = ["replicas", "partition-generation", "rack-ids"];
+    let answers = info(node, &COMMANDS[..2 + usize::from(with_racks)], timeout).await?;
     let field = |name: &str| {
         answers
             .iter()
@@ -34,7 +37,17 @@ pub(super) async fn ownership(node: &Node, timeout: Duration) -> Result<Ownershi
     let generation = generation.parse().map_err(|_| {
         Error::bad_response(format!("partition-generation is {:?}", generation.chars().take(40).collect::<String>()))
     })?;
-    Ok(Ownership { generation, claims: parse_replicas(field("replicas")?)? })
+    let racks = if with_racks { racks(field("rack-ids")?) } else { Vec::new() };
+    Ok(Ownership { generation, claims: parse_replicas(field("replicas")?)?, racks })
+}
+
+/// The racks of a node: `namespace:rack;..`. None where the server has no racks, which it answers by an error.
+fn racks(answer: &str) -> Vec<(String, usize)> {
+    let one = |entry: &str| {
+        let (namespace, rack) = entry.split_once(':')?;
+        Some((namespace.to_owned(), rack.trim().parse().ok()?))
+    };
+    answer.split(';').filter_map(one).collect()
 }
 
 async fn info(node: &Node, commands: &[&str], timeout: Duration) -> Result<Vec<(String, String)>> {
@@ -107,4 +120,18 @@ async fn login_addresses(node: &Node, policy: &ClientPolicy, timeout: Duration) 
     }
     found.truncate(MAX_ADDRESSES);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn racks_of_answers() {
+        assert_eq!(racks("test:1;bar:20"), [("test".to_owned(), 1), ("bar".to_owned(), 20)]);
+        assert_eq!(racks("test:1;bar;baz:x;:"), [("test".to_owned(), 1)]);
+        for none in ["", "ERROR::enterprise-only", "ERROR:4:not supported", "error"] {
+            assert_eq!(racks(none), [], "{none}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod fetch;
 mod life;
 mod listeners;
 mod seeds;
+mod tunable;
 mod worker;
 
 use std::fmt;
@@ -27,6 +28,7 @@ pub(crate) use control::every;
 use control::{Lease, check_may_wait};
 use listeners::Listeners;
 pub use listeners::Subscription;
+pub(crate) use tunable::Tunable;
 use worker::RefreshRequests;
 
 use crate::config::ClientConfig;
@@ -50,6 +52,8 @@ pub struct Cluster {
 #[derive(Debug)]
 struct Shared {
     policy: Arc<ClientPolicy>,
+    /// What may change while the cluster is open.
+    tunable: watch::Sender<Tunable>,
     metrics: Arc<Metrics>,
     connector: Connector,
     topology: Arc<ArcSwap<Topology>>,
@@ -69,6 +73,7 @@ impl Shared {
     fn new(policy: Arc<ClientPolicy>) -> Result<Self> {
         let metrics = Metrics::new();
         Ok(Self {
+            tunable: watch::Sender::new(Tunable::from(&*policy)),
             connector: Connector::new(&policy)?.measured(&metrics),
             metrics,
             policy,
@@ -200,6 +205,23 @@ impl Cluster {
     /// Goes by a configuration file, if there is one, until the cluster is closed.
     pub(crate) fn follow(self: &Arc<Self>, file: dynamic::Followed) {
         dynamic::follow(self, file);
+    }
+
+    /// Has an open cluster go by those settings of a policy that may change: see [`Tunable`].
+    #[cfg(feature = "dynamic-config")]
+    pub(crate) fn tune(&self, policy: &ClientPolicy) {
+        self.shared.connector.set_time_limits(policy);
+        let now = Tunable::from(policy);
+        self.shared.tunable.send_if_modified(|tunable| {
+            let changes = *tunable != now;
+            *tunable = now;
+            changes
+        });
+    }
+
+    /// How long a connection may be idle, in ms, at present; 0: what is usual.
+    pub(crate) fn idle_timeout(&self) -> u32 {
+        self.shared.tunable.borrow().idle_timeout
     }
 
     /// Does something that may block, such as reading a file, on a helper of the control thread.

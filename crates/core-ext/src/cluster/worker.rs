@@ -12,7 +12,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::fetch::{self, Ownership, Whereabouts};
-use super::{Shared, every};
+use super::{Shared, Tunable, every};
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, TopologyBuilder};
 
@@ -26,10 +26,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Limits of the time between two looks at the nodes' generations; within them, a quarter of the tend interval.
 const SHORTEST_LOOK: Duration = Duration::from_millis(100);
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
-/// Limits of a node's time to answer, whatever `ClientPolicy::timeout` says, and its value when that is 0 (no limit).
-const LEAST_TIMEOUT: Duration = Duration::from_millis(100);
-const MOST_TIMEOUT: Duration = Duration::from_secs(60);
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The data path's wish for a fresh map.
 #[derive(Debug, Default)]
@@ -76,7 +72,7 @@ pub(super) struct Worker {
     /// A certificate name for nodes that have lost theirs because aerospike-core talks to them in clear.
     seed_tls_name: Option<String>,
     login_only: bool,
-    timeout: Duration,
+    tuned: Tunable,
     /// The nodes that aerospike-core saw at the last look.
     present: Vec<(NodeId, Arc<Node>)>,
     /// Questions under way. A node that is slow to answer, or whose name is slow to resolve, delays nobody else.
@@ -87,7 +83,7 @@ pub(super) struct Worker {
 }
 
 /// Finds out where a node listens.
-type Locate = Box<dyn Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync>;
+type Locate = Box<dyn Fn(Arc<Node>, Duration) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync>;
 
 /// The answer to a question.
 enum Answer {
@@ -103,6 +99,8 @@ struct Followed {
     generation: Option<isize>,
     last_error: Option<Error>,
     asking: Asking,
+    /// By namespace, as far as racks are preferred.
+    racks: Vec<(String, usize)>,
     /// How often it was asked since the last look because it lost partitions.
     chases: u8,
 }
@@ -118,7 +116,7 @@ enum Asking {
 
 impl Followed {
     fn new(host: Host) -> Self {
-        Self { host, generation: None, last_error: None, asking: Asking::No, chases: 0 }
+        Self { host, generation: None, last_error: None, asking: Asking::No, racks: Vec::new(), chases: 0 }
     }
 }
 
@@ -129,14 +127,11 @@ impl Worker {
         let login_only = policy.tls_policy.as_ref().is_some_and(|tls| tls.for_login_only);
         #[cfg(not(feature = "tls"))]
         let login_only = false;
-        let timeout = match policy.timeout {
-            0 => DEFAULT_TIMEOUT,
-            millis => Duration::from_millis(u64::from(millis)).clamp(LEAST_TIMEOUT, MOST_TIMEOUT),
-        };
+        let tuned = shared.tunable.borrow().clone();
         let login = login_only.then(|| Arc::clone(policy));
         Self {
-            builder: TopologyBuilder::new(policy.max_error_rate, policy.error_rate_window, policy.rack_ids.is_some()),
-            timeout,
+            builder: TopologyBuilder::new(tuned.max_error_rate, tuned.error_rate_window, tuned.rack_ids.is_some()),
+            tuned,
             core,
             nodes: HashMap::new(),
             seed_tls_name: hosts.iter().find_map(|host| host.tls_name.clone()),
@@ -145,7 +140,7 @@ impl Worker {
             present: Vec::new(),
             asked: JoinSet::new(),
             located: HashSet::new(),
-            locate: Box::new(move |node| {
+            locate: Box::new(move |node, timeout| {
                 let login = login.clone();
                 Box::pin(async move { fetch::whereabouts(&node, login.as_deref(), timeout).await })
             }),
@@ -158,17 +153,17 @@ impl Worker {
         &mut self,
         locate: impl Fn(Arc<Node>) -> Pin<Box<dyn Future<Output = Whereabouts> + Send>> + Send + Sync + 'static,
     ) {
-        self.locate = Box::new(locate);
+        self.locate = Box::new(move |node, _| locate(node));
     }
 
     /// Waits for a map in which every partition has a master. A cluster that is up but has lost partitions is taken as
     /// it is, after a grace period; one that gives no map at all is an error.
     pub(super) async fn first_map(&mut self) -> Result<()> {
         let start = Instant::now();
-        let limit = (self.timeout * 4).max(GRACE * 2);
+        let limit = (self.tuned.answer_timeout * 4).max(GRACE * 2);
         loop {
             self.look(Scope::All);
-            let round = Instant::now() + self.timeout;
+            let round = Instant::now() + self.tuned.answer_timeout;
             while !self.builder.is_complete() {
                 match tokio::time::timeout_at(round, self.asked.join_next()).await {
                     Ok(Some(answer)) => self.answered(answer),
@@ -209,6 +204,9 @@ impl Worker {
         let mut looks = every((interval / 4).clamp(SHORTEST_LOOK, LONGEST_LOOK));
         let mut tends = every(interval);
         let shared = Arc::clone(&self.shared);
+        let mut tunable = shared.tunable.subscribe();
+        // What has changed before this.
+        tunable.mark_changed();
         let mut earliest = Instant::now();
         let mut pause = LEAST_PAUSE;
         let mut served = u64::MAX;
@@ -216,6 +214,10 @@ impl Worker {
             tokio::select! {
                 _ = looks.tick() => self.look(Scope::Changed),
                 _ = tends.tick() => self.builder.tick_breakers(),
+                Ok(()) = tunable.changed() => {
+                    let tuned = tunable.borrow_and_update().clone();
+                    self.tune(tuned);
+                }
                 Some(answer) = self.asked.join_next() => self.answered(answer),
                 () = async {
                     shared.refresh.wait().await;
@@ -231,6 +233,23 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Goes by other settings.
+    fn tune(&mut self, tuned: Tunable) {
+        self.builder.set_error_limits(tuned.max_error_rate, tuned.error_rate_window);
+        self.builder.set_rack_aware(tuned.rack_ids.is_some());
+        let asked = self.asks_for_racks();
+        self.tuned = tuned;
+        if self.asks_for_racks() && !asked {
+            self.look(Scope::All);
+        }
+        self.settle();
+    }
+
+    /// Whether we ask nodes for their racks: aerospike-core does only if there were racks to prefer when it connected.
+    fn asks_for_racks(&self) -> bool {
+        self.tuned.rack_ids.is_some() && self.shared.policy.rack_ids.is_none()
     }
 
     /// Looks at what aerospike-core sees, and asks nodes for their partitions.
@@ -278,8 +297,9 @@ impl Worker {
             return;
         }
         followed.asking = Asking::Yes;
-        let (node, timeout) = (Arc::clone(node), self.timeout);
-        self.asked.spawn(async move { Answer::Ownership(id, fetch::ownership(&node, timeout).await) });
+        let (node, timeout) = (Arc::clone(node), self.tuned.answer_timeout);
+        let with_racks = self.asks_for_racks();
+        self.asked.spawn(async move { Answer::Ownership(id, fetch::ownership(&node, with_racks, timeout).await) });
     }
 
     fn answered(&mut self, answer: std::result::Result<Answer, JoinError>) {
@@ -303,6 +323,7 @@ impl Worker {
         match answer {
             Ok(ownership) => {
                 followed.generation = Some(ownership.generation);
+                followed.racks = ownership.racks;
                 followed.last_error = None;
                 self.retire_missing(id);
                 for lost in self.builder.apply_claims(id, &ownership.claims) {
@@ -362,7 +383,7 @@ impl Worker {
         let id = followed.map(|(info, _)| info.id());
         if (look_again || !is_settled) && !self.located.contains(node.name()) {
             self.located.insert(node.name().to_owned());
-            let (node, found) = (Arc::clone(node), (self.locate)(Arc::clone(node)));
+            let (node, found) = (Arc::clone(node), (self.locate)(Arc::clone(node), self.tuned.answer_timeout));
             self.asked.spawn(async move { Answer::Whereabouts(node, found.await) });
         }
         id
@@ -413,12 +434,15 @@ impl Worker {
     }
 
     fn set_racks(&mut self) {
-        let policy = Arc::clone(&self.shared.policy);
-        let Some(racks) = &policy.rack_ids else { return };
+        let Some(racks) = &self.tuned.rack_ids else { return };
         let namespaces: Vec<String> = self.builder.namespace_names().map(Into::into).collect();
         for namespace in &namespaces {
             for (id, node) in &self.present {
-                let rank = racks.iter().position(|rack| node.has_rack(namespace, *rack));
+                let own = self.nodes.get(id).map_or(&[][..], |followed| &followed.racks);
+                let is_on = |rack: usize| {
+                    node.has_rack(namespace, rack) || own.iter().any(|(name, own)| name == namespace && *own == rack)
+                };
+                let rank = racks.iter().position(|rack| is_on(*rack));
                 self.builder.set_rack_rank(*id, namespace, rank);
             }
         }

@@ -14,6 +14,7 @@ mod transport;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use aerolane_wire::admin;
@@ -42,8 +43,9 @@ const MAX_INFO_ANSWER: usize = 1024 * 1024;
 pub struct Connector {
     tls: TlsSetup,
     credentials: Option<Credentials>,
-    connect_timeout: Duration,
-    login_timeout: Duration,
+    /// In ms.
+    connect_timeout: AtomicU32,
+    login_timeout: AtomicU32,
     sessions: Sessions,
     metrics: Option<Arc<Metrics>>,
 }
@@ -63,15 +65,12 @@ impl Connector {
     /// # Errors
     /// `Client` when the password cannot be hashed.
     pub fn new(policy: &ClientPolicy) -> Result<Self> {
-        let millis = |n: u32| Duration::from_millis(u64::from(n));
-        let connect_timeout =
-            if policy.connect_timeout > 0 { millis(policy.connect_timeout) } else { millis(policy.timeout) };
-        let login_timeout = if policy.login_timeout > 0 { millis(policy.login_timeout) } else { connect_timeout };
+        let (connect, login) = time_limits(policy);
         Ok(Self {
             tls: TlsSetup::new(policy),
             credentials: Credentials::from_policy(&policy.auth_mode)?,
-            connect_timeout,
-            login_timeout,
+            connect_timeout: AtomicU32::new(connect),
+            login_timeout: AtomicU32::new(login),
             sessions: Sessions::default(),
             metrics: None,
         })
@@ -83,16 +82,24 @@ impl Connector {
         self
     }
 
+    /// Has connections that are opened from now on go by a policy's time limits.
+    #[cfg(feature = "dynamic-config")]
+    pub(crate) fn set_time_limits(&self, policy: &ClientPolicy) {
+        let (connect, login) = time_limits(policy);
+        self.connect_timeout.store(connect, Ordering::Relaxed);
+        self.login_timeout.store(login, Ordering::Relaxed);
+    }
+
     /// The policy's limit for opening a connection, without the login.
     #[must_use]
     pub fn connect_timeout(&self) -> Duration {
-        self.connect_timeout
+        millis(&self.connect_timeout)
     }
 
     /// The policy's limit for the login.
     #[must_use]
     pub fn login_timeout(&self) -> Duration {
-        self.login_timeout
+        millis(&self.login_timeout)
     }
 
     /// Opens a connection that is ready for requests: connected, encrypted, authenticated. While the node cannot be
@@ -130,10 +137,10 @@ impl Connector {
 
     /// Connects and ends the connection, to find out whether the node can be reached again.
     pub(crate) async fn look_for(&self, node: &NodeInfo) {
-        let deadline = Instant::now() + self.connect_timeout;
+        let deadline = Instant::now() + self.connect_timeout();
         if wait_for_turn::<Tokio>(node, deadline).await.is_ok() {
             // What becomes of it is kept in mind.
-            let _ = self.reach::<Tokio>(node, Instant::now() + self.connect_timeout).await;
+            let _ = self.reach::<Tokio>(node, Instant::now() + self.connect_timeout()).await;
         }
     }
 
@@ -143,7 +150,7 @@ impl Connector {
         let result = self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await;
         match &result {
             Ok(_) => node.breaker().record_reachable(),
-            Err(error) if is_outage(error, deadline.saturating_duration_since(began) >= self.connect_timeout) => {
+            Err(error) if is_outage(error, deadline.saturating_duration_since(began) >= self.connect_timeout()) => {
                 node.breaker().record_unreachable(error, began, Instant::now());
             }
             Err(_) => {}
@@ -198,7 +205,7 @@ impl Connector {
         if let Some(error) = slot.recent_refusal() {
             return Err(error);
         }
-        let login_deadline = deadline.min(Instant::now() + self.login_timeout);
+        let login_deadline = deadline.min(Instant::now() + self.login_timeout());
         let result = if self.tls.login_only() {
             // Credentials travel over TLS alone; the connection for requests stays as it is.
             let mut secure: T = self.connect_any(node.login_addresses(), node.tls_name(), true, login_deadline).await?;
@@ -232,7 +239,7 @@ impl Connector {
             let now = Instant::now();
             let share = deadline.saturating_duration_since(now) / (addresses.len() - i) as u32;
             let tls = if secure { self.tls.for_server(tls_name)? } else { None };
-            match T::connect(*address, tls, now + share.min(self.connect_timeout)).await {
+            match T::connect(*address, tls, now + share.min(self.connect_timeout())).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => failures.push((*address, error)),
             }
@@ -251,16 +258,26 @@ impl Connector {
     /// the policy's timeouts.
     pub(crate) async fn probe(&self, address: SocketAddr, tls_name: Option<&str>, label: &Arc<str>) -> Result<Probe> {
         let tls = self.tls.for_server(tls_name)?;
-        let mut stream = Tokio::connect(address, tls, Instant::now() + self.connect_timeout).await?;
+        let mut stream = Tokio::connect(address, tls, Instant::now() + self.connect_timeout()).await?;
         if let Some(credentials) = &self.credentials {
-            login(credentials, label, &mut stream, Instant::now() + self.login_timeout).await?;
+            login(credentials, label, &mut stream, Instant::now() + self.login_timeout()).await?;
         }
         let mut request = Vec::new();
         aerolane_wire::info::encode_request(&mut request, [&b"node"[..], b"cluster-name"])?;
-        let deadline = Instant::now() + self.connect_timeout;
+        let deadline = Instant::now() + self.connect_timeout();
         let body = stream.exchange("ask the node for its name", &request, MAX_INFO_ANSWER, deadline).await?;
         login::read_probe(&body, label)
     }
+}
+
+/// The limits for connecting and for the login, in ms.
+fn time_limits(policy: &ClientPolicy) -> (u32, u32) {
+    let connect = if policy.connect_timeout > 0 { policy.connect_timeout } else { policy.timeout };
+    (connect, if policy.login_timeout > 0 { policy.login_timeout } else { connect })
+}
+
+fn millis(value: &AtomicU32) -> Duration {
+    Duration::from_millis(u64::from(value.load(Ordering::Relaxed)))
 }
 
 /// While the node cannot be reached: waits until it is this caller's turn to try.

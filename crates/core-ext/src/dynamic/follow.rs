@@ -6,20 +6,30 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use aerolane_config::LatencyUnit as FileUnit;
-use aerolane_config::client::{AtConnect, ClientFile, LEAST_INTERVAL, MetricsPatch, VARIABLE, path};
+use aerolane_config::client::{ClientFile, ClientPatch, LEAST_INTERVAL, MetricsPatch, VARIABLE, is_fixed, path};
 
 use super::Overlay;
 use super::file::{File, Found, listed};
 use crate::cluster::{Cluster, every};
 use crate::config::{ClientConfig, MAX_CONNECTIONS};
+use crate::error::Result;
 use crate::metrics::{Labels, LatencyUnit};
 
 /// For those who look for what is said of configurations.
 const LOG: &str = "aerolane::configuration";
 
-/// The file that a client goes by, as it was when the client connected.
+/// The file that a client goes by.
 #[derive(Debug)]
-pub(crate) struct Followed(Option<(File, ClientFile)>);
+pub(crate) struct Followed(Option<Following>);
+
+#[derive(Debug)]
+struct Following {
+    file: File,
+    /// What it said last.
+    said: ClientFile,
+    /// What the program says.
+    program: ClientConfig,
+}
 
 /// Called when the file has switched metrics on or off, or changed their policy.
 pub(super) struct Switched(Box<dyn Fn() + Send + Sync>);
@@ -73,7 +83,7 @@ pub(crate) fn at_connect(config: ClientConfig) -> (ClientConfig, Followed) {
         Found::Nothing => ClientFile::default(),
     };
     let mut changed = config.clone();
-    apply(&said.at_connect, &mut changed);
+    apply(&said.client, &mut changed);
     let used = changed.validate();
     if !said.settings.is_empty() || !said.ignored.is_empty() {
         let text = format!("{} is used: {}", describe(&file), differences(None, &said));
@@ -85,10 +95,11 @@ pub(crate) fn at_connect(config: ClientConfig) -> (ClientConfig, Followed) {
             Ok(()) => log::warn!(target: LOG, "{text}"),
         }
     }
-    (if used.is_ok() { changed } else { config }, Followed(Some((file, said))))
+    let now = if used.is_ok() { changed } else { config.clone() };
+    (now, Followed(Some(Following { file, said, program: config })))
 }
 
-fn apply(said: &AtConnect, config: &mut ClientConfig) {
+fn apply(said: &ClientPatch, config: &mut ClientConfig) {
     said.apply(&mut config.policy);
     // Without sizes of its own, a pool has those of the policy.
     if let Some(pool) = &mut config.pool {
@@ -106,17 +117,12 @@ fn describe(file: &File) -> String {
     format!("client configuration {}", file.path.display())
 }
 
-/// Whether a setting is used when a client connects, and not later.
-fn is_at_connect(place: &str) -> bool {
-    place.starts_with("static.") || place.starts_with("dynamic.client.")
-}
-
 /// What a file says otherwise than before (`None`: before connecting), and what of it is ignored, in one line.
 fn differences(before: Option<&ClientFile>, now: &ClientFile) -> String {
     let nothing = BTreeMap::new();
     let (connecting, before) = (before.is_none(), before.map_or(&nothing, |before| &before.settings));
     let new = now.settings.iter().filter(|(place, text)| before.get(*place) != Some(*text)).map(|(place, text)| {
-        let late = if !connecting && is_at_connect(place) { " (used when connecting only)" } else { "" };
+        let late = if !connecting && is_fixed(place) { " (used when connecting only)" } else { "" };
         match before.get(place) {
             Some(before) => format!("{place} {before} -> {text}{late}"),
             None => format!("{place} {text}{late}"),
@@ -133,23 +139,23 @@ fn differences(before: Option<&ClientFile>, now: &ClientFile) -> String {
 
 /// Has a cluster go by a file until it is closed. The control thread looks at the time, one of its helpers at the file.
 pub(crate) fn follow(cluster: &Arc<Cluster>, followed: Followed) {
-    let Followed(Some((file, said))) = followed else { return };
+    let Followed(Some(following)) = followed else { return };
+    let said = &following.said;
     cluster.overlay().replace(said.dynamic.clone());
     if !said.dynamic.metrics.is_empty() {
         switch_metrics(cluster, &said.dynamic.metrics);
     }
-    let interval = said.at_connect.config_interval.unwrap_or(LEAST_INTERVAL);
+    let interval = said.client.config_interval.unwrap_or(LEAST_INTERVAL);
     let weak = Arc::downgrade(cluster);
     drop(cluster.spawn(async move {
         let mut looks = every(interval);
-        let mut state = (file, said);
+        let mut state = following;
         loop {
             looks.tick().await;
             let cluster = Weak::clone(&weak);
             // The file may be on a disk that is slow.
             let looked = tokio::task::spawn_blocking(move || {
-                let (file, said) = &mut state;
-                look(&cluster, file, said);
+                look(&cluster, &mut state);
                 state
             });
             let Ok(looked) = looked.await else { return };
@@ -159,7 +165,7 @@ pub(crate) fn follow(cluster: &Arc<Cluster>, followed: Followed) {
 }
 
 /// Looks at the file, and takes over what has changed. Blocks.
-fn look(cluster: &Weak<Cluster>, file: &mut File, said: &mut ClientFile) {
+fn look(cluster: &Weak<Cluster>, Following { file, said, program }: &mut Following) {
     let now = match file.look() {
         Found::Nothing => return,
         Found::Wrong(reason) => {
@@ -172,8 +178,11 @@ fn look(cluster: &Weak<Cluster>, file: &mut File, said: &mut ClientFile) {
     let before = std::mem::replace(said, now);
     cluster.overlay().replace(said.dynamic.clone());
     let text = format!("{} has changed: {}", describe(file), differences(Some(&before), said));
-    let level = if said.ignored.is_empty() { log::Level::Info } else { log::Level::Warn };
-    log::log!(target: LOG, level, "{text}");
+    match tune(&cluster, said, program) {
+        Err(error) => log::warn!(target: LOG, "{text}; dynamic.client is not used: {error}"),
+        Ok(()) if said.ignored.is_empty() => log::info!(target: LOG, "{text}"),
+        Ok(()) => log::warn!(target: LOG, "{text}"),
+    }
     // What the program has switched meanwhile stays, unless the file says something else than before.
     if said.dynamic.metrics != before.dynamic.metrics {
         switch_metrics(&cluster, &said.dynamic.metrics);
@@ -181,6 +190,18 @@ fn look(cluster: &Weak<Cluster>, file: &mut File, said: &mut ClientFile) {
             callback();
         }
     }
+}
+
+/// Has the cluster go by what the file says of the client, over what the program says.
+///
+/// # Errors
+/// They do not go together: the cluster stays as it is.
+fn tune(cluster: &Cluster, said: &ClientFile, program: &ClientConfig) -> Result<()> {
+    let mut config = program.clone();
+    said.client.apply_later(&mut config.policy);
+    config.validate()?;
+    cluster.tune(&config.policy);
+    Ok(())
 }
 
 fn switch_metrics(cluster: &Cluster, said: &MetricsPatch) {

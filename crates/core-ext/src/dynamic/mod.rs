@@ -24,7 +24,7 @@
 //! | section | goes over |
 //! |---|---|
 //! | `static.client` | `config_interval`, `min_connections_per_node`, `max_connections_per_node`, when connecting |
-//! | `dynamic.client` | timeouts, tend, racks, error rates and application of the `ClientPolicy`, when connecting |
+//! | `dynamic.client` | `timeout`, `login_timeout`, `max_socket_idle`, `rack_ids`, `max_error_rate`, `error_rate_window` of the `ClientPolicy`, at any time; `tend_interval`, `use_service_alternate`, `app_id` when connecting |
 //! | `read`, `write` | `get` and `exists`; `put`, `add`, `append`, `prepend`, `delete`, `touch`, `operate` |
 //! | `query` | queries and scans, and asking for their plans; not background queries |
 //! | `batch`; `batch_read` | batches as a whole; over that, the read modes and `allow_inline`, `allow_inline_ssd`, `respond_all_keys` |

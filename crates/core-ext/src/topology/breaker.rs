@@ -23,8 +23,8 @@ pub struct Breaker {
     /// With [`DOWN`].
     errors: AtomicU32,
     /// The most errors per window; [`MOST_ERRORS`] when the breaker is off.
-    limit: u32,
-    window: u32,
+    limit: AtomicU32,
+    window: AtomicU32,
     ticks: AtomicU32,
     retries: AtomicU64,
     refusals: AtomicU64,
@@ -40,11 +40,8 @@ impl Breaker {
     pub fn new(max_error_rate: usize, error_rate_window: usize) -> Self {
         Self {
             errors: AtomicU32::new(0),
-            limit: match max_error_rate {
-                0 => MOST_ERRORS,
-                n => u32::try_from(n).unwrap_or(MOST_ERRORS).min(MOST_ERRORS),
-            },
-            window: u32::try_from(error_rate_window).unwrap_or(u32::MAX).max(1),
+            limit: AtomicU32::new(limit(max_error_rate)),
+            window: AtomicU32::new(window(error_rate_window)),
             ticks: AtomicU32::new(0),
             retries: AtomicU64::new(0),
             refusals: AtomicU64::new(0),
@@ -54,21 +51,28 @@ impl Breaker {
         }
     }
 
-    /// Whether nothing may be sent now. One relaxed load.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.errors() > self.limit
+    /// Changes the limits, which hold from the present window on.
+    pub(crate) fn set_limits(&self, max_error_rate: usize, error_rate_window: usize) {
+        self.limit.store(limit(max_error_rate), Ordering::Relaxed);
+        self.window.store(window(error_rate_window), Ordering::Relaxed);
     }
 
-    /// Whether anything speaks against sending: the breaker is open, or the node cannot be connected to. One relaxed load.
+    /// Whether nothing may be sent now. Two relaxed loads, of one cache line.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.errors() > self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Whether anything speaks against sending: the breaker is open, or the node cannot be connected to. Two relaxed loads,
+    /// of one cache line.
     #[inline]
     pub(crate) fn warns(&self) -> bool {
-        self.errors.load(Ordering::Relaxed) > self.limit
+        self.errors.load(Ordering::Relaxed) > self.limit.load(Ordering::Relaxed)
     }
 
     /// Counts one error.
     pub fn record_error(&self) {
-        if self.limit != MOST_ERRORS {
+        if self.limit.load(Ordering::Relaxed) != MOST_ERRORS {
             // Saturating: too many errors within a window would otherwise close the breaker again.
             let more = |n: u32| (n & MOST_ERRORS < MOST_ERRORS).then(|| n + 1);
             let _ = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
@@ -167,11 +171,22 @@ impl Breaker {
 
     /// One tend interval has passed; called by the control plane. Ends the window when it is full.
     pub(crate) fn tick(&self) {
-        if self.ticks.fetch_add(1, Ordering::Relaxed) + 1 >= self.window {
+        if self.ticks.fetch_add(1, Ordering::Relaxed) + 1 >= self.window.load(Ordering::Relaxed) {
             self.ticks.store(0, Ordering::Relaxed);
             self.errors.fetch_and(DOWN, Ordering::Relaxed);
         }
     }
+}
+
+fn limit(max_error_rate: usize) -> u32 {
+    match max_error_rate {
+        0 => MOST_ERRORS,
+        n => u32::try_from(n).unwrap_or(MOST_ERRORS).min(MOST_ERRORS),
+    }
+}
+
+fn window(error_rate_window: usize) -> u32 {
+    u32::try_from(error_rate_window).unwrap_or(u32::MAX).max(1)
 }
 
 #[cfg(test)]
@@ -214,6 +229,21 @@ mod tests {
         assert!(breaker.is_open());
         breaker.tick();
         assert!(!breaker.is_open());
+    }
+
+    #[test]
+    fn limits_may_change() {
+        let breaker = Breaker::new(5, 3);
+        (0..3).for_each(|_| breaker.record_error());
+        assert!(!breaker.is_open());
+        breaker.set_limits(2, 1);
+        assert!(breaker.is_open() && breaker.warns());
+        breaker.tick();
+        assert!(!breaker.is_open());
+        breaker.set_limits(0, 1);
+        (0..9).for_each(|_| breaker.record_error());
+        assert!(!breaker.is_open());
+        assert_eq!(breaker.errors(), 0, "nothing is counted while it is off");
     }
 
     #[test]

@@ -49,6 +49,20 @@ impl TopologyBuilder {
         }
     }
 
+    /// Changes the limits of all breakers, see [`Breaker::new`].
+    pub(crate) fn set_error_limits(&mut self, max_error_rate: usize, error_rate_window: usize) {
+        (self.max_error_rate, self.error_rate_window) = (max_error_rate, error_rate_window);
+        for slot in &self.nodes {
+            slot.info.breaker().set_limits(max_error_rate, error_rate_window);
+        }
+    }
+
+    /// Changes whether snapshots tell racks.
+    pub(crate) fn set_rack_aware(&mut self, rack_aware: bool) {
+        self.changed |= self.rack_aware != rack_aware;
+        self.rack_aware = rack_aware;
+    }
+
     /// Adds a node, or updates where it listens. Its id and breaker stay the same for life.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! How a cluster is set up before it starts.
 
-use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId};
+use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId, Racks};
 use crate::admin::{FirstUser, SESSION_TTL, Security};
 use crate::conditions::Conditions;
 use crate::info::BUILD;
@@ -12,6 +12,8 @@ use std::sync::atomic::Ordering;
 
 /// Most nodes of a cluster.
 pub(super) const MAX_NODES: usize = 128;
+/// The highest number of a rack.
+const MAX_RACK: u32 = 1_000_000;
 /// The first node's id if nothing else is said.
 const FIRST_NODE_ID: u64 = 0xA0AE_0000_0000_0001;
 /// Longest TTL that the server takes: ten years, in seconds.
@@ -40,6 +42,7 @@ pub struct Builder {
     pub(super) threads: Option<usize>,
     users: Vec<FirstUser>,
     session_ttl: u32,
+    racks: Vec<u32>,
     conditions: Conditions,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
@@ -159,6 +162,7 @@ impl Default for Builder {
             threads: None,
             users: Vec::new(),
             session_ttl: SESSION_TTL,
+            racks: Vec::new(),
             conditions: Conditions::new(),
             #[cfg(feature = "tls")]
             tls: None,
@@ -278,6 +282,13 @@ impl Builder {
         self
     }
 
+    /// The racks of the nodes, as the Enterprise Edition has them: the first node is on the first of these racks, and so on, from
+    /// the start again when there are more nodes. What is on which node is no different for it. Default: no racks.
+    pub fn racks(mut self, racks: impl IntoIterator<Item = u32>) -> Self {
+        self.racks = racks.into_iter().collect();
+        self
+    }
+
     /// Service times and latency of all nodes, also of those that are added later. Default: none.
     pub fn conditions(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
@@ -327,6 +338,9 @@ impl Builder {
                 return setting(format!("{} nodes do not fit above port {port}", self.nodes));
             }
         }
+        if let Some(rack) = self.racks.iter().find(|rack| **rack > MAX_RACK) {
+            return setting(format!("rack {rack}: 0 to {MAX_RACK} expected"));
+        }
         check_replication(self.replication_factor, self.nodes)?;
         self.conditions.check()?;
         let cluster_name = self.cluster_name.as_deref().unwrap_or("null");
@@ -363,6 +377,7 @@ impl Builder {
             build: build.clone(),
             security,
             tls_name,
+            racks: Racks { first_id: self.first_id, racks: self.racks.clone() },
             conditions: self.conditions.clone(),
         })
     }

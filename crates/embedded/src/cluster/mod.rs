@@ -14,4 +14,4 @@ pub use handle::{EmbeddedCluster, NodeInfo, NodeStats};
 pub use node::NodeId;
 pub(crate) use node::{Counters, Node};
 pub(crate) use ownership::PARTITIONS;
-pub(crate) use state::{ClusterParts, ClusterState, View};
+pub(crate) use state::{ClusterParts, ClusterState, Racks, View};

@@ -38,6 +38,8 @@ pub(crate) struct ClusterState {
     pub(crate) queries: Queries,
     /// The name that TLS certificates are for.
     pub(crate) tls_name: Option<String>,
+    /// The racks of nodes.
+    pub(crate) racks: Racks,
     /// What time it is.
     pub(crate) clock: Clock,
     /// The conditions of nodes that are yet to come.
@@ -79,6 +81,21 @@ impl View {
     }
 }
 
+/// The racks of nodes, by the order in which they were made.
+#[derive(Debug)]
+pub(crate) struct Racks {
+    pub(super) first_id: u64,
+    pub(super) racks: Vec<u32>,
+}
+
+impl Racks {
+    /// The rack of a node, if there are any.
+    pub(crate) fn of(&self, node: NodeId) -> Option<u32> {
+        let ordinal = usize::try_from(node.0.wrapping_sub(self.first_id)).ok()?;
+        self.racks.get(ordinal.checked_rem(self.racks.len())?).copied()
+    }
+}
+
 /// What [`ClusterState::new`] takes.
 #[derive(Debug)]
 pub(crate) struct ClusterParts {
@@ -88,6 +105,7 @@ pub(crate) struct ClusterParts {
     pub(crate) build: String,
     pub(crate) security: Option<Security>,
     pub(crate) tls_name: Option<String>,
+    pub(crate) racks: Racks,
     pub(crate) conditions: Conditions,
 }
 
@@ -115,6 +133,7 @@ impl ClusterState {
             modules,
             queries: Queries::default(),
             tls_name: parts.tls_name,
+            racks: parts.racks,
             clock: Clock::default(),
             conditions: Mutex::new(parts.conditions),
             view: RwLock::new(Arc::new(view)),

@@ -48,8 +48,9 @@ fn special(node: &Node, command: &CommandLine<'_>) -> Option<String> {
             let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
             format!("edition={EDITION};version={};os={os};arch={arch};sha=", node.cluster.build)
         }
-        "rack-ids" | "racks" | "roster" | "roster-set" | "feature-key" | "quiesce" | "quiesce-undo" | "revive"
-        | "xdr-dc-state" | "xdr-get-filter" | "xdr-set-filter" | "masking-show" | "masking" => enterprise_only(),
+        "rack-ids" => rack_ids(node),
+        "racks" | "roster" | "roster-set" | "feature-key" | "quiesce" | "quiesce-undo" | "revive" | "xdr-dc-state"
+        | "xdr-get-filter" | "xdr-set-filter" | "masking-show" | "masking" => enterprise_only(),
         "endpoints" => endpoints(node),
         "log" => match command.path().next() {
             Some("0") | None => LOG_CONTEXTS.iter().map(|name| format!("{name}:INFO")).collect::<Vec<_>>().join(";"),
@@ -67,6 +68,13 @@ fn special(node: &Node, command: &CommandLine<'_>) -> Option<String> {
         "smd-show" => error(4, "unknown 'module'"),
         _ => return None,
     })
+}
+
+/// The node's rack, for each namespace.
+fn rack_ids(node: &Node) -> String {
+    let Some(rack) = node.cluster.racks.of(node.id) else { return enterprise_only() };
+    let namespaces = node.cluster.namespaces.iter().map(|namespace| format!("{}:{rack}", namespace.name));
+    namespaces.collect::<Vec<_>>().join(";")
 }
 
 fn unsupported() -> String {

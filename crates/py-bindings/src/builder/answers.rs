@@ -1,11 +1,10 @@
 //! The rows of a batch that was carried out, each looked at when it is asked for.
 
 use aerolane::client::{RawOutcome, RawOutcomes};
-use pyo3::prelude::*;
 
 use super::execute::Part;
 use super::on_error::{Judge, Verdict};
-use super::result::{Outcome, RecordResult, Row};
+use super::result::{Outcome, Row};
 use crate::batch::rows::{RowKey, Rows};
 use crate::record::Body;
 
@@ -30,10 +29,9 @@ impl Answers {
         self.rows.len()
     }
 
-    /// The next result that the caller sees; `hidden`: where those before go that he does not. Runs no code of programs: the
-    /// class of results has nothing for the garbage collector.
+    /// What is made of the next result that the caller sees; `hidden`: where those before go that he does not.
     #[inline]
-    pub(super) fn next(&mut self, py: Python<'_>, hidden: &mut Vec<Row>) -> Option<PyResult<Py<RecordResult>>> {
+    pub(super) fn next<R>(&mut self, hidden: &mut Vec<Row>, made: impl Fn(Row) -> R) -> Option<R> {
         loop {
             let part = loop {
                 match &mut self.part {
@@ -45,21 +43,21 @@ impl Answers {
             let (verb, operate, index) = (part.verb, part.operate, self.index);
             self.index += 1;
             let judge = &self.judge;
-            let made = self.rows.next(|key, outcome| {
+            let result = self.rows.next(|key, outcome| {
                 // Most rows: made where it stands.
                 if let (RawOutcome::Answered(body), Some(operate)) = (&outcome, operate) {
                     let outcome = Outcome::Answered { body: Body::concat([body]), operate };
-                    return Some(Row { key: Some(key.key), index, outcome }.into_python(py));
+                    return Some(made(Row { key: Some(key.key), index, outcome }));
                 }
                 let row = Row { key: Some(key.key), index, outcome: Outcome::of(&outcome, verb, operate) };
                 if judge.verdict(verb, &row.outcome) == Verdict::LeaveOut {
                     hidden.push(row);
                     return None;
                 }
-                Some(row.into_python(py))
+                Some(made(row))
             })?;
-            if made.is_some() {
-                return made;
+            if result.is_some() {
+                return result;
             }
         }
     }

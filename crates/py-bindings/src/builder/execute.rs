@@ -71,10 +71,11 @@ impl Gives {
         if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
-        match source.take(py, &mut Vec::new()).transpose()? {
+        match source.take(&mut Vec::new()) {
             None if self == Self::First => Ok(py.None()),
             None => Err(empty(py)),
-            Some(result) => {
+            Some(row) => {
+                let result = row.into_python(py)?;
                 if self == Self::FirstOrRaise {
                     result.get().check(py)?;
                 }

@@ -41,13 +41,12 @@ pub(super) enum Source {
 
 impl Source {
     /// The next one that is there; `hidden`: where those before go that the caller does not see, to be dropped without a lock.
-    /// Runs no code of programs.
     #[inline]
-    pub(super) fn take(&mut self, py: Python<'_>, hidden: &mut Vec<Row>) -> Option<PyResult<Py<RecordResult>>> {
+    pub(super) fn take(&mut self, hidden: &mut Vec<Row>) -> Option<Row> {
         match self {
-            Self::One(row) => row.take().map(|row| row.into_python(py)),
-            Self::Rows(rows) => rows.next().map(|row| row.into_python(py)),
-            Self::Batch(answers) => answers.next(py, hidden),
+            Self::One(row) => row.take(),
+            Self::Rows(rows) => rows.next(),
+            Self::Batch(answers) => answers.next(hidden, |row| row),
             Self::Records(_) | Self::Live(_) => None,
         }
     }
@@ -148,11 +147,13 @@ impl Results {
         if let Source::Live(rows) = &state.source {
             return Ok(Next::Live(Arc::clone(rows)));
         }
-        let result = state.source.take(py, &mut hidden);
-        if result.is_none() {
+        let row = state.source.take(&mut hidden);
+        if row.is_none() {
             state.phase = Phase::Read;
         }
-        Ok(Next::Result(result.transpose()?))
+        // An object that is made may set off the garbage collector.
+        drop(state);
+        Ok(Next::Result(row.map(|row| row.into_python(py)).transpose()?))
     }
 
     /// A record has come of the query, or its end.
@@ -206,7 +207,7 @@ impl Results {
         drop(state);
         let Source::Batch(mut answers) = source else { return Ok(Vec::new()) };
         let (mut all, mut hidden) = (Vec::with_capacity(answers.left()), Vec::new());
-        while let Some(result) = answers.next(py, &mut hidden) {
+        while let Some(result) = answers.next(&mut hidden, |row| row.into_python(py)) {
             all.push(result?);
         }
         Ok(all)

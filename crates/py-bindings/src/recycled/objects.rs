@@ -3,12 +3,27 @@
 //! Python without the GIL gives freed memory out again once the rest of its page has been used: each object is made in memory
 //! that the processor has lost sight of, and to wait for it costs more than all else about the object. Here, what was freed last
 //! is used first. With a GIL Python does that itself.
+//!
+//! What Python expects of an object's memory, and why this keeps to it:
+//!
+//! * A thread that finds an object in a list or a dict counts a reference to it before it knows whether it is still there (PEP 703).
+//!   So freed memory has to stay the memory of an object of this size, with the counts that it had in the end, which refuse new
+//!   references. Here it stays allocated, no other size is made of it, and of its header only the first word is changed: the thread
+//!   that owns the object, in which CPython's own lists, and its allocator, have their links, too. `PyObject_Init` sets the whole
+//!   header anew, the owner to the thread that makes the object.
+//! * The garbage collector goes through all memory of objects that it may know of, and looks into those that are tracked. `PyO3`
+//!   makes all classes such, and an object is tracked no more before its memory comes here. So neither freed memory is looked
+//!   into, nor an object before it is whole: objects made here are never tracked. They have nothing to tell but their class:
+//!   [`recycle`] takes no class that could break cycles. Memory of the two kinds is kept apart, as Python has it.
+//! * Weak references are cleared, and values dropped, before an object's memory comes here: this stands in the place of `tp_free`.
+//! * Memory may be freed by another thread than the one that allocated it, also after that has ended. It is given to Python by
+//!   attached threads only.
+//! * Interpreters have memory of their own; there is one only, as `PyO3` refuses to be imported into others.
 
-use std::ffi::c_void;
+use std::ffi::{c_ulong, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, ffi};
 
@@ -17,11 +32,13 @@ use super::with_kept;
 /// Sizes come in steps of so many bytes: to these Python rounds them up.
 const STEP: usize = 8;
 /// How many steps: larger objects are made as ever.
-const SIZES: usize = 48;
+const STEPS: usize = 48;
+/// Each of objects that the garbage collector does not know, and of those that it may.
+const KINDS: usize = 2 * STEPS;
 /// How much of one size is kept for a thread.
 const MOST: usize = 64;
 
-/// Freed memory of one size. Its first word, which nobody looks at meanwhile, leads to the next one, as in CPython's own lists.
+/// Freed memory of one kind. Its first word leads to the next one, as in the lists of freed memory of CPython and its allocator.
 #[derive(Clone, Copy)]
 struct Pile {
     top: *mut c_void,
@@ -35,7 +52,7 @@ impl Pile {
     /// Memory of an object of this size, which is nobody's.
     unsafe fn push(&mut self, block: *mut c_void) {
         // SAFETY: room for more than one word, as the caller says.
-        unsafe { block.cast::<*mut c_void>().write(self.top) };
+        unsafe { link(block).store(self.top, Ordering::Relaxed) };
         *self = Self { top: block, count: self.count + 1 };
     }
 
@@ -45,112 +62,174 @@ impl Pile {
         }
         let block = self.top;
         // SAFETY: it was pushed, where its first word was set.
-        *self = Self { top: unsafe { block.cast::<*mut c_void>().read() }, count: self.count - 1 };
+        *self = Self { top: unsafe { link(block).load(Ordering::Relaxed) }, count: self.count - 1 };
         Some(block)
     }
 }
 
-/// Freed memory by size.
-pub(super) struct Piles([Pile; SIZES]);
-
-impl Piles {
-    pub(super) const EMPTY: Self = Self([Pile::EMPTY; SIZES]);
+/// The first word of freed memory. Atomic: threads that find an object in a list or a dict look at its header before they know
+/// whether it is still there.
+///
+/// # Safety
+/// Memory of an object, alive for `'a`.
+unsafe fn link<'a>(block: *mut c_void) -> &'a AtomicPtr<c_void> {
+    // SAFETY: as the caller says; objects are aligned like pointers.
+    unsafe { AtomicPtr::from_ptr(block.cast()) }
 }
 
-/// What threads have left that have ended: they cannot give it back, as they are not Python's any more.
-static LEFT: Mutex<Piles> = Mutex::new(Piles::EMPTY);
-/// How much that is.
-static LEFT_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Freed memory by kind.
+pub(super) struct Piles([Pile; KINDS]);
+
+impl Piles {
+    pub(super) const EMPTY: Self = Self([Pile::EMPTY; KINDS]);
+
+    fn pop(&mut self) -> Option<(usize, *mut c_void)> {
+        self.0.iter_mut().enumerate().find_map(|(kind, pile)| Some((kind, pile.pop()?)))
+    }
+}
+
+/// What a thread has left that has ended: it cannot give it back, as it is not Python's any more.
+struct Left {
+    piles: [Pile; KINDS],
+    next: *mut Left,
+}
+
+/// What all threads have left. Who takes from it takes all, so that it needs no lock: a process that is forked while another
+/// thread ends would never get that again.
+static LEFT: AtomicPtr<Left> = AtomicPtr::new(ptr::null_mut());
 
 // SAFETY: memory may be used by any thread.
 unsafe impl Send for Piles {}
 
 impl Drop for Piles {
     fn drop(&mut self) {
-        let mut left = LEFT.lock();
-        for (to, from) in left.0.iter_mut().zip(&mut self.0) {
-            while let Some(block) = from.pop() {
-                // SAFETY: of the same size.
-                unsafe { to.push(block) };
-                LEFT_COUNT.fetch_add(1, Ordering::Relaxed);
+        if self.0.iter().all(|pile| pile.top.is_null()) {
+            return;
+        }
+        let left = Box::into_raw(Box::new(Left { piles: self.0, next: ptr::null_mut() }));
+        let mut first = LEFT.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: nobody else knows of it yet.
+            unsafe { (*left).next = first };
+            match LEFT.compare_exchange_weak(first, left, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(other) => first = other,
             }
         }
     }
 }
 
+/// Takes over what threads have left, as far as there is room for it, and gives the rest back. Memory of this kind, if there
+/// was any.
+///
+/// # Safety
+/// The thread is attached.
 #[cold]
-fn take_left(size: usize) -> Option<*mut c_void> {
-    let block = LEFT.lock().0[size].pop();
-    if block.is_some() {
-        LEFT_COUNT.fetch_sub(1, Ordering::Relaxed);
+unsafe fn take_left(wanted: usize) -> Option<*mut c_void> {
+    let mut next = LEFT.swap(ptr::null_mut(), Ordering::Acquire);
+    let mut found = None;
+    while !next.is_null() {
+        // SAFETY: made by `Box::into_raw`, and taken out by this thread alone.
+        let left = unsafe { Box::from_raw(next) };
+        next = left.next;
+        let mut piles = Piles(left.piles);
+        while let Some((kind, block)) = piles.pop() {
+            if kind == wanted && found.is_none() {
+                found = Some(block);
+            } else {
+                // SAFETY: memory of an object of this kind, and nobody's; the thread is attached.
+                unsafe { keep_or_free(kind, block) };
+            }
+        }
     }
-    block
+    found
 }
 
-/// The place of the size of a type's objects.
+/// # Safety
+/// Memory of an object of this kind, which is nobody's and not tracked, and whose type is alive. The thread is attached.
+unsafe fn keep_or_free(kind: usize, block: *mut c_void) {
+    let kept = with_kept(|kept| {
+        let pile = &mut kept.piles.0[kind];
+        let room = pile.count < MOST;
+        if room {
+            // SAFETY: as the caller says.
+            unsafe { pile.push(block) };
+        }
+        room
+    });
+    if kept == Some(true) {
+        return;
+    }
+    // SAFETY: as the caller says. The garbage collector counts what is made and freed.
+    unsafe { if kind < STEPS { ffi::PyObject_Free(block) } else { ffi::PyObject_GC_Del(block) } }
+}
+
+/// The kind of memory that a type's objects have; `None`: not kept.
 ///
 /// # Safety
 /// A type that is alive.
-unsafe fn size_of_objects(kind: *mut ffi::PyTypeObject) -> Option<usize> {
+unsafe fn kind_of(of: *mut ffi::PyTypeObject) -> Option<usize> {
     // SAFETY: as the caller says.
-    let size = unsafe { (*kind).tp_basicsize }.cast_unsigned().div_ceil(STEP);
-    (size < SIZES).then_some(size)
+    let (size, is_known) = unsafe { ((*of).tp_basicsize, ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0) };
+    let steps = size.cast_unsigned().div_ceil(STEP);
+    (steps < STEPS).then_some(if is_known { STEPS + steps } else { steps })
 }
 
 /// An object of a type of ours, with its header filled in, and null without memory.
 ///
 /// # Safety
-/// A type that is alive, whose objects the garbage collector does not know.
+/// A type that is alive, whose objects have nothing to tell the garbage collector.
 pub(crate) unsafe fn object(kind: *mut ffi::PyTypeObject) -> *mut ffi::PyObject {
     // SAFETY: as the caller says.
     unsafe { alloc(kind, 0) }
 }
 
-unsafe extern "C" fn alloc(kind: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -> *mut ffi::PyObject {
+unsafe extern "C" fn alloc(of: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -> *mut ffi::PyObject {
     // SAFETY: the interpreter allocates an object of a type that is alive.
     unsafe {
-        if let Some(size) = size_of_objects(kind) {
-            let kept = with_kept(|kept| kept.piles.0[size].pop()).flatten();
-            let left = || if LEFT_COUNT.load(Ordering::Relaxed) == 0 { None } else { take_left(size) };
+        if let Some(kind) = kind_of(of) {
+            let kept = with_kept(|kept| kept.piles.0[kind].pop()).flatten();
+            let left = || if LEFT.load(Ordering::Relaxed).is_null() { None } else { take_left(kind) };
             if let Some(block) = kept.or_else(left) {
-                return ffi::PyObject_Init(block.cast(), kind);
+                return ffi::PyObject_Init(block.cast(), of);
             }
         }
-        ffi::PyType_GenericAlloc(kind, items)
+        let object = ffi::PyType_GenericAlloc(of, items);
+        if !object.is_null() && ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0 {
+            // As the others: it is tracked by now.
+            ffi::PyObject_GC_UnTrack(object.cast());
+        }
+        object
     }
 }
 
 /// Gives the memory of an object back.
 ///
 /// # Safety
-/// Of [`object`], or of a class that is recycled; nobody's any more. Its type is alive.
+/// Of [`object`], or of a class that is recycled; nobody's any more, and not tracked. Its type is alive, and the thread attached.
 pub(crate) unsafe extern "C" fn free(object: *mut c_void) {
     // SAFETY: as the caller says.
     unsafe {
-        if let Some(size) = size_of_objects(ffi::Py_TYPE(object.cast())) {
-            let kept = with_kept(|kept| {
-                let pile = &mut kept.piles.0[size];
-                let room = pile.count < MOST;
-                if room {
-                    pile.push(object);
-                }
-                room
-            });
-            if kept == Some(true) {
-                return;
-            }
+        let of = ffi::Py_TYPE(object.cast());
+        match kind_of(of) {
+            Some(kind) => keep_or_free(kind, object),
+            None if ffi::PyType_HasFeature(of, ffi::Py_TPFLAGS_HAVE_GC) != 0 => ffi::PyObject_GC_Del(object),
+            None => ffi::PyObject_Free(object),
         }
-        ffi::PyObject_Free(object);
     }
 }
 
-/// Has objects of a class made in memory that others have left. A class without subclasses, whose objects the garbage collector
-/// does not know.
+/// Has objects of a class made in memory that others have left. A class without subclasses, whose objects have nothing to tell
+/// the garbage collector: without `__clear__`.
 pub(crate) fn recycle<T: PyTypeInfo>(py: Python<'_>) {
+    /// Objects of subclasses may be of another size, and with the others there is memory in front of the object.
+    const OTHERS: c_ulong = ffi::Py_TPFLAGS_BASETYPE | ffi::Py_TPFLAGS_MANAGED_DICT | ffi::Py_TPFLAGS_MANAGED_WEAKREF;
     let kind = T::type_object_raw(py);
-    // SAFETY: the type is alive, and has no objects yet; what they are made of is all set when they are.
+    // SAFETY: the type is alive, and has no objects yet; what they are made of is all set when they are. See above for what Python
+    // expects of an object's memory.
     unsafe {
-        debug_assert_eq!(ffi::PyType_GetFlags(kind) & (ffi::Py_TPFLAGS_HAVE_GC | ffi::Py_TPFLAGS_BASETYPE), 0);
+        assert_eq!(ffi::PyType_GetFlags(kind) & OTHERS, 0, "a class that is not to be recycled");
+        assert!((*kind).tp_clear.is_none(), "a class that can be part of cycles");
         (*kind).tp_alloc = Some(alloc);
         (*kind).tp_free = Some(free);
     }

@@ -23,7 +23,6 @@ pub(super) type Opened = (u16, Class, Result<BlockingStream, Error>);
 /// The host drivers of one client.
 pub(crate) struct Hosts {
     sizing: PoolSizing,
-    idle_timeout: u32,
     members: Mutex<Members>,
 }
 
@@ -32,6 +31,8 @@ struct Members {
     ports: Vec<Arc<Port>>,
     /// What drivers that are gone had counted, by node.
     left: Vec<NodeCounters>,
+    /// In ms: [`LaneSizing::idle_after`].
+    idle_timeout: u32,
 }
 
 /// Where other threads leave word for one driver.
@@ -41,6 +42,8 @@ pub(super) struct Port {
     news: AtomicBool,
     /// How many drivers share the pool.
     sharers: AtomicU32,
+    /// In ms: [`LaneSizing::idle_after`].
+    idle_timeout: AtomicU32,
     /// What the driver published last, by node.
     counters: Mutex<Vec<NodeCounters>>,
     pub(super) watched: Watched,
@@ -51,14 +54,14 @@ pub(super) struct Port {
 pub(super) struct Seat {
     pub(super) port: Arc<Port>,
     sizing: PoolSizing,
-    idle_timeout: u32,
     hosts: Weak<Hosts>,
 }
 
 impl Hosts {
     /// `sizing` is for all drivers together; for `idle_timeout` see [`LaneSizing::idle_after`].
     pub(crate) fn new(sizing: PoolSizing, idle_timeout: u32) -> Arc<Self> {
-        Arc::new(Self { sizing, idle_timeout, members: Mutex::default() })
+        let members = Members { idle_timeout, ..Members::default() };
+        Arc::new(Self { sizing, members: Mutex::new(members) })
     }
 
     pub(super) fn join(self: &Arc<Self>, wake: impl Fn() + Send + Sync + 'static) -> Seat {
@@ -66,12 +69,13 @@ impl Hosts {
             opened: Mutex::default(),
             news: AtomicBool::new(true),
             sharers: AtomicU32::new(1),
+            idle_timeout: AtomicU32::new(0),
             counters: Mutex::default(),
             watched: Watched::default(),
             wake: Box::new(wake),
         });
         self.change(|members| members.ports.push(Arc::clone(&port)), Some(&port));
-        Seat { port, sizing: self.sizing.clone(), idle_timeout: self.idle_timeout, hosts: Arc::downgrade(self) }
+        Seat { port, sizing: self.sizing.clone(), hosts: Arc::downgrade(self) }
     }
 
     /// The counts of a node, over all drivers. Not older than [`PUBLISH_EVERY`](super::PUBLISH_EVERY) while a
@@ -87,7 +91,14 @@ impl Hosts {
         sum
     }
 
-    /// Changes who is there, and tells all but `except` of their new shares.
+    /// Changes how long a connection may be idle.
+    pub(crate) fn set_idle_timeout(&self, millis: u32) {
+        if self.members.lock().idle_timeout != millis {
+            self.change(|members| members.idle_timeout = millis, None);
+        }
+    }
+
+    /// Changes who is there, or what they are to know, and tells all but `except` of their new shares.
     fn change(&self, change: impl FnOnce(&mut Members), except: Option<&Arc<Port>>) {
         let ports = {
             let mut members = self.members.lock();
@@ -95,6 +106,7 @@ impl Hosts {
             let sharers = members.ports.len() as u32;
             for port in &members.ports {
                 port.sharers.store(sharers, Ordering::Relaxed);
+                port.idle_timeout.store(members.idle_timeout, Ordering::Relaxed);
             }
             members.ports.clone()
         };
@@ -109,7 +121,8 @@ impl Seat {
     /// The driver's present share of the pool.
     pub(super) fn share(&self) -> LaneSizing {
         let sharers = NonZeroU32::new(self.port.sharers.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN);
-        let sizing = LaneSizing::from(&self.sizing.per_lane(sharers)).idle_after(self.idle_timeout);
+        let sizing =
+            LaneSizing::from(&self.sizing.per_lane(sharers)).idle_after(self.port.idle_timeout.load(Ordering::Relaxed));
         LaneSizing { fair_share: FAIR_SHARE, ..sizing }
     }
 }

@@ -454,19 +454,27 @@ pub(super) unsafe extern "C" fn remove_done_callback(
         let wanted = unsafe { Bound::from_borrowed_ptr(py, callback) };
         let mut kept = Vec::new();
         let mut removed: usize = 0;
+        let mut failed = None;
         // Comparing runs foreign code: nothing of ours is borrowed meanwhile.
         for entry in op.callback.take().into_iter().chain(op.take_more()) {
             // SAFETY: the entry holds it.
             let registered = unsafe { Bound::from_borrowed_ptr(py, entry.0.as_ptr()) };
-            if registered.eq(&wanted)? {
-                removed += 1;
-            } else {
-                kept.push(entry);
+            match if failed.is_none() { registered.eq(&wanted) } else { Ok(false) } {
+                Ok(true) => removed += 1,
+                Ok(false) => kept.push(entry),
+                Err(error) => {
+                    failed = Some(error);
+                    kept.push(entry);
+                }
             }
         }
-        let mut kept = kept.into_iter();
-        op.callback.set(kept.next());
-        op.more.borrow_mut().splice(..0, kept);
+        // Behind them those that it has added.
+        let mut all = kept.into_iter().chain(op.callback.take()).chain(op.take_more());
+        op.callback.set(all.next());
+        *op.more.borrow_mut() = all.collect();
+        if let Some(error) = failed {
+            return Err(error);
+        }
         Ok(removed.into_pyobject(py)?.into_ptr())
     })
 }
@@ -534,7 +542,9 @@ pub(super) unsafe extern "C" fn repr(object: *mut ffi::PyObject) -> *mut ffi::Py
 
 /// What the garbage collector is to know of.
 pub(super) unsafe extern "C" fn traverse(object: *mut ffi::PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
-    // SAFETY: an object of our type. No thread touches objects while they are traversed; nothing is counted or freed.
+    // SAFETY: an object of our type, whole: it is tracked when it has its outcome. No thread touches objects while they are
+    // traversed: without the GIL, too, others are stopped where the interpreter says so, and nowhere in here do they let go of it
+    // while a cell is taken. Nothing is counted or freed.
     unsafe {
         let op = op_of(object);
         let kind: *mut ffi::PyObject = ffi::Py_TYPE(object).cast();

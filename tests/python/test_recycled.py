@@ -1,0 +1,165 @@
+"""Objects that are made for each call: without the GIL their memory is kept for the next ones (`recycled/objects.rs`).
+What has to hold for that, and that many threads may make, share and drop them, and end."""
+
+import gc
+import os
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import threading
+import time
+
+import pytest
+
+from aerolane import DataSet, RecordResult, SyncClient
+
+
+@pytest.fixture
+def objects(seeds, set_name):
+    """`objects()`: one of each, new ones."""
+    with SyncClient(seeds) as client:
+        session, key = client.create_session(), DataSet.of("test", set_name).id(1)
+        session.put(key, {"a": 1})
+
+        def make():
+            stream = session.query(key).execute()
+            return [session.query(key), session.upsert(key), stream, next(iter(session.query(key).execute()))]
+
+        yield make
+
+
+def test_they_are_made_by_calls_only(objects):
+    made = objects()
+    for one in made:
+        kind = type(one)
+        for other in (lambda kind=kind: object.__new__(kind), lambda kind=kind: type("Sub", (kind,), {})):
+            with pytest.raises(TypeError):
+                other()
+        for another in made:
+            if type(another) is not kind:
+                with pytest.raises(TypeError):
+                    one.__class__ = type(another)
+        if sysconfig.get_config_var("Py_GIL_DISABLED") and not isinstance(one, RecordResult):
+            # The garbage collector is not to look into memory that is used again. (That of rows is not.)
+            assert not gc.is_tracked(one)
+
+
+def test_one_interpreter_only():
+    """Others have memory of their own."""
+    interpreters = pytest.importorskip("concurrent.interpreters", reason="needs Python 3.14")
+    other = interpreters.create()
+    try:
+        with pytest.raises(interpreters.ExecutionFailed, match="ImportError"):
+            other.exec("import aerolane")
+    finally:
+        other.close()
+
+
+def in_threads(*works):
+    """Runs all at the same time, to their end; none may fail."""
+    failed = []
+
+    def run(work):
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def test_threads_share_drop_and_look_at_them(objects):
+    names = {type(one).__name__ for one in objects()}
+    end = time.monotonic() + 2
+    slots, table = objects(), dict(enumerate(objects()))
+
+    def replace():
+        at = 0
+        while time.monotonic() < end:
+            for one in objects():
+                at += 1
+                slots[at % len(slots)] = table[at % 7] = one
+
+    def look():
+        kept = []
+        while time.monotonic() < end:
+            for at in range(7):
+                one = slots[at % len(slots)]
+                assert {type(one).__name__, type(table.get(at, one)).__name__} <= names
+                kept.append(one)
+            if len(kept) > 200:
+                kept.clear()
+
+    def short():
+        while time.monotonic() < end:
+            items = [one for _ in range(10) for one in objects()]
+            # Dropped by a thread that ends then.
+            in_threads(items.clear, lambda: [objects() for _ in range(5)])
+
+    def collect():
+        while time.monotonic() < end:
+            gc.collect()
+
+    in_threads(replace, replace, look, look, short, collect)
+
+
+def test_what_threads_leave_is_used_again(objects):
+    def round_():
+        for _ in range(20):
+            items = [one for _ in range(40) for one in objects()]
+            in_threads(items.clear, lambda: [objects() for _ in range(10)])
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    round_()
+    before = round_()
+    after = max(round_() for _ in range(3))
+    # A round makes some 7,600 of them.
+    assert after < before + 2000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_makes_them_whatever_threads_did_when_it_was_forked():
+    """What ending threads leave is kept without a lock, which a child could find taken for ever. In a process of its
+    own: a child that hangs is killed with it."""
+    code = """
+        import os, threading, time, warnings
+        from aerolane import DataSet, SyncClient
+        from aerolane.testing import EmbeddedCluster
+
+        warnings.simplefilter("ignore")
+        with EmbeddedCluster(nodes=1) as cluster, SyncClient(cluster.seeds) as client:
+            session, key = client.create_session(), DataSet.of("test", "s").id(1)
+            on = True
+
+            def end():
+                [session.query(key) for _ in range(70)]
+
+            def keep_ending():
+                while on:
+                    threads = [threading.Thread(target=end) for _ in range(4)]
+                    [thread.start() for thread in threads]
+                    [thread.join() for thread in threads]
+
+            busy = threading.Thread(target=keep_ending)
+            busy.start()
+            for _ in range(20):
+                child = os.fork()
+                if not child:
+                    try:
+                        [session.query(key) for _ in range(200)]
+                    finally:
+                        # Also when that is refused, as the client is the parent's.
+                        os._exit(0)
+                assert os.waitpid(child, 0)[1] == 0
+            on = False
+            busy.join()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=100)
