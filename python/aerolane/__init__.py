@@ -159,6 +159,7 @@ from aerolane._aerolane import (
     parse_ael_with_index,
 )
 from aerolane._aerolane import FilterExpression as Exp
+from aerolane.concurrent import execute_concurrent, execute_concurrent_with_args
 from aerolane.pool import AsyncPool
 
 # Expressions under the names of functions.
@@ -312,6 +313,8 @@ __all__ = [
     "WriteSegmentBuilder",
     "__version__",
     "build_info",
+    "execute_concurrent",
+    "execute_concurrent_with_args",
     "in_list",
     "map_keys",
     "map_values",

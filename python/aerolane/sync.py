@@ -19,6 +19,7 @@ from aerolane._aerolane import SyncTransactionalSession as TransactionalSession
 from aerolane._aerolane import SyncUdfBuilder as UdfBuilder
 from aerolane._aerolane import SyncUdfFunctionBuilder as UdfFunctionBuilder
 from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
+from aerolane.concurrent._threads import execute_concurrent, execute_concurrent_with_args
 
 __all__ = [
     "BackgroundOperationBuilder",
@@ -44,4 +45,6 @@ __all__ = [
     "UdfFunctionBuilder",
     "WriteBinBuilder",
     "WriteSegmentBuilder",
+    "execute_concurrent",
+    "execute_concurrent_with_args",
 ]

@@ -33,6 +33,7 @@ pub mod client;
 pub mod clock;
 pub mod cluster;
 pub mod command;
+pub mod concurrent;
 pub mod config;
 pub mod connect;
 pub mod driver;
@@ -61,7 +62,7 @@ pub use aerospike_core::{
     Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val,
     as_values, citrusleaf_epoch, expressions, from_ael, mapping, policy, query, sampler, server_error, task, txn,
 };
-pub use batch::{BatchOperation, BatchRecord};
+pub use batch::{BatchFailures, BatchOperation, BatchRecord};
 pub use client::{
     Client, ClientStats, ConnectionStats, LaneRuntime, LaneTask, LaneTaskError, LocalClient, NodeStats, Records,
     SyncClient,

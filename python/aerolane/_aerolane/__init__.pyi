@@ -26,6 +26,7 @@ from ._base_policy import BasePolicy as BasePolicy
 from ._batch import BatchDeleteOp as BatchDeleteOp
 from ._batch import BatchReadOp as BatchReadOp
 from ._batch import BatchRecord as BatchRecord
+from ._batch import BatchRecords as BatchRecords
 from ._batch import BatchRecordStream as BatchRecordStream
 from ._batch import BatchUDFOp as BatchUDFOp
 from ._batch import BatchWriteOp as BatchWriteOp

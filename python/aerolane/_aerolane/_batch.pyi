@@ -36,8 +36,17 @@ class BatchRecord:
     def server_message(self) -> str | None:
         """The server's text about the failure, when it was asked for and given."""
     @property
-    def exp_trace(self) -> ExpressionTrace | None:
-        """Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`."""
+    def exp_trace(self) -> ExpressionTrace | None: ...
+    @property
+    def is_ok(self) -> bool: ...
+
+class BatchRecords(list[BatchRecord]):
+    """The rows of a batch, in order, which can say which of them have failed."""
+
+    def failures(self, *, missing: bool = True) -> list[BatchRecord]:
+        """The rows that did not succeed; with `missing=False`, without those whose record does not exist."""
+    def raise_for_failures(self, *, missing: bool = True) -> None:
+        """Raises `BatchFailedError` if a row did not succeed; its `records` are these rows."""
 
 @final
 class BatchReadOp:

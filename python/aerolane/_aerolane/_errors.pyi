@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, TypedDict, Unpack, final
 
 from ._batch import BatchRecord
+from ._results import RecordResult
 from ._txn import CommitErrorType
 
 class ResultCode(IntEnum):
@@ -456,7 +457,7 @@ class MaxErrorRateError(BackoffError):
 class BatchFailedError(ClientError):
     """A batch failed, and no row of it was answered."""
 
-    records: list[BatchRecord] | None
+    records: list[BatchRecord] | list[RecordResult] | None
 
 class BatchTimeoutError(TimeoutError, BatchFailedError):
     """No row of a batch was answered in time."""

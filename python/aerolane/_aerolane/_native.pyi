@@ -7,7 +7,7 @@ from typing import Any, Self, final, overload
 
 from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
-from ._batch import BatchDeleteOp, BatchReadOp, BatchRecord, BatchRecordStream, BatchUDFOp, BatchWriteOp
+from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._enums import CollectionIndexType, IndexType, RecordExistsAction, UDFLang
@@ -338,10 +338,7 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
-        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
-        """
+    ) -> Awaitable[BatchRecords]: ...
     @overload
     def batch_read(
         self,
@@ -374,10 +371,7 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> list[BatchRecord]:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
-        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
-        """
+    ) -> BatchRecords: ...
     @overload
     def batch_read_blocking(
         self,
@@ -407,10 +401,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
-        `BatchRecord`.
-        """
+    ) -> Awaitable[BatchRecords]: ...
     def batch_write_blocking(
         self,
         keys: Iterable[Key],
@@ -418,10 +409,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
-        `BatchRecord`.
-        """
+    ) -> BatchRecords: ...
     def batch_operate(
         self,
         keys: Iterable[Key],
@@ -429,10 +417,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
-        """
+    ) -> Awaitable[BatchRecords]: ...
     def batch_operate_blocking(
         self,
         keys: Iterable[Key],
@@ -440,26 +425,21 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> list[BatchRecord]:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
-        """
+    ) -> BatchRecords: ...
     def batch_delete(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
+    ) -> Awaitable[BatchRecords]: ...
     def batch_delete_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> list[BatchRecord]:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
+    ) -> BatchRecords: ...
     def batch_exists(
         self,
         keys: Iterable[Key],
@@ -505,12 +485,7 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
-        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
-        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
-        (file, line, what was wrong).
-        """
+    ) -> Awaitable[BatchRecords]: ...
     def batch_apply_blocking(
         self,
         keys: Iterable[Key],
@@ -520,30 +495,19 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> list[BatchRecord]:
-        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
-        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
-        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
-        (file, line, what was wrong).
-        """
+    ) -> BatchRecords: ...
     def batch(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[list[BatchRecord]]:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
-        of `BatchRecord`.
-        """
+    ) -> Awaitable[BatchRecords]: ...
     def batch_blocking(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> list[BatchRecord]:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
-        of `BatchRecord`.
-        """
+    ) -> BatchRecords: ...
     def batch_stream(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],

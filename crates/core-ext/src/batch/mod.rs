@@ -6,6 +6,7 @@
 
 mod answer;
 mod encode;
+mod failures;
 mod operation;
 mod patch;
 mod policy;
@@ -14,6 +15,7 @@ mod single;
 
 pub use answer::{Answers, Progress, RowAnswer};
 pub use encode::encode;
+pub use failures::{BatchFailures, FailureSummary};
 pub use operation::BatchOperation;
 pub use record::BatchRecord;
 pub use single::{decode_single, encode_single, fits_single};

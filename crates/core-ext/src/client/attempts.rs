@@ -55,6 +55,8 @@ pub(crate) struct Attempts<'a> {
     policy: &'a BasePolicy,
     started: Instant,
     deadline: Option<Instant>,
+    /// Most milliseconds for the whole call, where it is not the policy that says so; else 0.
+    limit_ms: u32,
     kind: CommandType,
     /// What it is counted as, if it is measured: known from the first attempt on.
     mark: Mark,
@@ -103,6 +105,7 @@ impl<'a> Attempts<'a> {
             policy,
             started: now,
             deadline: policy::deadline(policy, now),
+            limit_ms: 0,
             kind,
             mark: Mark::NONE,
             writes,
@@ -227,7 +230,7 @@ impl<'a> Attempts<'a> {
         if self.made > 1 {
             node.breaker().record_retry();
         }
-        let socket = policy::socket_timeout(self.policy).map(|timeout| now + timeout);
+        let socket = self.socket_timeout().map(|timeout| now + timeout);
         Ok(match (socket, self.deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -257,6 +260,11 @@ impl<'a> Attempts<'a> {
         Ok(())
     }
 
+    /// The attempt that was begun is not made after all.
+    pub(crate) fn take_back(&mut self) {
+        self.made -= 1;
+    }
+
     /// How many requests have been sent, the one under way included: for "in doubt".
     pub(crate) fn sent_with_this(&self) -> u32 {
         self.sent + 1
@@ -271,9 +279,27 @@ impl<'a> Attempts<'a> {
         self.writes = writes;
     }
 
+    /// Gives the whole call this limit in place of its policy's.
+    pub(crate) fn set_limit(&mut self, ms: u32) {
+        self.limit_ms = ms;
+        self.deadline = Some(self.started + Duration::from_millis(ms.into()));
+    }
+
+    /// Time that one attempt may wait for its answer.
+    #[inline]
+    fn socket_timeout(&self) -> Option<Duration> {
+        match self.limit_ms {
+            0 => policy::socket_timeout(self.policy),
+            limit => Some(Duration::from_millis(policy::socket_timeout_within(self.policy, limit).into())),
+        }
+    }
+
     /// The timeout word of the request.
     pub(crate) fn server_timeout_ms(&self) -> u32 {
-        policy::server_timeout_ms(self.policy)
+        match self.limit_ms {
+            0 => policy::server_timeout_ms(self.policy),
+            limit => policy::socket_timeout_within(self.policy, limit),
+        }
     }
 
     /// Whether the failure that is taken in next has counted against its node already.

@@ -8,6 +8,7 @@ mod course;
 mod delegate;
 mod on_lane;
 mod on_pools;
+mod parts;
 mod raw_rows;
 mod request;
 mod rows;
@@ -41,8 +42,9 @@ macro_rules! async_batch_methods {
     (|$client:ident| $lane:expr) => {
         /// Reads, writes and deletes many records, each row with its own outcome.
         ///
-        /// The rows of one node are one request; [`BatchPolicy::concurrency`] says whether the nodes work at the same
-        /// time. A failing row (no such record, filtered out, a wrong generation) fails alone: look at
+        /// The rows of one node are one request, or several if they are many: at most 1,000 rows and about 1 MiB each, four
+        /// of them in flight. [`BatchPolicy::concurrency`] says whether the nodes work at the same time. The default
+        /// `total_timeout` (1,000 ms) is 1 s for each started 5,000 rows or 8 MiB of requests; others hold as they are. A failing row (no such record, filtered out, a wrong generation) fails alone: look at
         /// [`BatchOperation::error`]. `Err` is the first failure of a whole request after its retries; its rows carry
         /// it too, and rows of other nodes keep their outcomes. An argument that cannot be sent fails the whole call
         /// before anything is sent.

@@ -90,7 +90,9 @@ impl SyncClient {
     /// Reads, writes and deletes many records, each row with its own outcome.
     ///
     /// The requests of all nodes are written before the first answer is read
-    /// ([`Concurrency::Sequential`](aerospike_core::Concurrency): node by node). A failing row (no such record,
+    /// ([`Concurrency::Sequential`](aerospike_core::Concurrency): node by node), those of a large batch part by part: at most
+    /// 1,000 rows and about 1 MiB each, four in flight per node. The default `total_timeout` (1,000 ms) is 1 s for each
+    /// started 5,000 rows or 8 MiB of requests; others hold as they are. A failing row (no such record,
     /// filtered out, a wrong generation) fails alone: look at [`BatchOperation::error`]. `Err` is the first failure of a
     /// whole request after its retries; its rows carry it too, and rows of other nodes keep their outcomes. An argument
     /// that cannot be sent fails the whole call before anything is sent.

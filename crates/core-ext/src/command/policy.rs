@@ -38,7 +38,13 @@ pub fn max_attempts(policy: &BasePolicy) -> u64 {
 }
 
 fn socket_timeout_ms(policy: &BasePolicy) -> u32 {
-    match (policy.socket_timeout, policy.total_timeout) {
+    socket_timeout_within(policy, policy.total_timeout)
+}
+
+/// The socket timeout in milliseconds where the whole call may take `total_ms`. 0: no limit.
+#[must_use]
+pub fn socket_timeout_within(policy: &BasePolicy, total_ms: u32) -> u32 {
+    match (policy.socket_timeout, total_ms) {
         (0, other) | (other, 0) => other,
         (socket, total) => socket.min(total),
     }

@@ -8,7 +8,7 @@ use aerolane_wire::WireError;
 use aerospike_core::{ClientResultCode, CommitErrorType, ResultCode, ServerErrorDetail};
 
 use super::{ConnectFailure, Error, ErrorKind, Inner, Phase};
-use crate::batch::BatchRecord;
+use crate::batch::{BatchRecord, FailureSummary};
 
 impl Error {
     fn new(kind: ErrorKind, result_code: i32, message: Option<Cow<'static, str>>) -> Self {
@@ -229,6 +229,22 @@ impl Error {
     ) -> Self {
         let kind = ErrorKind::Commit { error_type, verify_records, roll_records };
         Self::of_client(kind, ClientResultCode::TxnFailed, None).with_cause(cause).force_in_doubt(in_doubt)
+    }
+
+    /// Rows of a batch have failed.
+    pub(crate) fn batch_failed(rows: usize, failed: Vec<(usize, BatchRecord)>) -> Self {
+        let mut summary = FailureSummary::default();
+        for (row, record) in &failed {
+            summary.add(*row, record.result_code(), record.error(), record.in_doubt());
+        }
+        Self::rows_failed(rows, failed, &summary)
+    }
+
+    /// The error of a summary.
+    pub(crate) fn rows_failed(rows: usize, failed: Vec<(usize, BatchRecord)>, summary: &FailureSummary) -> Self {
+        let kind = ErrorKind::BatchFailed { rows, failed };
+        let text = summary.text(rows).into();
+        Self::of_client(kind, ClientResultCode::BatchFailed, Some(text)).force_in_doubt(summary.is_in_doubt())
     }
 
     /// What is asked of a transaction cannot be done to it.

@@ -57,6 +57,13 @@ pub enum ErrorKind {
         /// Outcome per key of the roll stage; empty when it did not run.
         roll_records: Vec<BatchRecord>,
     },
+    /// Rows of a batch have failed; see [`raise_for_failures`](crate::BatchFailures::raise_for_failures).
+    BatchFailed {
+        /// How many rows the batch has.
+        rows: usize,
+        /// The rows that did not succeed, each with its place in the batch. None in an error of a [`FailureSummary`](crate::batch::FailureSummary).
+        failed: Vec<(usize, BatchRecord)>,
+    },
     /// A failure of the client that has no kind of its own; the message tells it.
     Client,
     /// Bytes that should be UTF-8 are not.
@@ -140,6 +147,7 @@ impl ErrorKind {
             Self::UdfBadResponse => "UdfBadResponse",
             Self::StreamTerminated => "StreamTerminated",
             Self::Commit { .. } => "Commit",
+            Self::BatchFailed { .. } => "BatchFailed",
             Self::Client => "Client",
             Self::InvalidUtf8(_) => "InvalidUtf8",
             Self::Io(_) => "Io",

@@ -82,7 +82,7 @@ fn each_with(
 }
 
 fn list(policy: Arc<CoreBatch>, rows: Rows) -> impl Twin {
-    let convert = |py: Python<'_>, rows: Rows| Ok(BatchRecord::list(py, rows)?.into_any().unbind());
+    let convert = |py: Python<'_>, rows: Rows| Ok(BatchRecord::list(py, rows)?.unbind());
     Batch { policy, rows, convert }
 }
 

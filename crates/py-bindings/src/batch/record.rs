@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 use pyo3::{PyTraverseError, PyVisit, ffi};
 
+use super::results::results;
 use super::rows::{RowKey, Rows};
 use crate::errors;
 use crate::key::Key;
@@ -65,7 +66,7 @@ impl BatchRecord {
     }
 
     /// The list of a batch's rows.
-    pub(super) fn list(py: Python<'_>, mut rows: Rows) -> PyResult<Bound<'_, PyList>> {
+    pub(super) fn list(py: Python<'_>, mut rows: Rows) -> PyResult<Bound<'_, PyAny>> {
         let mut records = Vec::with_capacity(rows.len());
         let mut failed = None;
         rows.drain(|key, outcome| match Self::new(py, key, &outcome) {
@@ -73,12 +74,12 @@ impl BatchRecord {
             Err(error) => failed = Some(error),
         });
         match failed {
-            None => PyList::new(py, records),
+            None => results(&PyList::new(py, records)?),
             Some(error) => Err(error),
         }
     }
 
-    fn failure(&self) -> Option<&Error> {
+    pub(super) fn failure(&self) -> Option<&Error> {
         if let Outcome::Failed(error) = &self.outcome { Some(error) } else { None }
     }
 
@@ -93,6 +94,12 @@ impl BatchRecord {
     #[getter]
     fn key(&self, py: Python<'_>) -> Py<Key> {
         self.key.clone_ref(py)
+    }
+
+    /// Whether the row succeeded.
+    #[getter]
+    pub(super) fn is_ok(&self) -> bool {
+        matches!(self.outcome, Outcome::Answered { .. })
     }
 
     /// The record of a row that succeeded, else `None`.

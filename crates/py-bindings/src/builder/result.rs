@@ -86,6 +86,16 @@ pub(crate) struct RecordResult {
 
 impl RecordResult {
     /// Raises its failure.
+    /// Why it failed.
+    pub(super) fn failure(&self) -> Option<&Error> {
+        self.row.error()
+    }
+
+    /// The place of its key in the call, if it has one.
+    pub(super) fn place(&self) -> Option<usize> {
+        usize::try_from(self.row.index).ok()
+    }
+
     pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.row.error().map_or(Ok(()), |error| Err(errors::to_py(py, error)))
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use aerolane::Error;
+use aerolane::batch::FailureSummary;
 use aerospike_core::QueryPolicy;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyStopAsyncIteration;
@@ -15,6 +17,7 @@ use super::execute::empty;
 use super::live::LiveRows;
 use super::result::{RecordResult, Row};
 use super::surface::Surface;
+use crate::batch::results::raised;
 use crate::core::ClientCore;
 use crate::query::recordset::Recordset;
 use crate::query::statement::Asked;
@@ -492,6 +495,16 @@ impl RecordStream {
         })
     }
 
+    /// A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError` then, whose
+    /// `records` are the failures. Awaitable.
+    fn raise_for_failures(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        host::at_await(py, "raise_for_failures", || {
+            slf.get().0.check(py)?;
+            Self::rest_as(slf, without_failures)
+        })
+    }
+
     /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.
     fn close(&self, py: Python<'_>) {
         self.0.close(py);
@@ -510,6 +523,23 @@ impl RecordStream {
 
 fn failures(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
     listed(py, results.into_iter().filter(|result| !result.get().is_ok()).collect())
+}
+
+/// All of them, if none is a failure.
+fn without_failures(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
+    let mut summary = FailureSummary::default();
+    for (place, result) in results.iter().enumerate() {
+        if let Some(error) = result.get().failure() {
+            let row = result.get().place().unwrap_or(place);
+            summary.add(row, Error::server_result_code(error), Some(error), error.in_doubt());
+        }
+    }
+    if summary.is_empty() {
+        return listed(py, results);
+    }
+    let rows = results.len();
+    let failed = failures(py, results)?;
+    Err(raised(py, &summary, rows, failed.bind(py)))
 }
 
 fn first_udf_result(py: Python<'_>, results: Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> {
@@ -582,6 +612,13 @@ impl SyncRecordStream {
     fn failures(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.0.check(py)?;
         failures(py, self.0.rest_blocking(py)?)
+    }
+
+    /// A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError` then, whose
+    /// `records` are the failures.
+    fn raise_for_failures(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.check(py)?;
+        without_failures(py, self.0.rest_blocking(py)?)
     }
 
     /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.

@@ -232,10 +232,10 @@ class ClientError(AerospikeError):
 
 
 class BatchFailedError(ClientError):
-    """A batch failed, and no row of it was answered.
+    """A batch failed and no row of it was answered, or `raise_for_failures()` has found rows that failed.
 
-    `records`: the rows (`BatchRecord`), each with its result code and whether it is in doubt. None in an error that was
-    made by hand. Every error that a batch raises has them.
+    `records`: the rows that failed (`BatchRecord`, of streams `RecordResult`), each with its result code and whether it
+    is in doubt. None in an error that was made by hand. Every error that a batch raises has them.
     """
 
     records = None

@@ -47,6 +47,17 @@ pub(crate) fn batch_to_py(py: Python<'_>, error: &Error, rows: &Bound<'_, PyAny>
     made.unwrap_or_else(|failed| failed)
 }
 
+/// The exception for rows of a batch that have failed, which it has as `records`.
+pub(crate) fn rows_failed(py: Python<'_>, error: &Error, rows: &Bound<'_, PyAny>) -> PyErr {
+    let made = make(py, error).and_then(|exception| {
+        let value = exception.value(py);
+        value.setattr(intern!(py, "records"), rows)?;
+        value.setattr(intern!(py, "batch_records"), rows)?;
+        Ok(exception)
+    });
+    made.unwrap_or_else(|failed| failed)
+}
+
 /// The exception for an answer that cannot be understood.
 pub(crate) fn malformed(py: Python<'_>, error: &WireError) -> PyErr {
     to_py(py, &Error::bad_response(format!("the answer is malformed: {error}")))

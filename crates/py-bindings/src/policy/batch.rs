@@ -9,7 +9,8 @@ use super::kinds::{Expires, Factor, Filter, Member, Millis, Number, Switch, Touc
 use crate::txn::OfTxn;
 
 call_policy! {
-    /// How a batch behaves as a whole. Defaults: 1,000 ms in total, 2 retries.
+    /// How a batch behaves as a whole. Defaults: 2 retries, and 1,000 ms in total for each started 5,000 rows or 8 MiB of
+    /// requests. A `total_timeout` other than 1,000 is the limit whatever the size.
     BatchPolicy(core::BatchPolicy) {
         /// Whether nodes are asked one after the other or all at once. Default `Concurrency.PARALLEL`.
         concurrency / set_concurrency: Member = concurrency;

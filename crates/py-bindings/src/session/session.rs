@@ -6,7 +6,7 @@ use aerolane::command::encode::WriteKind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use super::admin::{indexes, modules};
 use super::named::{Named, dataset_of};
@@ -136,6 +136,28 @@ fn keys<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Key>>> {
     Ok(all)
 }
 
+/// One call of `method` for each key, with bounded concurrency: exceptions stand in the place of results. `module` says how.
+fn many(
+    session: &Bound<'_, PyAny>,
+    module: &str,
+    method: &str,
+    (keys, bins): (Vec<Bound<'_, Key>>, Option<&Bound<'_, PyAny>>),
+    concurrency: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let py = session.py();
+    let arguments = PyList::empty(py);
+    for key in keys {
+        arguments.append((key, bins))?;
+    }
+    let named = PyDict::new(py);
+    named.set_item("raise_on_first_error", false)?;
+    if let Some(concurrency) = concurrency {
+        named.set_item("concurrency", concurrency)?;
+    }
+    let run = py.import(module)?.getattr("execute_concurrent_with_args")?;
+    run.call((session, method, arguments), Some(&named)).map(Bound::unbind)
+}
+
 /// Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`.
 #[pyclass(frozen, subclass, weakref, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
@@ -172,35 +194,49 @@ impl Session {
         host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, self.0.core()))
     }
 
-    /// Reads many records, each as `get` does, all at once. Awaitable of a list: for each key, in order, its `Record`
-    /// or the exception that `get` would have raised.
-    #[pyo3(signature = (keys, bins=None))]
+    /// Reads many records, each as `get` does: all at once, or `concurrency` at a time. Awaitable of a list: for each
+    /// key, in order, its `Record` or the exception that `get` would have raised.
+    #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
     fn get_many(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         keys: &Bound<'_, PyAny>,
         bins: Option<&Bound<'_, PyAny>>,
+        concurrency: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "get_many", || {
-            self.0.refuse_txn(py, "get_many")?;
+            this.refuse_txn(py, "get_many")?;
             let keys = self::keys(keys)?;
-            host::submit_many(py, self.0.core(), keys.len(), |index, out| {
-                let command = single::get(self.0.core(), &keys[index], bins, self.0.0.read(keys[index].get()));
+            if let Some(concurrency) = concurrency {
+                return many(slf.as_any(), "aerolane.concurrent", "get", (keys, bins), Some(concurrency));
+            }
+            host::submit_many(py, this.core(), keys.len(), |index, out| {
+                let command = single::get(this.core(), &keys[index], bins, this.0.read(keys[index].get()));
                 (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })
         })
     }
 
-    /// Writes the same bins to many records, each as `put` does, all at once. Awaitable of a list: for each key, in
-    /// order, `None` or the exception that `put` would have raised.
-    fn put_many(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    /// Writes the same bins to many records, each as `put` does: all at once, or `concurrency` at a time. Awaitable of a
+    /// list: for each key, in order, `None` or the exception that `put` would have raised.
+    #[pyo3(signature = (keys, bins, *, concurrency=None))]
+    fn put_many(
+        slf: &Bound<'_, Self>,
+        keys: &Bound<'_, PyAny>,
+        bins: &Bound<'_, PyAny>,
+        concurrency: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), &slf.get().0);
         host::at_await(py, "put_many", || {
-            self.0.refuse_txn(py, "put_many")?;
+            this.refuse_txn(py, "put_many")?;
             let keys = self::keys(keys)?;
-            host::submit_many(py, self.0.core(), keys.len(), |index, out| {
-                let policy = self.0.0.write(keys[index].get());
-                let command = single::write(self.0.core(), WriteKind::Put, &keys[index], bins, policy);
+            if let Some(concurrency) = concurrency {
+                return many(slf.as_any(), "aerolane.concurrent", "put", (keys, Some(bins)), Some(concurrency));
+            }
+            host::submit_many(py, this.core(), keys.len(), |index, out| {
+                let policy = this.0.write(keys[index].get());
+                let command = single::write(this.core(), WriteKind::Put, &keys[index], bins, policy);
                 (command.encode)(&command.call, out)?;
                 Ok(command.call)
             })
@@ -311,6 +347,33 @@ impl SyncSession {
     /// are.
     fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.0.put(key, bins).block(py, self.0.core())
+    }
+
+    /// Reads many records, each as `get` does, on threads: at most `concurrency` at a time (default 16). Gives a list: for
+    /// each key, in order, its `Record` or the exception that `get` would have raised. For more than some hundred records a batch,
+    /// `query(keys)`, costs less.
+    #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
+    fn get_many(
+        slf: &Bound<'_, Self>,
+        keys: &Bound<'_, PyAny>,
+        bins: Option<&Bound<'_, PyAny>>,
+        concurrency: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.get().0.refuse_txn(slf.py(), "get_many")?;
+        many(slf.as_any(), "aerolane.sync", "get", (self::keys(keys)?, bins), concurrency)
+    }
+
+    /// Writes the same bins to many records, each as `put` does, on threads: at most `concurrency` at a time (default 16).
+    /// Gives a list: for each key, in order, `None` or the exception that `put` would have raised.
+    #[pyo3(signature = (keys, bins, *, concurrency=None))]
+    fn put_many(
+        slf: &Bound<'_, Self>,
+        keys: &Bound<'_, PyAny>,
+        bins: &Bound<'_, PyAny>,
+        concurrency: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.get().0.refuse_txn(slf.py(), "put_many")?;
+        many(slf.as_any(), "aerolane.sync", "put", (self::keys(keys)?, Some(bins)), concurrency)
     }
 
     /// Calls `operation` with a session in a new transaction, and commits: `session.do_in_transaction(transfer)`. When it meets

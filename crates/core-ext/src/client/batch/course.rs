@@ -6,6 +6,7 @@ use std::time::Instant;
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BatchPolicy, ResultCode};
 
+use super::parts::{self, KEPT_BYTES, PART_BYTES, PROBE, PROBE_FROM, parts_of};
 use super::request::Request;
 use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress, RowPatches};
@@ -31,6 +32,8 @@ pub(super) struct Course<'a, R: ?Sized> {
     first_error: Option<Error>,
     /// Rows that got their outcome and that nobody was told of yet; `None` when nobody wants to be told.
     news: Option<Vec<u32>>,
+    /// Several parts may go to one node.
+    is_cut: bool,
 }
 
 /// Rows that go to one node together.
@@ -61,6 +64,29 @@ pub(super) enum Onward<'a> {
 }
 
 impl Group<'_> {
+    /// So many parts of its rows, not encoded, in order.
+    fn cut(self, count: usize) -> Vec<Self> {
+        let Self { node, rows, attempts, history, compressed, deadline, stamp, .. } = self;
+        let mut rows = rows.into_iter();
+        let cut = parts::even(rows.len(), count).map(|len| Self {
+            node: Arc::clone(&node),
+            rows: rows.by_ref().take(len).collect(),
+            attempts: attempts.clone(),
+            history: history.clone(),
+            alone: false,
+            compressed,
+            deadline,
+            stamp,
+            request: Request::default(),
+        });
+        cut.collect()
+    }
+
+    /// Whether its request has to be encoded before it can be sent.
+    pub(super) fn is_bare(&self) -> bool {
+        self.request.is_empty()
+    }
+
     pub(super) fn class(&self) -> Class {
         if self.alone { Class::Single } else { Class::Batch }
     }
@@ -77,6 +103,12 @@ impl Group<'_> {
         }
         self.stamp = self.attempts.stamp(now);
         Ok(())
+    }
+
+    /// What [`begin`](Self::begin) began is put off.
+    pub(super) fn take_back(&mut self) {
+        self.attempts.take_back();
+        self.request.clear();
     }
 
     /// Whether none of its rows can change anything.
@@ -131,20 +163,112 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     ) -> Result<(Self, Vec<Group<'a>>)> {
         rows.begin();
         let patches = cluster.overlay().rows();
-        let mut course = Self { cluster, policy, patches, rows, first_error: None, news: tells.then(Vec::new) };
-        let all = 0..course.rows.count() as u32;
-        let attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
-        let (mut groups, unroutable) = course.split(all, &attempts, &[], now);
+        let news = tells.then(Vec::new);
+        let mut course = Self { cluster, policy, patches, rows, first_error: None, news, is_cut: false };
+        let count = course.rows.count();
+        let mut attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
+        if let Some(limit) = parts::limit_ms(&policy.base_policy, count, 0) {
+            attempts.set_limit(limit);
+        }
+        let (mut groups, unroutable) = course.split(0..count as u32, &attempts, &[], now);
         if let (true, Some(error)) = (groups.is_empty(), unroutable) {
             return Err(error);
         }
-        for group in &mut groups {
-            if let Err(error) = course.encode(group) {
-                (0..course.rows.count() as u32).for_each(|row| course.rows.fail(row, error.clone()));
-                return Err(error);
-            }
+        if let Err(error) = course.encode_all(&mut groups) {
+            (0..count as u32).for_each(|row| course.rows.fail(row, error.clone()));
+            return Err(error);
         }
         Ok((course, groups))
+    }
+
+    /// Encodes groups before anything is sent; those that are too large become several.
+    fn encode_all(&mut self, groups: &mut Vec<Group<'a>>) -> Result<()> {
+        let mut bytes = 0;
+        for at in 0..groups.len() {
+            // Encoded here rather than in `encode_parts`: most batches need no more than this.
+            let group = &mut groups[at];
+            let encoded = if group.rows.len() > PROBE_FROM { None } else { Some(self.encode(group)) };
+            match encoded {
+                Some(Ok(())) if group.request.len() <= PART_BYTES => bytes += group.request.len(),
+                Some(Err(error)) if !can_be_cut(&error, group) => return Err(error),
+                _ => {
+                    bytes = self.encode_parts(groups, at, bytes)?;
+                    break;
+                }
+            }
+        }
+        if let Some(limit) = parts::limit_ms(&self.policy.base_policy, self.rows.count(), bytes) {
+            for group in groups.iter_mut() {
+                group.attempts.set_limit(limit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes groups from `first` on, cut where they are too large. `bytes`: what those before have; gives what all have.
+    #[cold]
+    fn encode_parts(&mut self, groups: &mut Vec<Group<'a>>, first: usize, mut bytes: usize) -> Result<usize> {
+        let mut left = groups.split_off(first);
+        left.reverse();
+        while let Some(mut group) = left.pop() {
+            let rows = group.rows.len();
+            let mut parts = parts_of(rows, self.estimate(&group)?);
+            if parts == 1 {
+                match self.encode(&mut group) {
+                    Ok(()) => parts = if group.compressed { 1 } else { parts_of(rows, group.request.len()) },
+                    Err(error) if can_be_cut(&error, &group) => parts = 2,
+                    Err(error) => return Err(error),
+                }
+            }
+            if parts > 1 {
+                self.is_cut = true;
+                left.extend(group.cut(parts).into_iter().rev());
+                continue;
+            }
+            bytes += group.request.len();
+            if bytes > KEPT_BYTES {
+                group.request = Request::default();
+            }
+            groups.push(group);
+        }
+        Ok(bytes)
+    }
+
+    /// About how many bytes the request of a group has: as if all rows were like the first ones. 0: not looked at.
+    fn estimate(&self, group: &Group<'a>) -> Result<usize> {
+        let rows = group.rows.len();
+        if rows <= PROBE_FROM {
+            return Ok(0);
+        }
+        let mut some = Request::new();
+        let timeout_ms = group.attempts.server_timeout_ms();
+        match self.rows.encode((self.policy, self.patches), &group.rows[..PROBE], timeout_ms, &mut some) {
+            Ok(()) => {}
+            Err(error) if can_be_cut(&error, group) => return Ok(rows * PART_BYTES),
+            Err(error) => return Err(error),
+        }
+        Ok(if is_compressed_request(&some) { 0 } else { some.len() / PROBE * rows })
+    }
+
+    /// Encodes a part that comes to its turn, unless that is done.
+    pub(super) fn encode_again(&mut self, mut group: Group<'a>, now: Instant) -> Option<Group<'a>> {
+        if !group.is_bare() {
+            return Some(group);
+        }
+        match self.encode(&mut group) {
+            Ok(()) => Some(group),
+            Err(error) => {
+                // Not to be expected: these rows have been encoded before.
+                let error = group.attempts.refused(error, now);
+                self.give_up(&group, error);
+                None
+            }
+        }
+    }
+
+    /// Whether several groups may be for one node.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Groups rows by the node of their next attempt. All become pending. Rows that cannot be routed fail, in doubt if
@@ -209,6 +333,14 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         }
         if refresh {
             self.cluster.request_refresh();
+        }
+        if groups.iter().any(|group| group.rows.len() > parts::PART_ROWS) {
+            self.is_cut = true;
+            let cut = |group: Group<'a>| {
+                let parts = parts_of(group.rows.len(), 0);
+                group.cut(parts)
+            };
+            groups = groups.into_iter().flat_map(cut).collect();
         }
         for group in &mut groups {
             if history.is_empty() {
@@ -296,17 +428,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         }
         if let Some(first) = groups.first_mut() {
             first.request = request;
+            first.request.clear();
         }
-        groups.retain_mut(|group| match self.encode(group) {
-            Ok(()) => true,
-            // Not to be expected: these rows have been encoded before.
-            Err(error) => {
-                let error = group.attempts.refused(error, now);
-                self.give_up(group, error);
-                false
-            }
-        });
-        groups
+        groups.into_iter().filter_map(|group| self.encode_again(group, now)).collect()
     }
 
     /// The place of the next row with an outcome that nobody was told of, and all rows.
@@ -329,6 +453,12 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     pub(super) fn finish(self) -> Result<()> {
         self.first_error.map_or(Ok(()), Err)
     }
+}
+
+/// Whether a group cannot be sent only because it is too large as a whole.
+#[cold]
+fn can_be_cut(error: &Error, group: &Group<'_>) -> bool {
+    matches!(error.kind(), ErrorKind::RecordTooBig { .. }) && group.rows.len() > 1
 }
 
 fn push(news: &mut Option<Vec<u32>>, row: u32) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use aerospike_core::{BatchPolicy, Concurrency};
 
 use super::course::{Course, Group, Onward};
+use super::parts::{Line, PARTS_IN_FLIGHT};
 use super::rows::Rows;
 use crate::batch::Progress;
 use crate::client::attempts::Next;
@@ -15,8 +16,10 @@ use crate::client::execute::wait;
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
+use crate::driver::tasks::ExchangeError;
 use crate::driver::way::{Way, WayExchange};
 use crate::error::{Error, Result};
+use crate::topology::NodeId;
 
 /// Executes a batch. `on_row` is told of each outcome (a row's place, and all rows); `false` ends the call.
 pub(in crate::client) async fn run<R, F, Fut>(
@@ -40,8 +43,16 @@ where
         lane,
         sequential: policy.concurrency == Concurrency::Sequential,
         now: Some(now),
-        groups: groups.into_iter().map(|group| (group, State::Ready)).collect(),
+        groups: Vec::new(),
+        line: Line::default(),
     };
+    if course.is_cut() {
+        for group in groups {
+            running.admit_last(group, now, &mut course);
+        }
+    } else {
+        running.groups = groups.into_iter().map(|group| (group, State::Ready)).collect();
+    }
     loop {
         let over = poll_fn(|cx| running.poll(cx, &mut course)).await;
         if over {
@@ -69,6 +80,8 @@ struct Running<'a, 'l> {
     /// The reading of the clock for the first attempts.
     now: Option<Instant>,
     groups: Vec<(Group<'a>, State<'l>)>,
+    /// Parts of a large batch that wait for their turn.
+    line: Line<'a>,
 }
 
 enum State<'l> {
@@ -82,6 +95,8 @@ enum Step {
     Pending,
     Done,
     Failed(Next),
+    /// The lane has no room for one more part of a batch that has others on their way to the node.
+    Later,
     /// The pause is over.
     Reroute,
 }
@@ -94,19 +109,43 @@ impl<'a> Running<'a, '_> {
             match self.step(index, cx, course) {
                 Step::Pending if self.sequential => break,
                 Step::Pending => index += 1,
-                Step::Done => drop(self.groups.remove(index)),
+                Step::Done => {
+                    let (group, _) = self.groups.remove(index);
+                    self.follow(index, group.node.id(), course);
+                }
+                Step::Later => {
+                    let (group, _) = self.groups.remove(index);
+                    self.line.join_first(group);
+                }
                 Step::Failed(next) => {
                     let (group, _) = self.groups.remove(index);
-                    if let Onward::Retry(pause, group) = course.onward(group, next) {
+                    let node = group.node.id();
+                    match course.onward(group, next) {
                         // Not zero: a pause is the place where the rows are routed anew.
-                        let pause = Box::pin(wait(self.cluster, pause.max(Duration::from_micros(1))));
-                        self.groups.insert(index, (group, State::Pausing(pause)));
+                        Onward::Retry(pause, group) => {
+                            let pause = Box::pin(wait(self.cluster, pause.max(Duration::from_micros(1))));
+                            self.groups.insert(index, (group, State::Pausing(pause)));
+                        }
+                        Onward::Over => self.follow(index, node, course),
                     }
                 }
                 Step::Reroute => {
                     let (group, _) = self.groups.remove(index);
-                    let groups = course.reroute(group).into_iter().map(|group| (group, State::Ready));
-                    self.groups.splice(index..index, groups);
+                    let node = group.node.id();
+                    let rerouted = course.reroute(group);
+                    if !course.is_cut() {
+                        let rerouted = rerouted.into_iter().map(|group| (group, State::Ready));
+                        self.groups.splice(index..index, rerouted);
+                        continue;
+                    }
+                    for group in rerouted {
+                        if self.has_room(group.node.id()) {
+                            self.groups.insert(index, (group, State::Ready));
+                        } else {
+                            self.line.join_first(group);
+                        }
+                    }
+                    self.follow(index, node, course);
                 }
             }
         }
@@ -118,7 +157,45 @@ impl<'a> Running<'a, '_> {
         }
     }
 
+    /// A part goes with the others, or stands in line.
+    fn admit_last<R: Rows + ?Sized>(&mut self, group: Group<'a>, now: Instant, course: &mut Course<'a, R>) {
+        if !self.has_room(group.node.id()) {
+            self.line.join(group);
+        } else if let Some(group) = course.encode_again(group, now) {
+            self.groups.push((group, State::Ready));
+        }
+    }
+
+    /// How many parts a node has before it, those that pause included.
+    fn in_flight(&self, node: NodeId) -> usize {
+        self.groups.iter().filter(|(group, _)| group.node.id() == node).count()
+    }
+
+    fn has_room(&self, node: NodeId) -> bool {
+        self.in_flight(node) < if self.sequential { 1 } else { PARTS_IN_FLIGHT }
+    }
+
+    /// Another part takes the place of one that is over.
+    #[inline]
+    fn follow<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, course: &mut Course<'a, R>) {
+        if !self.line.is_empty() {
+            self.take_next(index, node, course);
+        }
+    }
+
+    #[cold]
+    fn take_next<R: Rows + ?Sized>(&mut self, index: usize, node: NodeId, course: &mut Course<'a, R>) {
+        while self.has_room(node)
+            && let Some(group) = self.line.next(node)
+        {
+            if let Some(group) = course.encode_again(group, clock::now()) {
+                self.groups.insert(index, (group, State::Ready));
+            }
+        }
+    }
+
     fn step<R: Rows + ?Sized>(&mut self, index: usize, cx: &mut Context<'_>, course: &mut Course<'a, R>) -> Step {
+        let others = course.is_cut() && self.in_flight(self.groups[index].0.node.id()) > 1;
         let (group, state) = &mut self.groups[index];
         loop {
             match state {
@@ -127,6 +204,7 @@ impl<'a> Running<'a, '_> {
                     if let Err(next) = group.begin(now) {
                         return Step::Failed(next);
                     }
+                    debug_assert!(!group.is_bare(), "a request without bytes would never be answered");
                     let mut request = std::mem::take(&mut group.request);
                     let encode: Encode = Box::new(move |out| {
                         std::mem::swap(out, &mut *request);
@@ -147,6 +225,10 @@ impl<'a> Running<'a, '_> {
                         Ok(Ok(Progress::Done(Some(error))) | Err(error)) => group.answered(error, clock::now()),
                         Ok(Ok(Progress::More)) => {
                             group.answered(Error::bad_response("a batch answer without its end"), clock::now())
+                        }
+                        Err(ExchangeError::Full(_)) if others => {
+                            group.take_back();
+                            return Step::Later;
                         }
                         Err(error) => group.unanswered(error, clock::now()),
                     };

@@ -1,19 +1,23 @@
-//! A batch over blocking connections: all requests are written, then all answers read, by the calling thread.
+//! A batch over blocking connections: all requests are written, then all answers read, by the calling thread. Of a large
+//! batch, some parts are written; the others follow as answers are read.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use aerospike_core::{BatchPolicy, Concurrency};
 
 use super::course::{Course, Group, Onward};
+use super::parts::{Line, PARTS_IN_FLIGHT};
 use super::rows::Rows;
 use crate::batch::Progress;
 use crate::client::attempts::Next;
 use crate::clock;
 use crate::cluster::Cluster;
-use crate::driver::blocking::{Interrupt, Job, Pools, Sent};
+use crate::driver::blocking::{Free, Interrupt, Job, Pools, Sent};
 use crate::driver::tasks::ExchangeError;
 use crate::error::Result;
-use crate::lane::{Failure, FailureKind};
+use crate::lane::{Class, Failure, FailureKind};
+use crate::topology::NodeId;
 
 /// Hears of a row's place, and of all rows; says whether to go on.
 type OnRow<'r, R> = &'r mut dyn FnMut(usize, &R) -> bool;
@@ -37,20 +41,29 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
         // In the order of their ids: threads that hold connections to some nodes and wait for one to another never
         // wait for each other.
         groups.sort_by_key(|group| group.node.id());
+        if course.is_cut() && at_once > 1 {
+            let mut flight = Flight { pools, interrupt, line: Line::default(), sent: VecDeque::new() };
+            for group in std::mem::take(&mut groups) {
+                flight.line.join(group);
+            }
+            if !flight.carry_out(&mut course, &mut retries, &mut on_row) {
+                return Ok(());
+            }
+        }
         while !groups.is_empty() {
             let rest = groups.split_off(at_once.min(groups.len()));
             let sent: Vec<_> = std::mem::replace(&mut groups, rest)
                 .into_iter()
-                .filter_map(|group| send(pools, group, (now, interrupt), &mut course, &mut retries))
+                .filter_map(|group| {
+                    send(pools, course.encode_again(group, now)?, (now, interrupt), &mut course, &mut retries)
+                })
                 .collect();
-            for (group, sent) in sent {
-                if retries.interrupted {
-                    // Its answer is not waited for: it costs the connection.
-                    drop(sent);
-                    retries.interrupt(&mut course, group, true);
-                    continue;
+            let mut late = false;
+            for (group, mut sent) in sent {
+                if late {
+                    sent.wait_from(clock::now());
                 }
-                receive(group, sent, interrupt, &mut course, &mut retries);
+                late |= !receive(group, sent, interrupt, &mut course, &mut retries);
                 if !tell(&mut course, &mut on_row) {
                     return Ok(());
                 }
@@ -76,6 +89,64 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
         }
         now = clock::now();
         groups = retries.groups.into_iter().flat_map(|group| course.reroute(group)).collect();
+    }
+}
+
+/// The parts of a large batch: some are sent, the others stand in line.
+struct Flight<'a, 'p, 'i> {
+    pools: &'p Pools,
+    interrupt: Interrupt<'i>,
+    line: Line<'a>,
+    /// In the order in which they were sent.
+    sent: VecDeque<(Group<'a>, Sent<'p>)>,
+}
+
+impl<'a> Flight<'a, '_, '_> {
+    /// False: `on_row` has ended the call.
+    fn carry_out<R: Rows + ?Sized>(
+        &mut self,
+        course: &mut Course<'a, R>,
+        retries: &mut Retries<'a>,
+        on_row: &mut Option<OnRow<'_, R>>,
+    ) -> bool {
+        while !self.line.is_empty() {
+            // Nothing is on its way. This waits for connections, in the order of the nodes' ids; everything behind takes
+            // only those that are free.
+            for node in self.line.nodes() {
+                let Some(group) = self.line.next(node) else { continue };
+                let now = clock::now();
+                let Some(group) = course.encode_again(group, now) else { continue };
+                self.sent.extend(send(self.pools, group, (now, self.interrupt), course, retries));
+            }
+            for node in self.line.nodes() {
+                self.send_free(node, course, retries);
+            }
+            while let Some((group, mut sent)) = self.sent.pop_front() {
+                let node = group.node.id();
+                sent.wait_from(clock::now());
+                receive(group, sent, self.interrupt, course, retries);
+                self.send_free(node, course, retries);
+                if !tell(course, on_row) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Sends parts to a node, as long as it has connections that nobody uses.
+    fn send_free<R: Rows + ?Sized>(&mut self, node: NodeId, course: &mut Course<'a, R>, retries: &mut Retries<'a>) {
+        let on_its_way =
+            |sent: &VecDeque<(Group<'a>, _)>| sent.iter().filter(|(group, _)| group.node.id() == node).count();
+        while !retries.interrupted && on_its_way(&self.sent) < PARTS_IN_FLIGHT {
+            let Some(group) = self.line.next(node) else { return };
+            let Some(free) = self.pools.free(&group.node, Class::Batch, clock::now()) else {
+                return self.line.join_first(group);
+            };
+            let now = clock::now();
+            let Some(group) = course.encode_again(group, now) else { continue };
+            self.sent.extend(send_on(self.pools, group, Some(free), (now, self.interrupt), course, retries));
+        }
     }
 }
 
@@ -111,7 +182,19 @@ impl<'a> Retries<'a> {
 
 fn send<'a, 'p, R: Rows + ?Sized>(
     pools: &'p Pools,
+    group: Group<'a>,
+    when: (Instant, Interrupt<'_>),
+    course: &mut Course<'a, R>,
+    retries: &mut Retries<'a>,
+) -> Option<(Group<'a>, Sent<'p>)> {
+    send_on(pools, group, None, when, course, retries)
+}
+
+/// Sends a group's request: over a connection that was found, or the next one that is free.
+fn send_on<'a, 'p, R: Rows + ?Sized>(
+    pools: &'p Pools,
     mut group: Group<'a>,
+    free: Option<Free<'p>>,
     (now, interrupt): (Instant, Interrupt<'_>),
     course: &mut Course<'a, R>,
     retries: &mut Retries<'a>,
@@ -124,7 +207,12 @@ fn send<'a, 'p, R: Rows + ?Sized>(
         next
     } else {
         let (request, deadline, reads, stamp) = (&group.request, group.deadline, group.reads(), group.stamp);
-        match pools.send(&group.node, group.class(), Job { request, now, deadline, reads, stamp, interrupt }) {
+        let job = Job { request, now, deadline, reads, stamp, interrupt };
+        let sent = match free {
+            Some(free) => pools.send_over(&group.node, free, job),
+            None => pools.send(&group.node, group.class(), job),
+        };
+        match sent {
             Ok(sent) => return Some((group, sent)),
             Err(ExchangeError::Failed(failure)) => retries.lost(&mut group, failure),
             Err(error) => group.unanswered(error, clock::now()),
@@ -134,13 +222,20 @@ fn send<'a, 'p, R: Rows + ?Sized>(
     None
 }
 
+/// Reads the answer to a group; false: it did not come, and may have taken all the time there was.
 fn receive<'a, R: Rows + ?Sized>(
     mut group: Group<'a>,
     sent: Sent<'_>,
     interrupt: Interrupt<'_>,
     course: &mut Course<'a, R>,
     retries: &mut Retries<'a>,
-) {
+) -> bool {
+    if retries.interrupted {
+        // Its answer is not waited for: it costs the connection.
+        drop(sent);
+        retries.interrupt(course, group, true);
+        return true;
+    }
     let mut answers = group.answers();
     let mut failed = None;
     let outcome = sent.receive_parts(interrupt, |body| match course.answer(&group, &mut answers, body)? {
@@ -151,11 +246,12 @@ fn receive<'a, R: Rows + ?Sized>(
         }
     });
     let next = match (outcome, failed) {
-        (Ok(Ok(())), None) => return,
+        (Ok(Ok(())), None) => return true,
         (Ok(Ok(())), Some(error)) | (Ok(Err(error)), _) => group.answered(error, clock::now()),
         (Err(failure), _) => retries.lost(&mut group, failure),
     };
     retries.take(course, group, next);
+    false
 }
 
 fn tell<R: Rows + ?Sized>(course: &mut Course<'_, R>, on_row: &mut Option<OnRow<'_, R>>) -> bool {

@@ -108,6 +108,12 @@ pub(crate) struct Sent<'a> {
     stamp: Stamp,
 }
 
+/// A connection, or the right to open one.
+pub(crate) struct Free<'a> {
+    pool: &'a Pool,
+    checked_out: CheckedOut<'a>,
+}
+
 /// A request and how long it may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job<'a> {
@@ -175,19 +181,39 @@ impl Pools {
     pub(crate) fn send(&self, node: &NodeInfo, class: Class, job: Job<'_>) -> Result<Sent<'_>, ExchangeError> {
         let unsent = |kind| ExchangeError::Failed(Failure::new(kind, false));
         let Some(pool) = self.pool(node.id(), class) else { return Err(unsent(FailureKind::NodeGone)) };
+        let checked_out = pool.check_out(thread::number(), job.now, job.deadline, job.interrupt);
+        match checked_out {
+            Ok(checked_out) => self.send_over(node, Free { pool, checked_out }, job),
+            Err(Refused::Full(full)) => Err(ExchangeError::Full(full)),
+            Err(Refused::Expired) => Err(unsent(FailureKind::Expired)),
+            Err(Refused::Interrupted) => Err(unsent(FailureKind::Interrupted)),
+            Err(Refused::Closed) if self.is_closed() => Err(unsent(FailureKind::Closed)),
+            Err(Refused::Closed) => Err(unsent(FailureKind::NodeGone)),
+        }
+    }
+
+    /// A connection that nobody uses or stands in line for, or the right to open one: without a wait, so that a thread
+    /// that has others on their way never waits for one of them.
+    pub(crate) fn free(&self, node: &NodeInfo, class: Class, now: Instant) -> Option<Free<'_>> {
+        let pool = self.pool(node.id(), class)?;
+        Some(Free { pool, checked_out: pool.check_out_free(thread::number(), now)? })
+    }
+
+    /// [`send`](Self::send) over a connection that was found.
+    #[inline]
+    pub(crate) fn send_over<'a>(
+        &'a self,
+        node: &NodeInfo,
+        Free { pool, checked_out }: Free<'a>,
+        job: Job<'_>,
+    ) -> Result<Sent<'a>, ExchangeError> {
         let mut now = job.now;
-        let checked_out = pool.check_out(thread::number(), now, job.deadline, job.interrupt);
         let mut lease = match checked_out {
-            Ok(CheckedOut::Ready(lease)) => match Self::looked_at(lease, now) {
+            CheckedOut::Ready(lease) => match Self::looked_at(lease, now) {
                 Ok(lease) => lease,
                 Err(place) => self.open(node, place, job.deadline, &mut now)?,
             },
-            Ok(CheckedOut::Open(place)) => self.open(node, place, job.deadline, &mut now)?,
-            Err(Refused::Full(full)) => return Err(ExchangeError::Full(full)),
-            Err(Refused::Expired) => return Err(unsent(FailureKind::Expired)),
-            Err(Refused::Interrupted) => return Err(unsent(FailureKind::Interrupted)),
-            Err(Refused::Closed) if self.is_closed() => return Err(unsent(FailureKind::Closed)),
-            Err(Refused::Closed) => return Err(unsent(FailureKind::NodeGone)),
+            CheckedOut::Open(place) => self.open(node, place, job.deadline, &mut now)?,
         };
         let Job { request, deadline, reads, stamp, interrupt, .. } = job;
         if lease.waited && !stamp.is_none() {
@@ -394,6 +420,14 @@ impl NodePools {
 }
 
 impl Sent<'_> {
+    /// Others were waited for since the request was sent. If its time is over, what has come by now is still read.
+    pub(crate) fn wait_from(&mut self, now: Instant) {
+        /// The shortest wait there is.
+        const LAST_LOOK: Duration = Duration::from_millis(1);
+        let latest = self.deadline.and_then(|deadline| deadline.checked_sub(LAST_LOOK));
+        self.now = latest.map_or(now, |latest| now.min(latest)).max(self.now);
+    }
+
     /// Waits for an answer of one frame and gives its body to `decode`. The connection is left to a combiner afterwards,
     /// if there is one that takes it.
     fn receive_for<R>(

@@ -168,16 +168,8 @@ impl Pool {
         if self.is_closed() {
             return Err(Refused::Closed);
         }
-        if self.waiting.load(Ordering::Relaxed) == 0 {
-            if let Some(connection) = self.steal(thread, |c| now.duration_since(c.last_used) >= ABANDONED_AFTER) {
-                return Ok(CheckedOut::Ready(self.lease(connection, thread)));
-            }
-            if self.take_place() {
-                return Ok(CheckedOut::Open(self.place(thread)));
-            }
-            if let Some(connection) = self.steal(thread, |_| true) {
-                return Ok(CheckedOut::Ready(self.lease(connection, thread)));
-            }
+        if let Some(free) = self.find_free(thread, now) {
+            return Ok(free);
         }
         let waiter = {
             let mut line = self.line.lock();
@@ -213,6 +205,32 @@ impl Pool {
                 Err(Refused::Expired)
             }
         }
+    }
+
+    /// [`check_out`](Self::check_out) without a wait.
+    pub(super) fn check_out_free(&self, thread: usize, now: Instant) -> Option<CheckedOut<'_>> {
+        if self.is_closed() || self.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let own = self.shard(thread).0.lock().idle.pop();
+        match own {
+            Some(connection) => Some(CheckedOut::Ready(self.lease(connection, thread))),
+            None => self.find_free(thread, now),
+        }
+    }
+
+    /// What is free beyond the thread's own connections, unless others stand in line.
+    fn find_free(&self, thread: usize, now: Instant) -> Option<CheckedOut<'_>> {
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        if let Some(connection) = self.steal(thread, |c| now.duration_since(c.last_used) >= ABANDONED_AFTER) {
+            return Some(CheckedOut::Ready(self.lease(connection, thread)));
+        }
+        if self.take_place() {
+            return Some(CheckedOut::Open(self.place(thread)));
+        }
+        self.steal(thread, |_| true).map(|connection| CheckedOut::Ready(self.lease(connection, thread)))
     }
 
     /// Waits for a grant until the deadline, or until the caller is interrupted: says whether that was it.
