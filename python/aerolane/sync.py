@@ -18,6 +18,7 @@ from aerolane._aerolane import SyncSession as Session
 from aerolane._aerolane import SyncTransactionalSession as TransactionalSession
 from aerolane._aerolane import SyncUdfBuilder as UdfBuilder
 from aerolane._aerolane import SyncUdfFunctionBuilder as UdfFunctionBuilder
+from aerolane._aerolane import SyncWriter as Writer
 from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "UdfBuilder",
     "UdfFunctionBuilder",
     "WriteSegmentBuilder",
+    "Writer",
 ]

@@ -44,6 +44,7 @@ pub mod metrics;
 mod names;
 pub mod operations;
 pub mod topology;
+pub mod writer;
 
 pub use aerolane_wire::message::query_where;
 #[cfg(feature = "tls")]
@@ -74,6 +75,8 @@ pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,
 };
+
+pub use writer::{Outcome, SyncWriter, Writer, WriterOptions};
 
 /// The errors, under the name of aerospike-core's module.
 pub mod errors {

@@ -3,7 +3,7 @@
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, final, overload
+from typing import Any, Self, Unpack, final, overload
 
 from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
@@ -40,6 +40,7 @@ from ._step_policies import (
 )
 from ._txn import AbortStatus, CommitStatus, Txn
 from ._values import Key, Record
+from ._writer import SyncWriter, Writer, _Settings
 
 @final
 class Version:
@@ -124,6 +125,10 @@ class NativeClient:
     def disable_metrics(self) -> None: ...
     def metrics_enabled(self) -> bool: ...
     def metrics(self) -> ClusterMetrics: ...
+    def writer(self, **settings: Unpack[_Settings]) -> Writer:
+        """A writer of many records, with the outcome of each one known, for asyncio."""
+    def writer_blocking(self, **settings: Unpack[_Settings]) -> SyncWriter:
+        """A writer of many records, with the outcome of each one known, for code without asyncio."""
     def close(self) -> Coroutine[Any, Any, None]: ...
     def close_blocking(self) -> None: ...
     def exists_legacy(
