@@ -70,7 +70,7 @@ async fn each_method_does_what_the_clients_does() {
     let key = target.key("all");
     let expiring = WritePolicy { expiration: Expiration::Seconds(1000), ..WritePolicy::default() };
     let put = writer.put(&expiring, &key, &[as_bin!("n", 1), as_bin!("s", "a")]).await.unwrap();
-    let added = [operations::add(&as_bin!("n", 5)), operations::get_bin("n")];
+    let added = [operations::add(&as_bin!("n", 5)), operations::get_bin("s")];
     let operated = writer.operate(&plain, &key, &added).await.unwrap();
     let touched = writer.touch(&plain, &key).await.unwrap();
     let missing = writer.touch(&plain, &target.key("missing")).await.unwrap();
@@ -79,7 +79,7 @@ async fn each_method_does_what_the_clients_does() {
     assert_eq!(put.await.unwrap().generation(), 1);
     let operated = operated.await.unwrap();
     assert_eq!(operated.generation(), 2);
-    assert_eq!(operated.record().unwrap().bins.get("n"), Some(&Value::Int(6)), "{:?}", operated.record());
+    assert_eq!(operated.record().unwrap().bins.get("s"), Some(&Value::from("a")), "{:?}", operated.record());
     assert_eq!(touched.await.unwrap().generation(), 3);
     assert!(missing.await.unwrap_err().is_not_found());
     assert!(deleted.await.unwrap().existed());

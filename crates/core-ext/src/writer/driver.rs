@@ -161,9 +161,10 @@ impl<K: WriterKey> Inner<K> {
         self: &Arc<Self>,
         change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
     ) -> (R, Option<u16>) {
-        let now = clock::now();
         let map = self.shared.cluster.snapshot();
         let mut state = self.state.lock();
+        // Behind the lock: the core's clock does not go back.
+        let now = clock::now();
         let result = change(&mut state, now, &map);
         let mut after = state.after(now);
         drop(state);
@@ -376,9 +377,9 @@ impl<K: WriterKey> Inner<K> {
 
     /// Ends all that is outstanding.
     fn give_up(self: &Arc<Self>, error: impl Fn(bool) -> Error) -> Vec<Outcome<K>> {
-        let now = clock::now();
         let map = self.shared.cluster.snapshot();
         let mut state = self.state.lock();
+        let now = clock::now();
         state.core.give_up(error, now, &**map);
         let after = state.after(now);
         drop(state);
@@ -558,6 +559,8 @@ async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
 
 /// Wakes the core at the moments that it asks for. Does not keep the writer alive.
 async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
+    /// The shortest sleep.
+    const SHORTEST: Duration = Duration::from_micros(100);
     let mut next = None;
     loop {
         match next {
@@ -572,10 +575,14 @@ async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
         let Some(inner) = guard.0.upgrade() else { return };
         inner.act(|state, now, map| {
             state.core.tick(now, map);
-            // From here on it is asked anew.
-            state.timer_at = None;
+            // Nobody is to wake the timer before it has asked anew.
+            state.timer_at = Some(now);
         });
-        next = inner.state.lock().timer_at;
+        let mut state = inner.state.lock();
+        let now = clock::now();
+        // Not at once: what is due now is done in a later turn of the control thread.
+        next = state.core.next_wake(now).map(|at| at.max(now + SHORTEST));
+        state.timer_at = next;
     }
 }
 
