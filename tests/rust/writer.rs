@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use aerolane::writer::{Delivery, RecordKey};
 use aerolane::{
-    Bins, Client, ErrorKind, Expiration, GenerationPolicy, Outcome, ReadPolicy, SyncClient, Value, WritePolicy,
-    WriterOptions, as_bin, operations,
+    AdminPolicy, Bins, Client, ErrorKind, Expiration, GenerationPolicy, Outcome, ReadPolicy, SyncClient, Value,
+    WritePolicy, WriterOptions, as_bin, operations,
 };
 use common::{Patient, Target, policy};
 
@@ -105,7 +105,7 @@ async fn functions_are_applied() {
     let client = client(&target).await;
     let source = b"function doubled(rec, n) rec['n'] = n * 2; aerospike:update(rec); return n * 2 end";
     let registered =
-        client.register_udf(&Default::default(), source, "writer_doubled.lua", aerolane::UdfLang::Lua).await;
+        client.register_udf(&AdminPolicy::default(), source, "writer_doubled.lua", aerolane::UdfLang::Lua).await;
     if let Err(error) = &registered
         && target.lacks(error)
     {
@@ -172,7 +172,7 @@ async fn writes_of_a_key_take_effect_in_order() {
     }
     writer.flush().await;
     assert!(outcomes.iter().all(|outcome| outcome.delivery().is_some_and(Delivery::is_ok)));
-    let whole: String = (0..300).map(|round| format!("{round},")).collect();
+    let whole = (0..300).map(|round| format!("{round},")).collect::<Vec<_>>().concat();
     for id in 0..10 {
         let record = client.get(&ReadPolicy::patient(), &target.key(id), Bins::All).await.unwrap();
         assert_eq!(record.bins["n"], Value::Int(299));

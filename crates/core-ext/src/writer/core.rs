@@ -368,7 +368,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         self.budget.succeeded(taken);
         let queue = &mut self.nodes[usize::from(node)];
         queue.in_flight -= 1;
-        if queue.pace.answered(taken, throttled, now).is_some() {
+        if queue.pace.answered(taken, throttled, now) {
             queue.pace.apply(&mut queue.limiter.records, now);
         }
         self.pay(now, router);
@@ -591,12 +591,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
             let in_doubt = record.in_doubt;
             error.force_in_doubt(in_doubt).with_attempts(tries.made()).with_elapsed(took)
         });
-        match &result {
-            Ok(_) => self.counts.ok += 1,
-            Err(_) => {
-                self.counts.failed += 1;
-                self.counts.in_doubt += u64::from(record.in_doubt);
-            }
+        if result.is_ok() {
+            self.counts.ok += 1;
+        } else {
+            self.counts.failed += 1;
+            self.counts.in_doubt += u64::from(record.in_doubt);
         }
         if record.stage == Stage::Queued {
             let queue = &mut self.nodes[usize::from(record.node)];

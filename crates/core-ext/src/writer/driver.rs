@@ -396,9 +396,12 @@ impl<K: WriterKey> Inner<K> {
         self.bytes.close();
         self.state.lock().closed = true;
         let closed = self.shared.cluster.is_closed();
-        self.give_up(|_| match closed {
-            true => Error::client_closed(),
-            false => Error::writer_closed("the runtime on which the writer was made has ended"),
+        self.give_up(|_| {
+            if closed {
+                Error::client_closed()
+            } else {
+                Error::writer_closed("the runtime on which the writer was made has ended")
+            }
         });
     }
 

@@ -141,8 +141,8 @@ impl Pace {
         self.throttled
     }
 
-    /// Takes in what the node answered: so many records taken, so many throttled. The new limit, if it changed.
-    pub(super) fn answered(&mut self, taken: usize, throttled: usize, now: Instant) -> Option<Option<f64>> {
+    /// Takes in what the node answered: so many records taken, so many throttled. Whether the limit has changed.
+    pub(super) fn answered(&mut self, taken: usize, throttled: usize, now: Instant) -> bool {
         let before = self.limit;
         self.taken += taken as u64;
         let passed = now.saturating_duration_since(self.round);
@@ -160,7 +160,7 @@ impl Pace {
         } else {
             self.raise(now);
         }
-        (before != self.limit).then_some(self.limit)
+        before != self.limit
     }
 
     fn cut(&mut self, share: f64, now: Instant) {
@@ -229,7 +229,7 @@ mod tests {
         let mut now = start;
         for _ in 0..20 {
             now += Duration::from_millis(50);
-            assert_eq!(pace.answered(500, 0, now), None);
+            assert!(!pace.answered(500, 0, now));
         }
         assert_eq!(pace.limit(), None);
         pace.answered(0, 5, now);

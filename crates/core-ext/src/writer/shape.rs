@@ -26,7 +26,6 @@ pub fn write(batch: &BatchPolicy, policy: &WritePolicy, info1: u8, ops: RawOps) 
         send_key: policy.send_key,
         durable_delete: policy.durable_delete,
         on_locking_only: policy.on_locking_only,
-        ..BatchWritePolicy::default()
     };
     Ok(RawShape::write(batch, &row, info1, ops)?.answering_once())
 }
@@ -54,7 +53,6 @@ pub fn delete(batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
         commit_level: policy.commit_level,
         durable_delete: policy.durable_delete,
         send_key: policy.send_key,
-        ..BatchDeletePolicy::default()
     };
     RawShape::delete(batch, &row)
 }
@@ -72,7 +70,6 @@ pub fn udf(batch: &BatchPolicy, policy: &WritePolicy, function: (&str, &str), ar
         send_key: policy.send_key,
         expiration: policy.expiration,
         on_locking_only: policy.on_locking_only,
-        ..BatchUdfPolicy::default()
     };
     RawShape::udf(batch, &row, function, arguments)
 }

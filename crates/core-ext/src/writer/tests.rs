@@ -69,6 +69,9 @@ impl Router for Map {
 /// How a node answers a record (its number, how often it was tried).
 type Answer = Box<dyn FnMut(u16, usize, u32) -> Result<Written, Error>>;
 
+/// A request in flight: when it is answered, its node and rows.
+type Flying = (Instant, u16, Vec<Sent<Name, What>>);
+
 struct World {
     core: Core<Name, What>,
     map: Map,
@@ -76,8 +79,8 @@ struct World {
     now: Instant,
     latency: Duration,
     answer: Answer,
-    /// Requests in flight: when they are answered, their node and rows.
-    flying: Vec<(Instant, u16, Vec<Sent<Name, What>>)>,
+    /// Requests in flight.
+    flying: Vec<Flying>,
     /// Sizes of requests, with their nodes and moments.
     requests: Vec<(Duration, u16, usize)>,
     tries: HashMap<usize, u32>,
@@ -182,6 +185,7 @@ impl World {
     }
 }
 
+#[allow(clippy::unnecessary_wraps)] // an answer, as the others
 fn ok() -> Result<Written, Error> {
     Ok(Written::with_generation(1))
 }

@@ -108,12 +108,12 @@ impl WriteAttempt {
 /// drops it: the record is written in any case. What it tells beside that is `None` or empty until `done()`.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Outcome {
-    outcome: RawOutcome<Arc<RowKey>>,
+    outcome: RawOutcome<RowKey>,
     core: Arc<ClientCore>,
 }
 
 impl Outcome {
-    pub(super) fn new(outcome: RawOutcome<Arc<RowKey>>, core: &Arc<ClientCore>) -> Self {
+    pub(super) fn new(outcome: RawOutcome<RowKey>, core: &Arc<ClientCore>) -> Self {
         Self { outcome, core: Arc::clone(core) }
     }
 
@@ -186,13 +186,13 @@ impl Outcome {
             if deadline.is_some_and(|deadline| deadline <= now) {
                 return Err(PyTimeoutError::new_err("the record has no outcome yet"));
             }
-            py.detach(|| match (deadline, signals) {
-                (None, false) => drop(self.outcome.wait()),
-                (Some(deadline), false) => drop(self.outcome.wait_until(deadline)),
-                (deadline, true) => {
-                    let look = now + LOOK_EVERY;
-                    drop(self.outcome.wait_until(deadline.map_or(look, |deadline| deadline.min(look))));
-                }
+            let look = signals.then(|| now + LOOK_EVERY);
+            let until = [deadline, look].into_iter().flatten().min();
+            py.detach(|| {
+                let _ = match until {
+                    Some(until) => self.outcome.wait_until(until),
+                    None => Some(self.outcome.wait()),
+                };
             });
             if signals {
                 py.check_signals()?;

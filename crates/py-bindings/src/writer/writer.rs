@@ -27,7 +27,7 @@ use crate::query::statement::function;
 use crate::{errors, host};
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
-type Handed = aerolane::Outcome<Arc<RowKey>>;
+type Handed = aerolane::Outcome<RowKey>;
 
 /// Where the policies of records come from that have none of their own.
 enum Policies {
@@ -39,7 +39,7 @@ enum Policies {
 
 /// What both writers are made of.
 struct Common {
-    raw: RawWriter<Arc<RowKey>>,
+    raw: RawWriter<RowKey>,
     core: Arc<ClientCore>,
     policies: Policies,
     /// Nobody looks at outcomes.
@@ -131,14 +131,10 @@ impl Common {
     }
 
     /// Hands a record over if there is room.
-    fn try_hand_over(
-        &self,
-        key: &Bound<'_, Key>,
-        shape: RawShape,
-    ) -> PyResult<Result<Py<PyAny>, (Arc<RowKey>, RawShape)>> {
+    fn try_hand_over(&self, key: &Bound<'_, Key>, shape: RawShape) -> PyResult<Result<Py<PyAny>, (RowKey, RawShape)>> {
         let py = key.py();
         self.core.check(py)?;
-        let row = Arc::new(RowKey { key: key.clone().unbind(), operate: true });
+        let row = RowKey { key: key.clone().unbind(), operate: true };
         match self.raw.try_hand_over(row, shape).map_err(|error| errors::to_py(py, &error))? {
             Ok(outcome) => self.made(py, outcome).map(Ok),
             Err(record) => Ok(Err(record)),
@@ -189,7 +185,10 @@ impl Common {
     fn repr(&self, name: &str) -> String {
         let progress = self.raw.progress();
         let state = if self.raw.is_closed() { "closed" } else { "open" };
-        format!("<{name} {state}: {} ok, {} failed, {} outstanding>", progress.ok, progress.failed, progress.outstanding)
+        format!(
+            "<{name} {state}: {} ok, {} failed, {} outstanding>",
+            progress.ok, progress.failed, progress.outstanding
+        )
     }
 }
 
