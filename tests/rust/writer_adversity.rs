@@ -259,9 +259,10 @@ async fn a_close_says_what_did_not_go() {
     for outcome in &outcomes {
         let error = outcome.delivered().await.error().unwrap();
         assert!(matches!(error.kind(), ErrorKind::WriterClosed), "{error}");
-        match error.in_doubt() {
-            true => in_doubt += 1,
-            false => unsent += 1,
+        if error.in_doubt() {
+            in_doubt += 1;
+        } else {
+            unsent += 1;
         }
     }
     assert!(in_doubt >= 1 && unsent >= 1, "{in_doubt} in doubt, {unsent} not sent");
