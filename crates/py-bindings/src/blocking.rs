@@ -1,9 +1,10 @@
 //! The sync side: the calling thread does the I/O, with the GIL released.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use aerolane::client::{RawClient, with_buffers};
+use aerolane::client::{BUFFERS_KEEP, RawClient, with_buffers};
 use pyo3::prelude::*;
 
 use crate::call::Call;
@@ -39,7 +40,7 @@ fn exchange(
     if !gets_signals(py)? {
         let taken = py.detach(|| client.call_blocking(policy, raw, request, take));
         return match taken {
-            Ok(()) => call.result(py, answer),
+            Ok(()) => call.result(py, taken_out(answer)),
             Err(error) => call.failed(py, &error),
         };
     }
@@ -47,9 +48,14 @@ fn exchange(
     let taken = py.detach(|| client.call_interruptible(policy, raw, request, &|| signals.raised(), take));
     match (taken, signals.take()) {
         (_, Some(raised)) => Err(raised),
-        (Ok(()), None) => call.result(py, answer),
+        (Ok(()), None) => call.result(py, taken_out(answer)),
         (Err(error), None) => call.failed(py, &error),
     }
+}
+
+/// An answer of this thread. One whose memory would be given back goes with it.
+fn taken_out(answer: &mut Vec<u8>) -> Cow<'_, [u8]> {
+    if answer.len() > BUFFERS_KEEP { Cow::Owned(std::mem::take(answer)) } else { Cow::Borrowed(answer) }
 }
 
 /// What a signal handler of Python has raised.

@@ -1,6 +1,8 @@
 //! A call as the async and the sync side carry it out alike: its policy, its key, its request, and what its answer
 //! becomes.
 
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use aerolane::Error;
@@ -71,10 +73,28 @@ impl OwnedCall {
 /// What a call is part of, which makes something of its own out of the answer, and perhaps of a failure.
 pub(crate) trait Outcome: Send + Sync {
     /// The result of an answer that was accepted: the body of a message.
-    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: &[u8]) -> PyResult<Py<PyAny>>;
+    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>>;
 
     /// The result of a failure, or what it raises.
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>>;
+}
+
+/// An outcome that is the same for many calls, or a call's own.
+pub(crate) enum PartOf {
+    Alike(&'static dyn Outcome),
+    Own(Box<dyn Outcome>),
+}
+
+impl Deref for PartOf {
+    type Target = dyn Outcome;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Alike(outcome) => *outcome,
+            Self::Own(outcome) => &**outcome,
+        }
+    }
 }
 
 /// A call that has been encoded.
@@ -84,7 +104,7 @@ pub(crate) struct Call {
     pub(crate) writes: bool,
     pub(crate) becomes: Becomes,
     /// Goes before `becomes`.
-    pub(crate) outcome: Option<Box<dyn Outcome>>,
+    pub(crate) outcome: Option<PartOf>,
 }
 
 impl Call {
@@ -119,7 +139,7 @@ impl Call {
     }
 
     /// The result of an answer that was accepted: the body of a message.
-    pub(crate) fn result(&self, py: Python<'_>, body: &[u8]) -> PyResult<Py<PyAny>> {
+    pub(crate) fn result(&self, py: Python<'_>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
         /// Where the result code stands in a message.
         const RESULT_CODE: usize = 5;
         if let Some(outcome) = &self.outcome {
@@ -128,7 +148,7 @@ impl Call {
         Ok(match self.becomes {
             Becomes::Nothing => py.None(),
             Becomes::Exists => (body.get(RESULT_CODE) == Some(&0)).into_pyobject(py)?.to_owned().into_any().unbind(),
-            Becomes::Metadata => (self.key.clone_ref(py), metadata(py, body)?).into_pyobject(py)?.into_any().unbind(),
+            Becomes::Metadata => (self.key.clone_ref(py), metadata(py, &body)?).into_pyobject(py)?.into_any().unbind(),
             Becomes::Record | Becomes::Results => {
                 let operate = self.becomes == Becomes::Results;
                 Py::new(py, Record::new(self.key.clone_ref(py), body, operate)?)?.into_any()

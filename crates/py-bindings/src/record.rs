@@ -1,5 +1,6 @@
 //! Records, decoded when they are looked at.
 
+use std::borrow::Cow;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -93,12 +94,8 @@ impl Drop for Once {
 impl Record {
     /// From the body of an answer whose result code is good.
     #[inline]
-    pub(crate) fn new(key: Py<Key>, body: &[u8], operate: bool) -> PyResult<Self> {
-        Self::with(Some(key), body, operate)
-    }
-
-    fn with(key: Option<Py<Key>>, body: &[u8], operate: bool) -> PyResult<Self> {
-        Self::of(key, Body::concat([body]), operate)
+    pub(crate) fn new(key: Py<Key>, body: Cow<'_, [u8]>, operate: bool) -> PyResult<Self> {
+        Self::of(Some(key), body.into(), operate)
     }
 
     /// [`new`](Self::new), with the bytes as they are kept.
@@ -297,7 +294,7 @@ impl Record {
     #[staticmethod]
     #[pyo3(signature = (key, body, operate, bins, /))]
     fn _restore(key: Option<Py<Key>>, body: &[u8], operate: bool, bins: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
-        let record = Self::with(key, body, operate)?;
+        let record = Self::of(key, Cow::Borrowed(body).into(), operate)?;
         Message::decode(&record.body).map_err(|e| Python::attach(|py| errors::malformed(py, &e)))?;
         if let Some(bins) = bins {
             record.bins.set(bins.py(), bins.clone().into_any());

@@ -1,5 +1,6 @@
 //! Short byte strings without an allocation of their own.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ pub(crate) enum SmallBytes<const N: usize> {
     },
     /// Shared by clones.
     Heap(Arc<[u8]>),
+    /// The same, in the memory that they came in.
+    Whole(Arc<Vec<u8>>),
 }
 
 impl<const N: usize> SmallBytes<N> {
@@ -38,6 +41,16 @@ impl<const N: usize> SmallBytes<N> {
     }
 }
 
+impl<const N: usize> From<Cow<'_, [u8]>> for SmallBytes<N> {
+    #[inline]
+    fn from(bytes: Cow<'_, [u8]>) -> Self {
+        match bytes {
+            Cow::Owned(bytes) if bytes.len() > N => Self::Whole(Arc::new(bytes)),
+            bytes => Self::concat([&bytes]),
+        }
+    }
+}
+
 impl<const N: usize> Deref for SmallBytes<N> {
     type Target = [u8];
 
@@ -46,6 +59,7 @@ impl<const N: usize> Deref for SmallBytes<N> {
         match self {
             Self::Inline { len, bytes } => &bytes[..usize::from(*len)],
             Self::Heap(bytes) => bytes,
+            Self::Whole(bytes) => bytes,
         }
     }
 }

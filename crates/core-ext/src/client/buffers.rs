@@ -8,7 +8,8 @@ thread_local! {
     static BUFFERS: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// What a thread keeps of each of its buffers.
+/// What a thread keeps of each of its buffers, in bytes.
+pub const BUFFERS_KEEP: usize = KEEP;
 const KEEP: usize = 64 * 1024;
 
 /// Lends two empty buffers of the thread to `call`: one for a request, one for its answer. Their memory is used again by the

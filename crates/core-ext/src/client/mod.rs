@@ -26,7 +26,7 @@ pub use asynchronous::Client;
 pub(crate) use asynchronous::Shared;
 pub(crate) use batch::WrittenRows;
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
-pub use buffers::with_buffers;
+pub use buffers::{BUFFERS_KEEP, with_buffers};
 pub(crate) use execute::wait;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};

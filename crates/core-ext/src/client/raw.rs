@@ -8,6 +8,7 @@
 //!   [`RawClient::resume_on`]. So do batches ([`RawClient::batch_on`])
 //! * [`RawClient::resume`] from the start: on the control plane's runtime, for loops that cannot watch sockets
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use crate::driver::way::Way;
 use crate::dynamic::{self, Overlay};
 use crate::error::{Error, Result};
 use crate::lane::{Failure, Full};
-use crate::metrics::{Mark, Stamp};
+use crate::metrics::{Mark, Stamp, is_compressed};
 use crate::topology::{NodeId, NodeInfo, Route};
 
 /// What the client must know of a request about one record.
@@ -346,7 +347,8 @@ impl RawClient {
         })
     }
 
-    /// Gives the message in the answer to an attempt to `take`, unless it says that the request failed.
+    /// Gives the message in the answer to an attempt to `take`, unless it says that the request failed. What is owned stays so,
+    /// unless it is compressed.
     ///
     /// # Errors
     /// As [`RawCall::accept`].
@@ -354,11 +356,15 @@ impl RawClient {
         &self,
         call: RawCall<'_>,
         attempt: &RawAttempt,
-        answer: &[u8],
-        take: impl FnOnce(&[u8]) -> R,
+        answer: Cow<'_, [u8]>,
+        take: impl FnOnce(Cow<'_, [u8]>) -> R,
     ) -> Result<R> {
         let label = || known(&self.shared.cluster.snapshot(), attempt.node).map(|node| Arc::clone(node.label()));
-        call.accept_from(answer, label, take)
+        if matches!(answer, Cow::Borrowed(_)) || is_compressed(&answer) {
+            return call.accept_from(&answer, label, |body| take(Cow::Borrowed(body)));
+        }
+        call.accept_from(&answer, label, |_| ())?;
+        Ok(take(answer))
     }
 
     /// The error of an attempt whose request was not taken, because the pool is full and not to wait.

@@ -1,11 +1,13 @@
 //! One connection of a lane: out-buffer, FIFO of entries, in-buffer.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, info3, pass_message};
 use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, split_frame};
 use aerolane_wire::{WireError, WireResult};
 
+use super::large::Large;
 use super::sizing::Reading;
 use super::types::{Class, Failure, FailureKind, Lateness, Millis, NodeCounters, Sink, Ticket};
 use crate::command::compress::{inflate, is_compressed_request, is_refusal};
@@ -60,6 +62,8 @@ pub(super) struct Connection<T> {
     entries: VecDeque<Entry<T>>,
     /// Bytes of a frame that has not come whole yet.
     partial: Vec<u8>,
+    /// In their place, the body of one that is large.
+    large: Option<Large>,
     /// Whole frames of the answer to the first entry have come, and more are to come.
     begun: bool,
     /// Of an answer of several frames: the bytes of those that have come.
@@ -114,6 +118,7 @@ impl<T> Connection<T> {
             sent_total: 0,
             entries: VecDeque::new(),
             partial: Vec::new(),
+            large: None,
             begun: false,
             answer_bytes: 0,
             unpacked_bytes: 0,
@@ -204,7 +209,7 @@ impl<T> Connection<T> {
 
     /// Whether a part of the answer to the first entry has come.
     fn has_begun(&self) -> bool {
-        self.begun || !self.partial.is_empty()
+        self.begun || self.is_partial()
     }
 
     /// A read that brought answers is over: the next one that finds requests in flight shows how long they occupy the
@@ -243,16 +248,28 @@ impl<T> Connection<T> {
     ) -> WireResult<()> {
         account.counters.bytes_received += bytes.len() as u64;
         self.last_used = now;
+        let mut before = 0;
+        if let Some(large) = &mut self.large {
+            before = large.take(bytes);
+            let Some(large) = self.large.take_if(|large| large.is_whole()) else { return Ok(()) };
+            self.answer(Cow::Owned(large.into_body()), now, account, sink).map_err(|e| e.shifted(before))?;
+        }
+        let bytes = &bytes[before..];
         if self.partial.is_empty() {
-            let used = self.frames(bytes, now, account, sink)?;
-            self.partial.extend_from_slice(&bytes[used..]);
-            return self.check_asked_for(used);
+            let used = self.frames(bytes, now, account, sink).map_err(|e| e.shifted(before))?;
+            let rest = &bytes[used..];
+            self.large = self.large_at(rest);
+            if self.large.is_none() {
+                self.partial.extend_from_slice(rest);
+            }
+            return self.check_asked_for(before + used);
         }
         // The buffer is taken out for the walk, so that its frames can be borrowed while `self` changes.
         self.partial.extend_from_slice(bytes);
         let mut whole = std::mem::take(&mut self.partial);
         let used = self.frames(&whole, now, account, sink)?;
-        if used == whole.len() {
+        self.large = self.large_at(&whole[used..]);
+        if used == whole.len() || self.large.is_some() {
             whole.clear();
             whole.shrink_to(KEEP_CAPACITY);
         } else {
@@ -265,9 +282,19 @@ impl<T> Connection<T> {
         self.check_asked_for(used)
     }
 
+    /// The large answer that `rest`, which is no whole frame, begins with. Batches come in frames that are put together elsewhere.
+    fn large_at(&self, rest: &[u8]) -> Option<Large> {
+        if rest.is_empty() || self.class == Class::Batch { None } else { Large::begin(rest) }
+    }
+
+    /// Whether a part of a frame has come.
+    fn is_partial(&self) -> bool {
+        !self.partial.is_empty() || self.large.is_some()
+    }
+
     /// Nothing is kept of an answer that nobody asked for: it is not worth waiting for the rest of it.
     fn check_asked_for(&self, at: usize) -> WireResult<()> {
-        if !self.partial.is_empty() && self.entries.front().is_none_or(|e| e.start >= self.sent_total) {
+        if self.is_partial() && self.entries.front().is_none_or(|e| e.start >= self.sent_total) {
             return Err(WireError::invalid("the start of an answer that nobody asked for", at));
         }
         Ok(())
@@ -294,7 +321,7 @@ impl<T> Connection<T> {
                 FrameType::CompressedMessage => &bytes[used..used + size],
                 _ => frame.body,
             };
-            self.answer(body, now, account, sink).map_err(|e| e.shifted(used))?;
+            self.answer(Cow::Borrowed(body), now, account, sink).map_err(|e| e.shifted(used))?;
             used += size;
         }
         Ok(used)
@@ -302,7 +329,7 @@ impl<T> Connection<T> {
 
     fn answer(
         &mut self,
-        body: &[u8],
+        body: Cow<'_, [u8]>,
         now: Millis,
         Account { counters, meter, reading, max_answer }: &mut Account<'_>,
         sink: &mut impl Sink<T>,
@@ -315,10 +342,10 @@ impl<T> Connection<T> {
         }
         if self.class == Class::Batch {
             let mut inflated = Vec::new();
-            let (body, received) = if is_compressed(body) {
+            let (body, received) = if is_compressed(&body) {
                 (inflate(&body[PROTO_HEADER_SIZE..], &mut inflated)?, body.len())
             } else {
-                (body, PROTO_HEADER_SIZE + body.len())
+                (&*body, PROTO_HEADER_SIZE + body.len())
             };
             let end = match end_of_answer(body)? {
                 None if self.compressed && !self.begun && is_refusal(body) => Some(result_code(body)),
@@ -346,7 +373,7 @@ impl<T> Connection<T> {
         } else if body.len() < MESSAGE_HEADER_SIZE {
             return Err(WireError::truncated(MESSAGE_HEADER_SIZE - body.len(), body.len()));
         } else {
-            meter.answered(front.call.stamp, || Answered::of_frame(front.len, body));
+            meter.answered(front.call.stamp, || Answered::of_frame(front.len, &body));
         }
         self.proven = true;
         let Some(entry) = self.entries.pop_front() else { return Ok(()) };
@@ -357,7 +384,10 @@ impl<T> Connection<T> {
         if let Some(token) = entry.call.token {
             counters.answers += 1;
             if self.class != Class::Batch {
-                sink.answer(token, body);
+                match body {
+                    Cow::Borrowed(body) => sink.answer(token, body),
+                    Cow::Owned(body) => sink.answer_owned(token, body),
+                }
             }
         } else {
             counters.late_answers += 1;

@@ -18,6 +18,7 @@ mod adaptive;
 mod connection;
 mod group;
 mod kind;
+mod large;
 mod line;
 mod measure;
 mod sizing;

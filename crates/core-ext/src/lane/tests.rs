@@ -5,6 +5,7 @@ mod batches;
 mod closing;
 mod deadlines;
 mod garbage;
+mod large;
 mod lateness;
 mod line;
 mod loss;

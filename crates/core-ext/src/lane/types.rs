@@ -281,6 +281,11 @@ pub trait Sink<T> {
     /// The one answer of a [`Class::Single`] entry: a whole frame body (a message).
     fn answer(&mut self, token: T, body: &[u8]);
 
+    /// [`answer`](Self::answer), of a large one that stands in memory of its own.
+    fn answer_owned(&mut self, token: T, body: Vec<u8>) {
+        self.answer(token, &body);
+    }
+
     /// One of the frame bodies that answer a [`Class::Batch`] entry; `last` with the final one.
     fn part(&mut self, token: &mut T, body: &[u8], last: bool);
 

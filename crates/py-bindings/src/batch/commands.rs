@@ -283,7 +283,7 @@ pub(crate) fn headers(
 ) -> PyResult<impl Twin> {
     read_headers(keys, batch, row, |py: Python<'_>, rows: Rows| {
         let found = found(py, rows, |key, message| {
-            message.map(|message| Py::new(py, Record::new(key.key, message, false)?)).transpose()
+            message.map(|message| Py::new(py, Record::new(key.key, message.into(), false)?)).transpose()
         })?;
         Ok(PyList::new(py, found)?.into_any().unbind())
     })

@@ -1,10 +1,11 @@
 //! The rows of a batch that was carried out, each looked at when it is asked for.
 
 use aerolane::client::RawOutcomes;
+use pyo3::prelude::*;
 
 use super::execute::Part;
 use super::on_error::{Judge, Verdict};
-use super::result::{Outcome, Row};
+use super::result::{Outcome, RecordResult, Row};
 use crate::batch::rows::{RowKey, Rows};
 
 /// Results of a chain that was one batch.
@@ -23,8 +24,15 @@ impl Answers {
         Self { rows: rows.into_outcomes(), parts: parts.into_iter(), part: None, index: 0, judge }
     }
 
-    /// The next result that the caller sees; `hidden`: where those before go that he does not.
-    pub(super) fn next(&mut self, hidden: &mut Vec<Row>) -> Option<Row> {
+    /// How many rows have not been looked at.
+    pub(super) fn left(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The next result that the caller sees; `hidden`: where those before go that he does not. Runs no code of programs: the
+    /// class of results has nothing for the garbage collector.
+    #[inline]
+    pub(super) fn next(&mut self, py: Python<'_>, hidden: &mut Vec<Row>) -> Option<PyResult<Py<RecordResult>>> {
         loop {
             let part = loop {
                 match &mut self.part {
@@ -35,14 +43,18 @@ impl Answers {
             part.rows -= 1;
             let (verb, operate, index) = (part.verb, part.operate, self.index);
             self.index += 1;
-            let row = self.rows.next(|key, outcome| {
-                let outcome = Outcome::of(&outcome, verb, operate);
-                Row { key: Some(key.key), index, outcome }
+            let judge = &self.judge;
+            let made = self.rows.next(|key, outcome| {
+                let row = Row { key: Some(key.key), index, outcome: Outcome::of(&outcome, verb, operate) };
+                if judge.verdict(verb, &row.outcome) == Verdict::LeaveOut {
+                    hidden.push(row);
+                    return None;
+                }
+                Some(row.into_python(py))
             })?;
-            if self.judge.verdict(verb, &row.outcome) != Verdict::LeaveOut {
-                return Some(row);
+            if made.is_some() {
+                return made;
             }
-            hidden.push(row);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Carrying a chain out: one record → one request on the lane; several → one batch, or as many as it takes to keep the order of
 //! operations on a record that several of them are about; a data set → a query.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -32,13 +32,12 @@ use super::verb::Verb;
 use crate::batch::implicit::Implicit;
 use crate::batch::rows::{RowKey, Rows};
 use crate::batch::run::{Batches, Ran, is_answered};
-use crate::call::{self, Becomes, Call, PolicyRef};
+use crate::call::{self, Becomes, Call, PartOf, PolicyRef};
 use crate::command::Twin;
 use crate::command::single::Single;
 use crate::key::Key;
 use crate::query::statement::Function;
 use crate::query::{PartitionFilter, commands as query};
-use crate::record::Body;
 use crate::{errors, request, udf};
 
 /// What a terminal gives.
@@ -55,6 +54,8 @@ pub(super) enum Gives {
 }
 
 impl Gives {
+    const ALL: [Self; 4] = [Self::Stream, Self::Live, Self::First, Self::FirstOrRaise];
+
     const fn name(self) -> &'static str {
         match self {
             Self::Stream => "execute",
@@ -70,11 +71,10 @@ impl Gives {
         if matches!(self, Self::Stream | Self::Live) {
             return surface.stream(py, source);
         }
-        match source.take(&mut Vec::new()) {
+        match source.take(py, &mut Vec::new()).transpose()? {
             None if self == Self::First => Ok(py.None()),
             None => Err(empty(py)),
-            Some(row) => {
-                let result = row.into_python(py)?;
+            Some(result) => {
                 if self == Self::FirstOrRaise {
                     result.get().check(py)?;
                 }
@@ -105,8 +105,8 @@ pub(super) fn execute<S: Borrow<Shared>>(
         chain.check_whole(py)?;
         let context = &*shared.context;
         let core = &context.core;
-        core.check_open(py)?;
         if !chain.cut_keys() {
+            core.check_open(py)?;
             drop(chain);
             return surface.ready(py, gives.make(py, surface, Source::One(None))?);
         }
@@ -123,6 +123,7 @@ pub(super) fn execute<S: Borrow<Shared>>(
             drop(chain);
             return surface.carry_out(py, core, single);
         }
+        core.check_open(py)?;
         let mut taken = chain.take();
         drop(chain);
         if let Target::DataSet(query) = &taken.target {
@@ -141,20 +142,62 @@ pub(super) fn execute<S: Borrow<Shared>>(
 }
 
 /// What comes of a call about one record.
+#[derive(Debug, Clone, Copy)]
 struct One {
     verb: Verb,
     /// Whether its record is one of results; `None`: it has no record.
     operate: Option<bool>,
-    judge: Judge,
     surface: Surface,
     gives: Gives,
 }
 
+/// All that there are: a call refers to one of them.
+static ALL: [One; One::COUNT] = {
+    let mut all = [One::at(0); One::COUNT];
+    let mut place = 0;
+    while place < One::COUNT {
+        all[place] = One::at(place);
+        assert!(all[place].place() == place);
+        place += 1;
+    }
+    all
+};
+
+impl One {
+    const COUNT: usize = Verb::ALL.len() * 3 * 2 * Gives::ALL.len();
+
+    const fn at(place: usize) -> Self {
+        const GIVES: usize = Gives::ALL.len();
+        Self {
+            verb: Verb::ALL[place / GIVES / 2 / 3],
+            operate: [None, Some(false), Some(true)][place / GIVES / 2 % 3],
+            surface: [Surface::Async, Surface::Sync][place / GIVES % 2],
+            gives: Gives::ALL[place % GIVES],
+        }
+    }
+
+    /// Its place among all.
+    const fn place(self) -> usize {
+        let operate = match self.operate {
+            None => 0,
+            Some(false) => 1,
+            Some(true) => 2,
+        };
+        ((self.verb as usize * 3 + operate) * 2 + self.surface as usize) * Gives::ALL.len() + self.gives as usize
+    }
+
+    fn failed(self, py: Python<'_>, judge: &Judge, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
+        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome: Outcome::Failed(error.clone()) };
+        let admitted = judge.admit(py, self.verb, row)?;
+        self.gives.make(py, self.surface, Source::One(admitted))
+    }
+}
+
 impl call::Outcome for One {
-    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: &[u8]) -> PyResult<Py<PyAny>> {
+    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
         let outcome = match self.operate {
             None => Outcome::Done,
-            Some(operate) => Outcome::Answered { body: Body::concat([body]), operate },
+            Some(operate) => Outcome::Answered { body: body.into(), operate },
         };
         // Only a failure is not for everybody to see.
         let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome };
@@ -162,9 +205,23 @@ impl call::Outcome for One {
     }
 
     fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
-        let row = Row { key: Some(key.clone_ref(py)), index: 0, outcome: Outcome::Failed(error.clone()) };
-        let admitted = self.judge.admit(py, self.verb, row)?;
-        self.gives.make(py, self.surface, Source::One(admitted))
+        (*self).failed(py, &Judge::of_one(self.gives == Gives::Live), key, error)
+    }
+}
+
+/// The same where something was said of who hears of failures.
+struct Judged {
+    one: One,
+    judge: Judge,
+}
+
+impl call::Outcome for Judged {
+    fn answered(&self, py: Python<'_>, key: &Py<Key>, body: Cow<'_, [u8]>) -> PyResult<Py<PyAny>> {
+        self.one.answered(py, key, body)
+    }
+
+    fn failed(&self, py: Python<'_>, key: &Py<Key>, error: &Error) -> PyResult<Py<PyAny>> {
+        self.one.failed(py, &self.judge, key, error)
     }
 }
 
@@ -275,8 +332,13 @@ fn single(
     };
     let Segment { keys, ops, projection, .. } = segment;
     let key = keys.into_first();
-    let outcome = One { verb, operate, judge, surface, gives };
-    let call = Call { key, policy, writes: verb.writes(), becomes, outcome: Some(Box::new(outcome)) };
+    let one = One { verb, operate, surface, gives };
+    let outcome = Some(if judge.is_plain() {
+        PartOf::Alike(&ALL[one.place()])
+    } else {
+        PartOf::Own(Box::new(Judged { one, judge }))
+    });
+    let call = Call { key, policy, writes: verb.writes(), becomes, outcome };
     let timeout = call.policy.server_timeout_ms();
     let encode = move |Call { key, policy, .. }: &Call, out: &mut Vec<u8>| match policy {
         PolicyRef::Read(policy) => {

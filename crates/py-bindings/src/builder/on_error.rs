@@ -94,6 +94,16 @@ pub(super) enum Verdict {
 }
 
 impl Judge {
+    /// That of a call about one record of which nothing was said.
+    pub(super) const fn of_one(each: bool) -> Self {
+        Self { on_error: OnError::Raise, fail_on_filtered_out: false, include_missing_keys: false, one: true, each }
+    }
+
+    /// Whether it is [`of_one`](Self::of_one).
+    pub(super) const fn is_plain(&self) -> bool {
+        matches!(self.on_error, OnError::Raise) && self.one && !self.fail_on_filtered_out && !self.include_missing_keys
+    }
+
     /// What is done with a result.
     pub(super) fn verdict(&self, verb: Verb, outcome: &Outcome) -> Verdict {
         let Outcome::Failed(error) = outcome else { return Verdict::Give };

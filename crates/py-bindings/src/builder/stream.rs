@@ -38,12 +38,13 @@ pub(super) enum Source {
 
 impl Source {
     /// The next one that is there; `hidden`: where those before go that the caller does not see, to be dropped without a lock.
+    /// Runs no code of programs.
     #[inline]
-    pub(super) fn take(&mut self, hidden: &mut Vec<Row>) -> Option<Row> {
+    pub(super) fn take(&mut self, py: Python<'_>, hidden: &mut Vec<Row>) -> Option<PyResult<Py<RecordResult>>> {
         match self {
-            Self::One(row) => row.take(),
-            Self::Rows(rows) => rows.next(),
-            Self::Batch(answers) => answers.next(hidden),
+            Self::One(row) => row.take().map(|row| row.into_python(py)),
+            Self::Rows(rows) => rows.next().map(|row| row.into_python(py)),
+            Self::Batch(answers) => answers.next(py, hidden),
             Self::Records(_) | Self::Live(_) => None,
         }
     }
@@ -101,7 +102,7 @@ pub(super) struct Results(Mutex<State>);
 
 /// What comes next.
 enum Next {
-    Row(Option<Row>),
+    Result(Option<Py<RecordResult>>),
     /// What this query gives.
     Of(Py<Recordset>),
     /// What comes of these rows.
@@ -126,28 +127,29 @@ impl Results {
         Err(errors::to_py(py, &aerolane::Error::client_error(text)))
     }
 
-    fn next(&self, py: Python<'_>) -> Next {
+    #[inline]
+    fn next(&self, py: Python<'_>) -> PyResult<Next> {
         let mut hidden = Vec::new();
         let mut state = self.0.lock_py_attached(py);
         if state.phase == Phase::Closed {
-            return Next::Row(None);
+            return Ok(Next::Result(None));
         }
         if let Source::Records(chunks) = &state.source {
             let records =
                 chunks.records.as_ref().filter(|_| chunks.left != Some(0)).map(|records| records.clone_ref(py));
-            return match records {
+            return Ok(match records {
                 Some(records) => Next::Of(records),
-                None => Next::Row(None),
-            };
+                None => Next::Result(None),
+            });
         }
         if let Source::Live(rows) = &state.source {
-            return Next::Live(Arc::clone(rows));
+            return Ok(Next::Live(Arc::clone(rows)));
         }
-        let row = state.source.take(&mut hidden);
-        if row.is_none() {
+        let result = state.source.take(py, &mut hidden);
+        if result.is_none() {
             state.phase = Phase::Read;
         }
-        Next::Row(row)
+        Ok(Next::Result(result.transpose()?))
     }
 
     /// A record has come of the query, or its end.
@@ -166,8 +168,9 @@ impl Results {
 
     /// The next result, for the calling thread to wait for.
     fn next_blocking(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
-        let row = match self.next(py) {
-            Next::Row(row) => row,
+        let row = match self.next(py)? {
+            Next::Result(Some(result)) => return Ok(Some(result)),
+            Next::Result(None) => None,
             Next::Of(records) => {
                 let record = records.get().next_blocking(py)?;
                 self.came(py, record.is_some());
@@ -183,9 +186,25 @@ impl Results {
 
     /// All that is left, for the calling thread to wait for.
     fn rest_blocking(&self, py: Python<'_>) -> PyResult<Vec<Py<RecordResult>>> {
-        let mut all = Vec::new();
+        let mut all = self.rest_of_batch(py)?;
         while let Some(result) = self.next_blocking(py)? {
             all.push(result);
+        }
+        Ok(all)
+    }
+
+    /// What is left of the rows of a batch, taken out as a whole.
+    fn rest_of_batch(&self, py: Python<'_>) -> PyResult<Vec<Py<RecordResult>>> {
+        let mut state = self.0.lock_py_attached(py);
+        if !matches!(state.source, Source::Batch(_)) {
+            return Ok(Vec::new());
+        }
+        let source = std::mem::replace(&mut state.source, Source::One(None));
+        drop(state);
+        let Source::Batch(mut answers) = source else { return Ok(Vec::new()) };
+        let (mut all, mut hidden) = (Vec::with_capacity(answers.left()), Vec::new());
+        while let Some(result) = answers.next(py, &mut hidden) {
+            all.push(result?);
         }
         Ok(all)
     }
@@ -250,12 +269,11 @@ fn truth(py: Python<'_>, truth: bool) -> PyResult<Py<PyAny>> {
 }
 
 /// What is made of the next result.
-fn popped(py: Python<'_>, row: Option<Row>, or_raise: bool) -> PyResult<Py<PyAny>> {
-    match row {
+fn popped(py: Python<'_>, result: Option<Py<RecordResult>>, or_raise: bool) -> PyResult<Py<PyAny>> {
+    match result {
         None if or_raise => Err(empty(py)),
         None => Ok(py.None()),
-        Some(row) => {
-            let result = row.into_python(py)?;
+        Some(result) => {
             if or_raise {
                 result.get().check(py)?;
             }
@@ -304,19 +322,19 @@ impl RecordStream {
     fn next_as(
         slf: &Bound<'_, Self>,
         ready: host::Ready,
-        made: impl FnOnce(Python<'_>, Option<Row>) -> PyResult<Py<PyAny>> + Send + 'static,
+        made: impl FnOnce(Python<'_>, Option<Py<RecordResult>>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
         let py = slf.py();
-        let row = match slf.get().0.next(py) {
+        let result = match slf.get().0.next(py)? {
             Next::Of(records) => {
                 let stream = slf.clone().unbind();
                 return Recordset::next_as(records.bind(py), ready, move |py, record: Option<Py<Record>>| {
                     stream.get().0.came(py, record.is_some());
-                    made(py, record.map(|record| Row::of_query(py, record)))
+                    made(py, record.map(|record| Row::of_query(py, record).into_python(py)).transpose()?)
                 });
             }
             Next::Live(rows) => match rows.take(py)? {
-                Poll::Ready(row) => row,
+                Poll::Ready(row) => row.map(|row| row.into_python(py)).transpose()?,
                 Poll::Pending => {
                     let stream = slf.clone().unbind();
                     return rows.gather(py, false, move |py, mut rows| {
@@ -324,16 +342,16 @@ impl RecordStream {
                         if row.is_none() {
                             stream.get().0.came(py, false);
                         }
-                        made(py, row)
+                        made(py, row.map(|row| row.into_python(py)).transpose()?)
                     });
                 }
             },
-            Next::Row(row) => row,
+            Next::Result(result) => result,
         };
-        if row.is_none() {
+        if result.is_none() {
             slf.get().0.came(py, false);
         }
-        ready(py, made(py, row)?)
+        ready(py, made(py, result)?)
     }
 
     /// The operation of what `made` makes of all results that are left.
@@ -342,11 +360,11 @@ impl RecordStream {
         made: impl FnOnce(Python<'_>, Vec<Py<RecordResult>>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> PyResult<Py<PyAny>> {
         let (py, this) = (slf.py(), &slf.get().0);
-        let mut all = Vec::new();
+        let mut all = this.rest_of_batch(py)?;
         loop {
-            match this.next(py) {
-                Next::Row(Some(row)) => all.push(row.into_python(py)?),
-                Next::Row(None) => {
+            match this.next(py)? {
+                Next::Result(Some(result)) => all.push(result),
+                Next::Result(None) => {
                     this.came(py, false);
                     return host::ready(py, made(py, all)?);
                 }
@@ -395,8 +413,8 @@ impl RecordStream {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Self::next_as(slf, host::item, |py, row| match row {
-            Some(row) => Ok(row.into_python(py)?.into_any()),
+        Self::next_as(slf, host::item, |_, result| match result {
+            Some(result) => Ok(result.into_any()),
             None => Err(PyStopAsyncIteration::new_err(())),
         })
         .or_else(|error| host::failed(slf.py(), error))
@@ -410,12 +428,14 @@ impl RecordStream {
 
     /// The next result; `None` at the end. The stream stays open. Awaitable.
     fn pop(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        host::at_await(slf.py(), "pop", || Self::next_as(slf, host::ready, |py, row| popped(py, row, false)))
+        host::at_await(slf.py(), "pop", || Self::next_as(slf, host::ready, |py, result| popped(py, result, false)))
     }
 
     /// The next result, which there must be and which must be no failure. The stream stays open. Awaitable.
     fn pop_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        host::at_await(slf.py(), "pop_or_raise", || Self::next_as(slf, host::ready, |py, row| popped(py, row, true)))
+        host::at_await(slf.py(), "pop_or_raise", || {
+            Self::next_as(slf, host::ready, |py, result| popped(py, result, true))
+        })
     }
 
     /// The first result, `None` if there is none; closes the stream. Awaitable.
@@ -424,9 +444,9 @@ impl RecordStream {
         host::at_await(py, "first", || {
             slf.get().0.check(py)?;
             let stream = slf.clone().unbind();
-            Self::next_as(slf, host::ready, move |py, row| {
+            Self::next_as(slf, host::ready, move |py, result| {
                 stream.get().0.close(py);
-                popped(py, row, false)
+                popped(py, result, false)
             })
         })
     }
@@ -437,9 +457,9 @@ impl RecordStream {
         host::at_await(py, "first_or_raise", || {
             slf.get().0.check(py)?;
             let stream = slf.clone().unbind();
-            Self::next_as(slf, host::ready, move |py, row| {
+            Self::next_as(slf, host::ready, move |py, result| {
                 stream.get().0.close(py);
-                popped(py, row, true)
+                popped(py, result, true)
             })
         })
     }

@@ -20,6 +20,19 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Query,
+        Self::Upsert,
+        Self::Insert,
+        Self::Update,
+        Self::Replace,
+        Self::ReplaceIfExists,
+        Self::Delete,
+        Self::Touch,
+        Self::Exists,
+        Self::Udf,
+    ];
+
     /// The name of its method.
     pub(crate) const fn name(self) -> &'static str {
         match self {

@@ -67,7 +67,7 @@ fn in_transaction<E: FnOnce(&Call, &mut Vec<u8>) -> PyResult<()>>(
         // What became of it is for the call to say, also of a failure.
         future: async move { Ok(timed(answer).await) },
         convert: move |py: Python<'_>, answer: aerolane::Result<Vec<u8>>| match answer {
-            Ok(body) => call.result(py, &body),
+            Ok(body) => call.result(py, body.into()),
             Err(error) => call.failed(py, &error),
         },
     })

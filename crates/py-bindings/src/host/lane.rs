@@ -268,7 +268,7 @@ impl Lane {
         let course: Course = Box::pin(async move {
             let outcome = core.raw.resume_on(&handle, call.policy.base(), call.raw(), &request, begun).await;
             let made: Make = Box::new(move |py| match outcome {
-                Ok(body) => call.result(py, &body),
+                Ok(body) => call.result(py, body.into()),
                 Err(error) => call.failed(py, &error),
             });
             // Kept open to the end.

@@ -1,5 +1,6 @@
 //! What a lane's loop touches, on its own thread.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
@@ -73,6 +74,26 @@ pub(super) struct Collect<'a, 'py> {
 
 impl Sink<Token> for Collect<'_, '_> {
     fn answer(&mut self, token: Token, body: &[u8]) {
+        self.answered(token, Cow::Borrowed(body));
+    }
+
+    fn answer_owned(&mut self, token: Token, body: Vec<u8>) {
+        self.answered(token, Cow::Owned(body));
+    }
+
+    fn part(&mut self, _token: &mut Token, _body: &[u8], _last: bool) {
+        debug_assert!(false, "batches are submitted by futures");
+    }
+
+    fn failed(&mut self, token: Token, failure: &Failure) {
+        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
+        self.local.failed.borrow_mut().push((token, RawFailure::Lost(failure.clone())));
+    }
+}
+
+impl Collect<'_, '_> {
+    #[inline]
+    fn answered(&mut self, token: Token, body: Cow<'_, [u8]>) {
         self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
         let op = token.op.get();
         let accept = |entry: &Entry| {
@@ -94,15 +115,6 @@ impl Sink<Token> for Collect<'_, '_> {
             }
             None => *op.work.borrow_mut() = work,
         }
-    }
-
-    fn part(&mut self, _token: &mut Token, _body: &[u8], _last: bool) {
-        debug_assert!(false, "batches are submitted by futures");
-    }
-
-    fn failed(&mut self, token: Token, failure: &Failure) {
-        self.local.outstanding.set(self.local.outstanding.get().saturating_sub(1));
-        self.local.failed.borrow_mut().push((token, RawFailure::Lost(failure.clone())));
     }
 }
 

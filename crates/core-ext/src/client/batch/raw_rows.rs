@@ -364,6 +364,18 @@ pub struct RawOutcomes<K> {
 }
 
 impl<K> RawOutcomes<K> {
+    /// How many rows are left.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether none is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.as_slice().is_empty()
+    }
+
     /// What is made of the next key and its outcome; `None`: there is none.
     #[inline]
     pub fn next<R>(&mut self, made: impl FnOnce(K, RawOutcome<'_>) -> R) -> Option<R> {

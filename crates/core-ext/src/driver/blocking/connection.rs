@@ -23,6 +23,8 @@ use crate::metrics::Meter;
 
 /// What a connection's buffer has at first: most answers fit, so that one read takes them.
 const FIRST_BUFFER: usize = 4 * 1024;
+/// So much memory is taken on the word of a header; more as bytes come.
+const RESERVED_AT_ONCE: usize = 1024 * 1024;
 /// A buffer that grew beyond this is given back when the connection is.
 const KEEP_BUFFER: usize = 256 * 1024;
 
@@ -342,7 +344,7 @@ impl Connection {
         Ok(split_frame(bytes, MAX_BODY_SIZE)?.map(|(_, total)| total))
     }
 
-    /// Room to read into. The buffer grows with the bytes that came, never with an announced size.
+    /// Room to read into. The buffer grows with the bytes that came; an announced size is believed up to [`RESERVED_AT_ONCE`].
     fn make_room(&mut self) {
         if self.consumed > 0 {
             self.input.copy_within(self.consumed..self.filled, 0);
@@ -353,9 +355,9 @@ impl Connection {
             let announced = self.input.first_chunk::<PROTO_HEADER_SIZE>().map_or(0, |head| {
                 ProtoHeader::decode(head, MAX_BODY_SIZE).map_or(0, |h| PROTO_HEADER_SIZE + h.body_size)
             });
-            let doubled = self.input.len() * 2;
+            let most = (self.input.len() * 2).max(RESERVED_AT_ONCE);
             // Whole pages beyond the frame: the next frame of the same answer often follows at once.
-            self.input.resize(doubled.min(announced.max(self.filled + 1).next_multiple_of(FIRST_BUFFER)), 0);
+            self.input.resize(most.min(announced.max(self.filled + 1).next_multiple_of(FIRST_BUFFER)), 0);
         }
     }
 

@@ -312,6 +312,16 @@ impl<T, S: Sink<T>> Sink<Holder<T>> for Both<'_, S> {
         }
     }
 
+    fn answer_owned(&mut self, token: Holder<T>, body: Vec<u8>) {
+        match token {
+            Holder::Loop(token) => self.sink.answer_owned(token, body),
+            Holder::Future(slot) => {
+                self.desk.state.lock().slots.answer_owned(slot, body);
+                self.woken = true;
+            }
+        }
+    }
+
     fn part(&mut self, token: &mut Holder<T>, body: &[u8], last: bool) {
         match token {
             Holder::Loop(token) => self.sink.part(token, body, last),
