@@ -245,7 +245,7 @@ async fn a_close_says_what_did_not_go() {
     }
     let target = Target::embedded(1);
     let client = open(&target).await;
-    let writer = client.writer(WriterOptions { batches_in_flight: 1, ..patient() }).unwrap();
+    let writer = client.writer(WriterOptions { batches_in_flight: 1, batch_records: 10, ..patient() }).unwrap();
     assert!(put(&writer, &target.key("before"), 1).await.await.is_ok());
     set(&target, None, &writes(FaultRule::new(FaultAction::Stall)));
     let outcomes = handed_over(&writer, &target, 100).await;

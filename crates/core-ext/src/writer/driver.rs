@@ -90,18 +90,28 @@ struct State<K> {
     /// When the timer will wake.
     timer_at: Option<Instant>,
     queue: Option<Arc<Queue<K>>>,
+    /// Threads that have outcomes to tell of. Until they have, nobody is told that all is over.
+    telling: usize,
 }
 
 /// What is to be done once the lock is gone.
 struct After<K> {
     begin: Vec<u16>,
     done: Vec<Done<CellRef<K>, Row>>,
-    flushed: Vec<oneshot::Sender<()>>,
     queue: Option<Arc<Queue<K>>>,
-    ended: bool,
+    /// Without outcomes to tell of.
+    over: Over<K>,
     wake_timer: bool,
     start_timer: bool,
     refresh: bool,
+}
+
+/// What has come to its end.
+struct Over<K> {
+    flushed: Vec<oneshot::Sender<()>>,
+    queue: Option<Arc<Queue<K>>>,
+    /// The writer is closed, and nothing is outstanding.
+    ended: bool,
 }
 
 impl<K: WriterKey> Inner<K> {
@@ -123,6 +133,7 @@ impl<K: WriterKey> Inner<K> {
             timer_runs: false,
             timer_at: None,
             queue: None,
+            telling: 0,
         };
         Ok(Arc::new(Self {
             records: Semaphore::new(options.max_outstanding_records),
@@ -187,13 +198,31 @@ impl<K: WriterKey> Inner<K> {
         for node in after.begin {
             self.spawn_sender(node);
         }
+        if after.done.is_empty() {
+            self.end(after.over);
+            return;
+        }
         self.tell(after.done, after.queue.as_ref());
-        for flushed in after.flushed {
+        let mut state = self.state.lock();
+        state.telling -= 1;
+        let over = state.over();
+        drop(state);
+        self.end(over);
+    }
+
+    /// Tells those who wait for the end of something.
+    fn end(&self, over: Over<K>) {
+        for flushed in over.flushed {
             // Who has asked may have gone.
             let _ = flushed.send(());
         }
-        if let (true, Some(queue)) = (after.ended, &after.queue) {
-            queue.end();
+        if over.ended {
+            if let Some(queue) = over.queue {
+                queue.end();
+            }
+            // They may keep the writer alive, and have heard everything.
+            let (on_done, on_progress) = (self.on_done.lock().take(), self.on_progress.lock().take());
+            drop((on_done, on_progress));
         }
     }
 
@@ -333,7 +362,9 @@ impl<K: WriterKey> Inner<K> {
     pub(super) async fn flush(self: &Arc<Self>) {
         let flushed = self.act(|state, _, _| {
             let next = state.core.next_sequence();
-            state.core.oldest().filter(|oldest| *oldest < next)?;
+            if state.telling == 0 && state.core.oldest().is_none_or(|oldest| oldest >= next) {
+                return None;
+            }
             let (sender, receiver) = oneshot::channel();
             state.core.hurry(true);
             state.flushes.push((next, sender));
@@ -461,25 +492,33 @@ fn closed() -> Error {
 }
 
 impl<K: WriterKey> State<K> {
+    fn over(&mut self) -> Over<K> {
+        let mut over = Over { flushed: Vec::new(), queue: None, ended: false };
+        if self.telling > 0 {
+            return over;
+        }
+        let oldest = self.core.oldest();
+        for (number, sender) in std::mem::take(&mut self.flushes) {
+            if oldest.is_some_and(|oldest| oldest < number) {
+                self.flushes.push((number, sender));
+            } else {
+                over.flushed.push(sender);
+                self.core.hurry(false);
+            }
+        }
+        over.ended = self.closed && self.core.outstanding().0 == 0;
+        over.queue = if over.ended { self.queue.clone() } else { None };
+        over
+    }
+
     fn after(&mut self, now: Instant) -> After<K> {
         let mut begin = Vec::new();
         while let Some(node) = self.core.begin(now) {
             begin.push(node);
         }
         let done = self.core.done();
-        let mut flushed = Vec::new();
-        if !self.flushes.is_empty() {
-            let oldest = self.core.oldest();
-            let waiting = std::mem::take(&mut self.flushes).into_iter();
-            for (number, sender) in waiting {
-                if oldest.is_some_and(|oldest| oldest < number) {
-                    self.flushes.push((number, sender));
-                } else {
-                    flushed.push(sender);
-                    self.core.hurry(false);
-                }
-            }
-        }
+        self.telling += usize::from(!done.is_empty());
+        let over = self.over();
         let next = self.core.next_wake(now);
         let wake_timer = next.is_some_and(|next| self.timer_at.is_none_or(|at| next < at));
         if wake_timer {
@@ -490,9 +529,8 @@ impl<K: WriterKey> State<K> {
         After {
             begin,
             done,
-            flushed,
             queue: self.queue.clone(),
-            ended: self.closed && self.core.outstanding().0 == 0,
+            over,
             wake_timer,
             start_timer,
             refresh: self.core.wants_refresh(),

@@ -85,6 +85,15 @@ impl Outcomes {
     }
 }
 
+impl Drop for Outcomes {
+    fn drop(&mut self) {
+        if self.core.is_foreign() {
+            // Its lock may be held for ever.
+            std::mem::forget(self.stream.swap(None));
+        }
+    }
+}
+
 stream_methods!(Outcomes);
 
 #[pymethods]

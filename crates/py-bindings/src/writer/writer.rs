@@ -1,5 +1,6 @@
 //! The writers: for asyncio, and for code without it.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ enum Policies {
 
 /// What both writers are made of.
 struct Common {
-    raw: RawWriter<RowKey>,
+    raw: ManuallyDrop<RawWriter<RowKey>>,
     core: Arc<ClientCore>,
     policies: Policies,
     /// Nobody looks at outcomes.
@@ -83,6 +84,7 @@ impl Common {
                 });
             });
         }
+        let raw = ManuallyDrop::new(raw);
         Ok(Self { raw, core: Arc::clone(core), policies, failures_only, pace: Pace::default() })
     }
 
@@ -183,12 +185,25 @@ impl Common {
     }
 
     fn repr(&self, name: &str) -> String {
+        if self.core.is_foreign() {
+            return format!("<{name} {}>", self.core.state());
+        }
         let progress = self.raw.progress();
         let state = if self.raw.is_closed() { "closed" } else { "open" };
         format!(
             "<{name} {state}: {} ok, {} failed, {} outstanding>",
             progress.ok, progress.failed, progress.outstanding
         )
+    }
+}
+
+impl Drop for Common {
+    fn drop(&mut self) {
+        // In a forked child its locks may be held for ever, and its records are the parent's.
+        if !self.core.is_foreign() {
+            // SAFETY: dropped once, here.
+            drop(unsafe { ManuallyDrop::take(&mut self.raw) });
+        }
     }
 }
 
