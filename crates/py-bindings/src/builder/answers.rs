@@ -1,12 +1,13 @@
 //! The rows of a batch that was carried out, each looked at when it is asked for.
 
-use aerolane::client::RawOutcomes;
+use aerolane::client::{RawOutcome, RawOutcomes};
 use pyo3::prelude::*;
 
 use super::execute::Part;
 use super::on_error::{Judge, Verdict};
 use super::result::{Outcome, RecordResult, Row};
 use crate::batch::rows::{RowKey, Rows};
+use crate::record::Body;
 
 /// Results of a chain that was one batch.
 pub(super) struct Answers {
@@ -45,6 +46,11 @@ impl Answers {
             self.index += 1;
             let judge = &self.judge;
             let made = self.rows.next(|key, outcome| {
+                // Most rows: made where it stands.
+                if let (RawOutcome::Answered(body), Some(operate)) = (&outcome, operate) {
+                    let outcome = Outcome::Answered { body: Body::concat([body]), operate };
+                    return Some(Row { key: Some(key.key), index, outcome }.into_python(py));
+                }
                 let row = Row { key: Some(key.key), index, outcome: Outcome::of(&outcome, verb, operate) };
                 if judge.verdict(verb, &row.outcome) == Verdict::LeaveOut {
                     hidden.push(row);

@@ -89,5 +89,4 @@ fn recycle(py: Python<'_>) {
     recycle::<surface::SyncWriteSegmentBuilder>(py);
     recycle::<stream::RecordStream>(py);
     recycle::<stream::SyncRecordStream>(py);
-    recycle::<result::RecordResult>(py);
 }

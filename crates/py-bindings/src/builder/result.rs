@@ -47,6 +47,7 @@ const SUCCESS: &str = "SUCCESS";
 
 impl Outcome {
     /// Of a row of a batch. `operate`: its record is one of results; `None`: it has none.
+    #[inline]
     pub(super) fn of(outcome: &RawOutcome<'_>, verb: Verb, operate: Option<bool>) -> Self {
         match (outcome, operate) {
             (RawOutcome::Answered(body), _) if verb == Verb::Udf => Self::Returned { body: Body::concat([body]) },
@@ -59,6 +60,7 @@ impl Outcome {
 }
 
 impl Row {
+    #[inline]
     pub(super) fn into_python(self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
         Py::new(py, RecordResult { row: self, made: Once::new() })
     }
