@@ -50,7 +50,7 @@ impl Written {
     fn record(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
         match self.written.message() {
             [] => Ok(None),
-            body => Py::new(py, Record::new(self.key.clone_ref(py), body, true)?).map(Some),
+            body => Py::new(py, Record::new(self.key.clone_ref(py), body.into(), true)?).map(Some),
         }
     }
 
