@@ -18,6 +18,7 @@ from aerolane._aerolane import SyncSession as Session
 from aerolane._aerolane import SyncTransactionalSession as TransactionalSession
 from aerolane._aerolane import SyncUdfBuilder as UdfBuilder
 from aerolane._aerolane import SyncUdfFunctionBuilder as UdfFunctionBuilder
+from aerolane._aerolane import SyncWriter as Writer
 from aerolane._aerolane import SyncWriteSegmentBuilder as WriteSegmentBuilder
 from aerolane.concurrent._threads import execute_concurrent, execute_concurrent_with_args
 
@@ -45,6 +46,7 @@ __all__ = [
     "UdfFunctionBuilder",
     "WriteBinBuilder",
     "WriteSegmentBuilder",
+    "Writer",
     "execute_concurrent",
     "execute_concurrent_with_args",
 ]

@@ -45,6 +45,7 @@ pub mod metrics;
 mod names;
 pub mod operations;
 pub mod topology;
+pub mod writer;
 
 pub use aerolane_wire::message::query_where;
 #[cfg(feature = "tls")]
@@ -75,6 +76,8 @@ pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,
 };
+
+pub use writer::{Outcome, SyncWriter, Writer, WriterOptions};
 
 /// The errors, under the name of aerospike-core's module.
 pub mod errors {

@@ -11,6 +11,7 @@
 //! * [`query`], [`index`], [`udf`], [`admin`]: queries, indexes, functions, users and roles; [`streams`]: their results
 //! * [`info`]: what nodes say about themselves
 //! * [`txn`][]: transactions
+//! * [`writer`]: writing in bulk, with the outcome of each record known
 //! * [`metrics`]: what the client measures; [`logging`]: what it logs
 //! * [`system`], [`configuration`]: settings of a whole cluster, and the file that they may be in
 //! * [`argument`]: what async methods are given
@@ -69,6 +70,7 @@ mod system;
 mod txn;
 mod udf;
 mod value;
+mod writer;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -125,6 +127,7 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     admin::register(module)?;
     txn::register(module)?;
     metrics::register(module)?;
+    writer::register(module)?;
     logging::register(module)?;
     embedded::register(module)?;
     Ok(())

@@ -145,6 +145,7 @@ from ._errors import ElementError as ElementError
 from ._errors import ElementExistsError as ElementExistsError
 from ._errors import ElementNotFoundError as ElementNotFoundError
 from ._errors import ErrorDetailVerbosity as ErrorDetailVerbosity
+from ._errors import ExpiredError as ExpiredError
 from ._errors import ExpressionTrace as ExpressionTrace
 from ._errors import FilteredOutError as FilteredOutError
 from ._errors import GenerationError as GenerationError
@@ -183,6 +184,7 @@ from ._errors import TimeoutError as TimeoutError
 from ._errors import TransactionError as TransactionError
 from ._errors import UDFBadResponse as UDFBadResponse
 from ._errors import UdfError as UdfError
+from ._errors import WriterClosedError as WriterClosedError
 from ._errors import _restore as _restore
 from ._errors import error_from_code as error_from_code
 from ._expiration import Expiration as Expiration
@@ -300,6 +302,13 @@ from ._values import SpecialValue as SpecialValue
 from ._values import UnknownValue as UnknownValue
 from ._values import geojson as geojson
 from ._values import null as null
+from ._writer import Outcome as Outcome
+from ._writer import Outcomes as Outcomes
+from ._writer import SyncWriter as SyncWriter
+from ._writer import WriteAttempt as WriteAttempt
+from ._writer import Writer as Writer
+from ._writer import WriterProgress as WriterProgress
+from ._writer import Written as Written
 
 __version__: str
 

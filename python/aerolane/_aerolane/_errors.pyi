@@ -337,6 +337,9 @@ class IoError(ConnectionError):
 class ClientClosedError(ConnectionError):
     """The client is closed. Nothing was sent."""
 
+class ExpiredError(AerospikeError): ...
+class WriterClosedError(AerospikeError): ...
+
 class InvalidNodeError(AerospikeError):
     """No active node fits: none owns the partition, or the node has left the cluster."""
 

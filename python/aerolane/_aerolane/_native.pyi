@@ -3,7 +3,7 @@
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, final, overload
+from typing import Any, Self, Unpack, final, overload
 
 from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
@@ -40,6 +40,7 @@ from ._step_policies import (
 )
 from ._txn import AbortStatus, CommitStatus, Txn
 from ._values import Key, Record
+from ._writer import SyncWriter, Writer, _Settings
 
 @final
 class Version:
@@ -170,6 +171,10 @@ class NativeClient:
         """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
         every operation.
         """
+    def writer(self, **settings: Unpack[_Settings]) -> Writer:
+        """A writer of many records, with the outcome of each one known, for asyncio."""
+    def writer_blocking(self, **settings: Unpack[_Settings]) -> SyncWriter:
+        """A writer of many records, with the outcome of each one known, for code without asyncio."""
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes all connections. Operations under way fail with the error of a closed client. A second call does
         nothing. Awaitable.

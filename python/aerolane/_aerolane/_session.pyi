@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from types import ModuleType, TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeVar, final, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, Unpack, final, overload
 
 from typing_extensions import disjoint_base
 
@@ -38,6 +38,7 @@ from ._query import DropIndexTask, IndexTask, RegisterTask, UdfRemoveTask
 from ._step_policies import AdminPolicy
 from ._txn import Txn, TxnStatus
 from ._values import Key, Record, _UserKey
+from ._writer import SyncWriter, Writer, _Settings
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -713,6 +714,8 @@ class Session(_SessionVerbs[WriteSegmentBuilder, DataSetWriteBuilder], _Modules)
     ) -> Awaitable[list[Exception | None]]: ...
     def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]: ...
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
+    def writer(self, **settings: Unpack[_Settings]) -> Writer:
+        """A writer of many records, with the outcome of each one known."""
     def background_task(self) -> BackgroundTaskSession:
         """What the servers do with all records of a set, in the background."""
     @overload
@@ -813,6 +816,8 @@ class SyncSession(_SessionVerbs[SyncWriteSegmentBuilder, SyncDataSetWriteBuilder
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
     def namespace_sc_status(self, namespace: str) -> NamespaceScStatus: ...
     def is_namespace_sc(self, namespace: str) -> bool: ...
+    def writer(self, **settings: Unpack[_Settings]) -> SyncWriter:
+        """A writer of many records, with the outcome of each one known."""
     def background_task(self) -> SyncBackgroundTaskSession:
         """What the servers do with all records of a set, in the background."""
     @overload

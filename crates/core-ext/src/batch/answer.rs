@@ -185,6 +185,11 @@ impl RowAnswer<'_, '_> {
         Ok(Ok(&self.bytes[..size]))
     }
 
+    /// The node that answers, as `NAME: host:port`.
+    pub(crate) const fn node(&self) -> &Arc<str> {
+        self.node
+    }
+
     /// The row's message and what follows it.
     pub(crate) const fn bytes(&self) -> &[u8] {
         self.bytes

@@ -342,7 +342,7 @@ fn read_flags(ops: &[Operation]) -> Result<u8> {
 }
 
 /// Read bits of a row with operations of which at least one writes.
-fn write_flags(ops: &[Operation]) -> Result<u8> {
+pub(crate) fn write_flags(ops: &[Operation]) -> Result<u8> {
     check::count(ops.len(), "operations")?;
     let (mut reads, mut all, mut header, mut writes) = (false, false, false, false);
     for operation in ops {

@@ -21,7 +21,8 @@ pub use record::BatchRecord;
 pub use single::{decode_single, encode_single, fits_single};
 
 pub(crate) use encode::{
-    answering_each, delete_header, encode_patched, frame_of_rows, patched_header, read_header, udf_header, write_header,
+    answering_each, delete_header, encode_patched, frame_of_rows, patched_header, read_header, udf_header, write_flags,
+    write_header,
 };
 pub(crate) use operation::BatchKind;
 pub(crate) use patch::{RowPatch, RowPatches};

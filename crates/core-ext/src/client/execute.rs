@@ -18,7 +18,7 @@ use crate::topology::{NodeId, NodeInfo, Topology};
 
 /// Waits on the clock of the control plane's runtime: the caller's may have none, or be no tokio runtime at all. Ends
 /// early when the client is closed; the next attempt hears of it.
-pub(super) async fn wait(cluster: &Cluster, pause: Duration) {
+pub(crate) async fn wait(cluster: &Cluster, pause: Duration) {
     let _ = cluster.run(async move { tokio::time::sleep(pause).await }).await;
 }
 

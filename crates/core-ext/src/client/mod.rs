@@ -23,8 +23,11 @@ mod txn;
 mod udf;
 
 pub use asynchronous::Client;
+pub(crate) use asynchronous::Shared;
+pub(crate) use batch::WrittenRows;
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
 pub use buffers::{BUFFERS_KEEP, with_buffers};
+pub(crate) use execute::wait;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};

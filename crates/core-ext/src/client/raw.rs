@@ -136,7 +136,7 @@ pub enum RawFailure {
 /// from or into.
 #[derive(Clone)]
 pub struct RawClient {
-    pub(super) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl RawClient {

@@ -61,7 +61,7 @@ use crate::topology::{NodeId, NodeInfo};
 /// ```
 #[derive(Clone)]
 pub struct SyncClient {
-    pub(super) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl SyncClient {

@@ -171,6 +171,21 @@ impl Error {
         Self::of_client(ErrorKind::Interrupted, ClientResultCode::ClientError, None)
     }
 
+    /// A record of a writer had no outcome in time; `sent`: it has been sent at least once.
+    #[must_use]
+    pub fn record_expired(ttl: Duration, sent: bool) -> Self {
+        let how = if sent { "no attempt to write it has succeeded" } else { "it was not sent" };
+        let text =
+            format!("the record has expired: {how} within its time to live of {ttl:?} (record_ttl of the writer)");
+        Self::of_client(ErrorKind::RecordExpired, ClientResultCode::ClientError, Some(text.into()))
+    }
+
+    /// The writer is closed.
+    #[must_use]
+    pub fn writer_closed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of_client(ErrorKind::WriterClosed, ClientResultCode::ClientError, Some(message.into()))
+    }
+
     /// No active node fits.
     #[must_use]
     pub fn invalid_node(message: impl Into<Cow<'static, str>>) -> Self {

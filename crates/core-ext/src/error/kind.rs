@@ -97,6 +97,11 @@ pub enum ErrorKind {
     },
     /// The client is closed. Nothing was sent.
     ClientClosed,
+    /// A record of a [`Writer`](crate::Writer) had no outcome within its
+    /// [`record_ttl`](crate::WriterOptions::record_ttl). The cause is the failure of its last attempt, if there was one.
+    RecordExpired,
+    /// The [`Writer`](crate::Writer) is closed. What was not sent is not sent any more.
+    WriterClosed,
     /// The caller was interrupted (by a signal) and ended the call; see
     /// [`RawClient::call_interruptible`](crate::client::RawClient::call_interruptible).
     Interrupted,
@@ -156,6 +161,8 @@ impl ErrorKind {
             Self::PoolExhausted { .. } => "PoolExhausted",
             Self::AnswerTooLarge { .. } => "AnswerTooLarge",
             Self::ClientClosed => "ClientClosed",
+            Self::RecordExpired => "RecordExpired",
+            Self::WriterClosed => "WriterClosed",
             Self::Interrupted => "Interrupted",
             Self::ConnectFailed { .. } => "ConnectFailed",
             Self::ClusterNameMismatch { .. } => "ClusterNameMismatch",

@@ -33,7 +33,7 @@ pub(super) fn header() -> Reads {
 }
 
 /// Bins to set, a mapping with at least one pair. Raises as `request::put` does; `what` names them.
-pub(super) fn bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<RawOps> {
+pub(crate) fn bins_to_write(bins: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<RawOps> {
     let py = bins.py();
     if !bins.is_instance_of::<PyDict>() && !bins.hasattr(intern!(py, "items"))? {
         let kind = bins.get_type();

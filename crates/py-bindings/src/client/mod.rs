@@ -35,6 +35,7 @@ use crate::policy::{
 };
 use crate::query::{PartitionFilter, QueryPlan, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
+use crate::writer::{SyncWriter, Writer};
 use crate::{host, index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
@@ -169,6 +170,19 @@ twins! { Client {
         fn metrics(&self, py: Python<'_>) -> PyResult<ClusterMetrics> {
             self.core.check(py)?;
             metrics::snapshot(py, &self.core.raw)
+        }
+
+        /// A writer of many records, with the outcome of each one known, for asyncio. Its settings are those of
+        /// `Session.writer`; records without a policy of their own have the default one.
+        #[pyo3(signature = (**settings))]
+        fn writer(&self, py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Writer> {
+            Writer::native(py, &self.core, settings)
+        }
+
+        /// As `writer`, for code without asyncio.
+        #[pyo3(signature = (**settings))]
+        fn writer_blocking(&self, py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<SyncWriter> {
+            SyncWriter::native(py, &self.core, settings)
         }
 
         /// Closes all connections. Operations under way fail with the error of a closed client. A second call does

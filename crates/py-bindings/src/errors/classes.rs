@@ -55,6 +55,8 @@ families! {
     ConnectionError(AerospikeError; "ConnectionError") "A connection failed: refused, reset, closed, or not to be opened.";
     IoError(ConnectionError) "The operating system failed to send, to receive or to connect.";
     ClientClosedError(ConnectionError) "The client is closed. Nothing was sent.";
+    ExpiredError(AerospikeError) "A record of a writer had no outcome within its time to live (`record_ttl`).";
+    WriterClosedError(AerospikeError) "The writer is closed. What was not sent is not sent any more.";
     InvalidNodeError(AerospikeError) "No active node fits: none owns the partition, or the node has left the cluster.";
     InvalidNamespaceError(AerospikeError) "The cluster has no such namespace.";
     SecurityError(ServerError) "Access control refused the request, or is not there.";

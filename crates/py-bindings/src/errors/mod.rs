@@ -132,6 +132,8 @@ fn family(error: &Error) -> Family {
         ErrorKind::StreamTerminated => Family::QueryTerminatedError,
         ErrorKind::Commit { .. } => Family::CommitError,
         ErrorKind::ClientClosed => Family::ClientClosedError,
+        ErrorKind::RecordExpired => Family::ExpiredError,
+        ErrorKind::WriterClosed => Family::WriterClosedError,
         ErrorKind::RecordTooBig { .. } => Family::RecordTooBigError,
         ErrorKind::CredentialsRefused { rc, .. } => match codes::family(i32::from(u8::from(*rc))) {
             family @ (Family::SecurityError

@@ -32,6 +32,7 @@ use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
 use crate::txn::Txn;
+use crate::writer::{SyncWriter, Writer};
 use crate::{errors, host, index, info, udf};
 
 /// What sessions of both kinds are made of.
@@ -454,7 +455,8 @@ pub(super) fn doors(py: Python<'_>) -> PyResult<()> {
 /// Defines how builders begin.
 macro_rules! begins {
     (
-        $session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident, $background:ident
+        $session:ident: $query:ident, $segment:ident, $udf:ident, $table:ident, $transactional:ident, $background:ident,
+        $writer:ident
     ) => {
         verbs!(named $session => Bound<'py, PyAny>);
 
@@ -472,6 +474,21 @@ macro_rules! begins {
             /// Raises `RuntimeError` in a session that belongs to a transaction.
             fn background_task(&self) -> PyResult<$background> {
                 $background::of(&self.0.0)
+            }
+
+            /// A writer of many records, with the outcome of each one known: hands records over one by one, and gathers, sends
+            /// and retries them by itself. Records without a policy of their own have that of the session's behavior.
+            ///
+            /// All settings are optional: `max_outstanding_records` (10,000), `max_outstanding_bytes` (64 MiB),
+            /// `batch_records` (256), `batch_bytes` (256 KiB), `batches_in_flight` per node (4), `linger` (0.001 s),
+            /// `attempt_timeout` (5 s), `record_ttl` (30 s), `max_retries` (20), `backoff` (0.01 s), `max_backoff` (1 s),
+            /// `repeat_in_doubt` (False), `retries_per_success` (0.2), `min_retries_per_second` (100),
+            /// `max_records_per_second`, `max_bytes_per_second` and both `.._per_node` (None: no limit), `failures_only`
+            /// (False), and the callbacks `on_outcome(outcome)` and `on_progress(count)`, which are called on a thread of the
+            /// client. Raises `InvalidArgumentError` for a setting out of its bounds.
+            #[pyo3(signature = (**settings))]
+            fn writer(&self, py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<$writer> {
+                $writer::of(py, &self.0.0, settings)
             }
 
             /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
@@ -609,11 +626,11 @@ macro_rules! begins {
 
 begins!(
     Session: QueryBuilder, WriteSegmentBuilder, UdfFunctionBuilder, DataSetWriteBuilder, TransactionalSession,
-    BackgroundTaskSession
+    BackgroundTaskSession, Writer
 );
 begins!(
     SyncSession: SyncQueryBuilder, SyncWriteSegmentBuilder, SyncUdfFunctionBuilder, SyncDataSetWriteBuilder,
-    SyncTransactionalSession, SyncBackgroundTaskSession
+    SyncTransactionalSession, SyncBackgroundTaskSession, SyncWriter
 );
 modules!(Session, Async);
 modules!(SyncSession, Sync);

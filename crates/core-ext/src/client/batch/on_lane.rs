@@ -36,6 +36,22 @@ where
 {
     let overlaid = cluster.overlay().batch(policy);
     let policy = overlaid.as_deref().unwrap_or(policy);
+    run_by(cluster, lane, policy, rows, on_row).await
+}
+
+/// [`run`] by exactly this policy, whatever a configuration file says.
+pub(super) async fn run_by<R, F, Fut>(
+    cluster: &Cluster,
+    lane: Way<'_>,
+    policy: &BatchPolicy,
+    rows: &mut R,
+    on_row: Option<F>,
+) -> Result<()>
+where
+    R: Rows + ?Sized,
+    F: Fn(usize, &R) -> Fut,
+    Fut: Future<Output = bool>,
+{
     let now = clock::now();
     let (mut course, groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let mut running = Running {

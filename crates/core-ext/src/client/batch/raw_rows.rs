@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use aerolane_wire::batch::RowHeader;
 use aerolane_wire::digest::Digest;
-use aerolane_wire::message::{Message, MessageWriter, encode_field, encode_op, field, info1, info2};
-use aerolane_wire::{WireError, WireResult};
+use aerolane_wire::message::{Message, MessageWriter, encode_field, encode_op, field, info1, info2, op};
+use aerolane_wire::{WireError, WireResult, operation};
 use aerospike_core::expressions::Expression;
 use aerospike_core::{BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy};
 
@@ -39,6 +39,8 @@ pub trait RawKey {
 pub struct RawOps {
     bytes: Vec<u8>,
     count: u32,
+    /// A second execution of one of them makes a difference.
+    once: bool,
 }
 
 impl RawOps {
@@ -56,7 +58,10 @@ impl RawOps {
         let start = self.bytes.len();
         let written = encode_op(&mut self.bytes, kind, particle_type, name, write);
         match written {
-            Ok(()) => self.count += 1,
+            Ok(()) => {
+                self.count += 1;
+                self.once |= operation::is_write(kind) && !matches!(kind, op::WRITE | op::TOUCH | op::DELETE);
+            }
             Err(_) => self.bytes.truncate(start),
         }
         written
@@ -66,13 +71,14 @@ impl RawOps {
     pub fn append(&mut self, others: &Self) {
         self.bytes.extend_from_slice(&others.bytes);
         self.count += others.count;
+        self.once |= others.once;
     }
 
     /// None so far, in the memory of a buffer.
     #[must_use]
     pub fn in_buffer(mut bytes: Vec<u8>) -> Self {
         bytes.clear();
-        Self { bytes, count: 0 }
+        Self { bytes, count: 0, once: false }
     }
 
     /// Their memory, for others.
@@ -202,6 +208,35 @@ impl RawShape {
     pub const fn writes(&self) -> bool {
         self.header.info2 & info2::WRITE != 0
     }
+
+    /// Whether it deletes the record.
+    #[must_use]
+    pub const fn deletes(&self) -> bool {
+        self.header.info2 & info2::DELETE != 0
+    }
+
+    /// Whether a second execution makes no difference: not of functions, of operations that add or append or change
+    /// collections, and of writes that look at the generation or create only.
+    #[must_use]
+    pub const fn repeats_safely(&self) -> bool {
+        const LOOKS: u8 = info2::GENERATION | info2::GENERATION_GT | info2::CREATE_ONLY;
+        self.udf.is_empty() && !self.ops.once && self.header.info2 & LOOKS == 0
+    }
+
+    /// Asks for no answer of each operation, where none of them has one to give: plain writes of bins.
+    #[must_use]
+    pub const fn answering_once(mut self) -> Self {
+        if self.header.info1 == 0 && self.repeats_safely() {
+            self.header.info2 &= !info2::RESPOND_ALL_OPS;
+        }
+        self
+    }
+
+    /// How many bytes of a request its filter, function and operations take.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.filter.len() + self.udf.len() + self.ops.bytes.len()
+    }
 }
 
 /// What became of a row.
@@ -307,6 +342,13 @@ impl<K: RawKey> RawBatch<K> {
     #[must_use]
     pub fn into_outcomes(self) -> RawOutcomes<K> {
         RawOutcomes { rows: self.rows.into_iter(), answers: self.answers }
+    }
+
+    /// The keys, what their rows do, and their outcomes, in order. Of a batch in which each row has a shape of its own.
+    pub(super) fn into_parts(self, mut each: impl FnMut(K, RawShape, RawOutcome<'_>)) {
+        for (row, shape) in self.rows.into_iter().zip(self.shapes) {
+            each(row.key, shape, row.outcome.of(&self.answers));
+        }
     }
 
     fn shape_of(&self, row: u32) -> (&Row<K>, &RawShape) {

@@ -1,0 +1,713 @@
+//! What a writer does, without I/O: which record goes when and where, and what an answer means for it.
+//!
+//! Time and the cluster's map are arguments. A driver hands records over ([`Core::push`]), asks which nodes to start a
+//! sender for ([`Core::begin`]), lets each sender take its rows ([`Core::fill`]) and give them back with their answers
+//! ([`Core::ended`]), and calls [`Core::tick`] when [`Core::next_wake`] says so. Outcomes are taken from [`Core::done`].
+//!
+//! Order: of all records of one key only the oldest is ever queued or in flight. The next one follows when that has its
+//! outcome, so neither batches nor retries can change places.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::time::{Duration, Instant};
+
+use aerolane_wire::digest::Digest;
+
+use super::counts::{Counts, NodeCounts};
+use super::delivery::{AttemptEnd, Delivery, Tries, Written};
+use super::options::WriterOptions;
+use super::rate::{Limiter, Pace};
+use super::retry::{Jitter, RetryBudget, RetryClass, backoff, pause_after_move};
+use crate::error::{Error, Result};
+
+/// Whom a record belongs to, as far as the core has to know.
+pub(super) trait Tag: Clone {
+    fn digest(&self) -> &Digest;
+
+    fn namespace(&self) -> &str;
+}
+
+/// What is to be written.
+pub(super) trait Payload {
+    /// Whether a second execution makes no difference.
+    fn repeats_safely(&self) -> bool;
+
+    /// Whether it is a success when there is no such record.
+    fn may_be_missing(&self) -> bool;
+}
+
+/// The cluster's map.
+pub(super) trait Router {
+    /// Differs from map to map.
+    fn version(&self) -> u64;
+
+    /// The index of the node that owns the key's partition; `None`: nobody does at the moment.
+    fn node(&self, namespace: &str, digest: &Digest) -> Option<u16>;
+}
+
+/// Names a record among those that are outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    slot: u32,
+    sequence: u64,
+}
+
+/// A record on its way.
+#[derive(Debug)]
+pub(super) struct Sent<T, P> {
+    pub(super) place: Place,
+    pub(super) tag: T,
+    pub(super) payload: P,
+}
+
+/// A record with its outcome.
+#[derive(Debug)]
+pub(super) struct Done<T, P> {
+    pub(super) tag: T,
+    pub(super) bytes: usize,
+    pub(super) delivery: Delivery,
+    /// To be dropped where nobody waits for it.
+    _payload: Option<P>,
+}
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Free,
+    /// Behind an older record of the same key.
+    Behind,
+    Queued,
+    /// Until its pause is over.
+    Pausing,
+    /// Until the budget pays for the retry.
+    Unpaid,
+    /// Until somebody owns its partition.
+    Homeless,
+    InFlight,
+}
+
+#[derive(Debug)]
+struct Slot<T, P> {
+    stage: Stage,
+    sequence: u64,
+    tag: Option<T>,
+    /// Not while it is in flight.
+    payload: Option<P>,
+    digest: Digest,
+    node: u16,
+    bytes: usize,
+    /// The records before and after it of the same key.
+    leader: u32,
+    follower: u32,
+    older: u32,
+    newer: u32,
+    handed_over: Instant,
+    since: Instant,
+    retries: u32,
+    moves: u32,
+    in_doubt: bool,
+    tries: Tries,
+    last_error: Option<Error>,
+}
+
+#[derive(Debug)]
+struct NodeQueue {
+    /// Some of them may be gone.
+    queue: VecDeque<Place>,
+    records: usize,
+    bytes: usize,
+    /// Senders, and how many of them have not taken their rows.
+    in_flight: usize,
+    starting: usize,
+    limiter: Limiter,
+    pace: Pace,
+    counts: NodeCounts,
+}
+
+/// A digest is a hash.
+#[derive(Default)]
+struct DigestHasher(u64);
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut first = [0; 8];
+        let len = bytes.len().min(8);
+        first[..len].copy_from_slice(&bytes[..len]);
+        self.0 ^= u64::from_le_bytes(first);
+    }
+
+    fn write_usize(&mut self, _len: usize) {}
+}
+
+/// The records of a writer that have no outcome yet.
+#[derive(Debug)]
+pub(super) struct Core<T, P> {
+    options: WriterOptions,
+    slots: Vec<Slot<T, P>>,
+    free: Vec<u32>,
+    /// The youngest record of each key.
+    youngest: HashMap<Digest, u32, BuildHasherDefault<DigestHasher>>,
+    oldest_of_all: u32,
+    youngest_of_all: u32,
+    nodes: Vec<NodeQueue>,
+    /// Where the next look for a node begins.
+    turn: usize,
+    homeless: Vec<Place>,
+    pausing: BinaryHeap<Reverse<(Instant, u32, u64)>>,
+    unpaid: VecDeque<Place>,
+    total: Limiter,
+    budget: RetryBudget,
+    jitter: Jitter,
+    map_version: u64,
+    next_sequence: u64,
+    outstanding: usize,
+    outstanding_bytes: usize,
+    /// Nobody wants to wait for more records.
+    hurried: usize,
+    wants_refresh: bool,
+    counts: Counts,
+    done: Vec<Done<T, P>>,
+}
+
+impl<T: Tag, P: Payload> Core<T, P> {
+    pub(super) fn new(options: WriterOptions, seed: u64, now: Instant) -> Self {
+        Self {
+            total: Limiter::new(options.max_records_per_second, options.max_bytes_per_second, now),
+            budget: RetryBudget::new(options.retries_per_success, options.min_retries_per_second, now),
+            options,
+            slots: Vec::new(),
+            free: Vec::new(),
+            youngest: HashMap::default(),
+            oldest_of_all: NONE,
+            youngest_of_all: NONE,
+            nodes: Vec::new(),
+            turn: 0,
+            homeless: Vec::new(),
+            pausing: BinaryHeap::new(),
+            unpaid: VecDeque::new(),
+            jitter: Jitter::new(seed),
+            map_version: 0,
+            next_sequence: 0,
+            outstanding: 0,
+            outstanding_bytes: 0,
+            hurried: 0,
+            wants_refresh: false,
+            counts: Counts::default(),
+            done: Vec::new(),
+        }
+    }
+
+    /// Takes a record; gives its number.
+    pub(super) fn push(&mut self, tag: T, payload: P, bytes: usize, now: Instant, router: &impl Router) -> u64 {
+        self.follow(now, router);
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        let digest = *tag.digest();
+        let slot = Slot {
+            stage: Stage::Behind,
+            sequence,
+            tag: Some(tag),
+            payload: Some(payload),
+            digest,
+            node: 0,
+            bytes,
+            leader: NONE,
+            follower: NONE,
+            older: self.youngest_of_all,
+            newer: NONE,
+            handed_over: now,
+            since: now,
+            retries: 0,
+            moves: 0,
+            in_doubt: false,
+            tries: Tries::default(),
+            last_error: None,
+        };
+        let index = if let Some(free) = self.free.pop() {
+            self.slots[free as usize] = slot;
+            free
+        } else {
+            self.slots.push(slot);
+            self.slots.len() as u32 - 1
+        };
+        match self.youngest_of_all {
+            NONE => self.oldest_of_all = index,
+            older => self.slots[older as usize].newer = index,
+        }
+        self.youngest_of_all = index;
+        self.outstanding += 1;
+        self.outstanding_bytes += bytes;
+        self.counts.handed_over += 1;
+        self.counts.bytes += bytes as u64;
+        match self.youngest.insert(digest, index) {
+            Some(before) => {
+                self.slots[before as usize].follower = index;
+                self.slots[index as usize].leader = before;
+            }
+            None => self.queue(index, now, router, false),
+        }
+        sequence
+    }
+
+    /// A node to start a sender for. The sender is to call [`fill`](Self::fill).
+    pub(super) fn begin(&mut self, now: Instant) -> Option<u16> {
+        let count = self.nodes.len();
+        for step in 0..count {
+            let index = (self.turn + step) % count;
+            if self.is_ready(index, now) {
+                self.nodes[index].in_flight += 1;
+                self.nodes[index].starting += 1;
+                self.turn = (index + 1) % count;
+                return Some(index as u16);
+            }
+        }
+        None
+    }
+
+    fn is_ready(&mut self, index: usize, now: Instant) -> bool {
+        let options = &self.options;
+        let node = &self.nodes[index];
+        // What senders that have not begun will take.
+        let claimed = node.starting * options.batch_records;
+        if node.records <= claimed || node.in_flight >= options.batches_in_flight {
+            return false;
+        }
+        let full = node.records - claimed >= options.batch_records
+            || node.bytes.saturating_sub(node.starting * options.batch_bytes) >= options.batch_bytes;
+        let ready = full
+            || node.in_flight == 0
+            || (node.starting == 0 && (self.hurried > 0 || self.lingers_until(index).is_some_and(|at| at <= now)));
+        ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
+    }
+
+    /// When the oldest record of a node's queue has waited for long enough.
+    fn lingers_until(&mut self, index: usize) -> Option<Instant> {
+        loop {
+            let place = *self.nodes[index].queue.front()?;
+            if self.is_at(place, Stage::Queued) {
+                return Some(self.slots[place.slot as usize].since + self.options.linger);
+            }
+            self.nodes[index].queue.pop_front();
+        }
+    }
+
+    fn is_at(&self, place: Place, stage: Stage) -> bool {
+        let slot = &self.slots[place.slot as usize];
+        slot.sequence == place.sequence && slot.stage == stage
+    }
+
+    /// The rows of a sender that was begun, into `rows`. None: the sender is over.
+    pub(super) fn fill(&mut self, node: u16, now: Instant, router: &impl Router, rows: &mut Vec<Sent<T, P>>) {
+        self.follow(now, router);
+        let index = usize::from(node);
+        self.nodes[index].starting -= 1;
+        let allowed = self.total.available(now).zip(self.nodes[index].limiter.available(now));
+        let Some(((records, bytes), (node_records, node_bytes))) = allowed else {
+            self.nodes[index].in_flight -= 1;
+            return;
+        };
+        let most = self.options.batch_records.min(records).min(node_records);
+        let most_bytes = self.options.batch_bytes.min(bytes).min(node_bytes);
+        let mut taken = 0;
+        while rows.len() < most
+            && let Some(&place) = self.nodes[index].queue.front()
+        {
+            if !self.is_at(place, Stage::Queued) {
+                self.nodes[index].queue.pop_front();
+                continue;
+            }
+            let slot = &mut self.slots[place.slot as usize];
+            if !rows.is_empty() && taken + slot.bytes > most_bytes {
+                break;
+            }
+            self.nodes[index].queue.pop_front();
+            (slot.stage, slot.since) = (Stage::InFlight, now);
+            taken += slot.bytes;
+            let (Some(tag), Some(payload)) = (slot.tag.clone(), slot.payload.take()) else { continue };
+            rows.push(Sent { place, tag, payload });
+        }
+        let queue = &mut self.nodes[index];
+        if rows.is_empty() {
+            queue.in_flight -= 1;
+            return;
+        }
+        queue.records -= rows.len();
+        queue.bytes -= taken;
+        queue.limiter.spend(rows.len(), taken);
+        self.total.spend(rows.len(), taken);
+        queue.counts.requests += 1;
+        queue.counts.records += rows.len() as u64;
+        self.counts.requests += 1;
+        self.counts.singles += u64::from(rows.len() == 1);
+        self.counts.attempts += rows.len() as u64;
+    }
+
+    /// The rows of a sender, with what became of them. The sender may begin anew if [`begin`](Self::begin) says so.
+    pub(super) fn ended(
+        &mut self,
+        node: u16,
+        rows: impl Iterator<Item = (Place, P, AttemptEnd)>,
+        now: Instant,
+        router: &impl Router,
+    ) {
+        self.follow(now, router);
+        let (mut taken, mut throttled) = (0, 0);
+        for (place, payload, end) in rows {
+            match &end.result {
+                Ok(_) => taken += 1,
+                Err(error) => throttled += usize::from(RetryClass::of(error).1),
+            }
+            self.attempted(place, payload, end, now, router);
+        }
+        self.budget.succeeded(taken);
+        let queue = &mut self.nodes[usize::from(node)];
+        queue.in_flight -= 1;
+        if queue.pace.answered(taken, throttled, now) {
+            queue.pace.apply(&mut queue.limiter.records, now);
+        }
+        self.pay(now, router);
+    }
+
+    fn attempted(&mut self, place: Place, payload: P, end: AttemptEnd, now: Instant, router: &impl Router) {
+        if !self.is_at(place, Stage::InFlight) {
+            // It was given up meanwhile.
+            return;
+        }
+        let options = &self.options;
+        let slot = &mut self.slots[place.slot as usize];
+        slot.tries.add(slot.handed_over, (slot.since, now), &end);
+        let safe = payload.repeats_safely() || options.repeat_in_doubt;
+        let missing = payload.may_be_missing();
+        slot.payload = Some(payload);
+        let error = match end.result {
+            Ok(written) => return self.complete(place.slot, Ok(written), now, router),
+            Err(error) if missing && error.is_not_found() => {
+                return self.complete(place.slot, Ok(Written::missing()), now, router);
+            }
+            Err(error) => error,
+        };
+        slot.in_doubt |= error.in_doubt();
+        let (class, _) = RetryClass::of(&error);
+        self.counts.failed_attempts[class as usize] += 1;
+        if class == RetryClass::Permanent || (error.in_doubt() && !safe) {
+            return self.complete(place.slot, Err(error), now, router);
+        }
+        let pause = if class == RetryClass::Moved {
+            self.wants_refresh = true;
+            slot.moves += 1;
+            pause_after_move(slot.moves)
+        } else {
+            slot.moves = 0;
+            slot.retries += 1;
+            if slot.retries > options.max_retries {
+                let text = format!("gave up after {} retries", options.max_retries);
+                return self.complete(place.slot, Err(given_up(&text, error)), now, router);
+            }
+            self.jitter.part_of(backoff(options.backoff, options.max_backoff, slot.retries))
+        };
+        slot.since = now;
+        slot.last_error = Some(error);
+        if now + pause >= slot.handed_over + options.record_ttl {
+            return self.expire(place.slot, now, router);
+        }
+        let counted = class != RetryClass::Moved;
+        if counted || !pause.is_zero() {
+            slot.stage = Stage::Pausing;
+            self.pausing.push(Reverse((now + pause, place.slot, place.sequence)));
+        } else {
+            self.queue(place.slot, now, router, true);
+        }
+    }
+
+    /// What time brings: pauses that are over, records that are too old.
+    pub(super) fn tick(&mut self, now: Instant, router: &impl Router) {
+        self.follow(now, router);
+        while let Some(Reverse((due, slot, sequence))) = self.pausing.peek().copied()
+            && due <= now
+        {
+            self.pausing.pop();
+            if !self.is_at(Place { slot, sequence }, Stage::Pausing) {
+                continue;
+            }
+            if self.slots[slot as usize].moves > 0 {
+                // Not a retry that counts.
+                self.queue(slot, now, router, true);
+            } else {
+                self.slots[slot as usize].stage = Stage::Unpaid;
+                self.unpaid.push_back(Place { slot, sequence });
+            }
+        }
+        self.pay(now, router);
+        let mut homeless = std::mem::take(&mut self.homeless);
+        homeless.retain(|place| self.is_at(*place, Stage::Homeless));
+        self.wants_refresh |= !homeless.is_empty();
+        self.homeless = homeless;
+        let mut slot = self.oldest_of_all;
+        while slot != NONE {
+            let record = &self.slots[slot as usize];
+            let newer = record.newer;
+            if now < record.handed_over + self.options.record_ttl {
+                break;
+            }
+            if record.stage != Stage::InFlight {
+                self.expire(slot, now, router);
+            }
+            slot = newer;
+        }
+    }
+
+    /// Lets retries go that the budget pays for.
+    fn pay(&mut self, now: Instant, router: &impl Router) {
+        while let Some(&place) = self.unpaid.front() {
+            if self.is_at(place, Stage::Unpaid) {
+                if !self.budget.pay(now) {
+                    return;
+                }
+                self.counts.retries += 1;
+                self.queue(place.slot, now, router, true);
+            }
+            self.unpaid.pop_front();
+        }
+    }
+
+    /// When [`tick`](Self::tick), and then [`begin`](Self::begin), are to be called at the latest.
+    pub(super) fn next_wake(&mut self, now: Instant) -> Option<Instant> {
+        /// How often is looked for owners, and for records that are too old and in flight.
+        const SOON: Duration = Duration::from_millis(20);
+        let mut next = None;
+        let mut earlier = |at: Instant| next = Some(next.map_or(at, |next: Instant| next.min(at)));
+        if let Some(Reverse((due, ..))) = self.pausing.peek() {
+            earlier(*due);
+        }
+        if !self.unpaid.is_empty()
+            && let Some(at) = self.budget.next()
+        {
+            earlier(at);
+        }
+        if !self.homeless.is_empty() {
+            earlier(now + SOON);
+        }
+        if let Some(oldest) = self.slots.get(self.oldest_of_all as usize) {
+            let expires = oldest.handed_over + self.options.record_ttl;
+            earlier(if expires <= now { now + SOON } else { expires });
+        }
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            if node.records == 0 || node.in_flight >= self.options.batches_in_flight || node.starting > 0 {
+                continue;
+            }
+            let limited = self.total.ready_at().max(node.limiter.ready_at());
+            let lingers = if node.in_flight == 0 { None } else { self.lingers_until(index) };
+            earlier(lingers.map_or(limited, |at| at.max(limited)).max(now + Duration::from_micros(100)));
+        }
+        next
+    }
+
+    /// Puts a record into the queue of its node.
+    fn queue(&mut self, slot: u32, now: Instant, router: &impl Router, first: bool) {
+        let record = &mut self.slots[slot as usize];
+        let Some(tag) = &record.tag else { return };
+        let place = Place { slot, sequence: record.sequence };
+        let Some(node) = router.node(tag.namespace(), &record.digest) else {
+            record.stage = Stage::Homeless;
+            self.homeless.push(place);
+            self.wants_refresh = true;
+            return;
+        };
+        (record.stage, record.node, record.since) = (Stage::Queued, node, now);
+        let bytes = record.bytes;
+        let queue = self.node(node, now);
+        queue.records += 1;
+        queue.bytes += bytes;
+        if first {
+            queue.queue.push_front(place);
+        } else {
+            queue.queue.push_back(place);
+        }
+    }
+
+    fn node(&mut self, node: u16, now: Instant) -> &mut NodeQueue {
+        let index = usize::from(node);
+        while self.nodes.len() <= index {
+            let options = &self.options;
+            let (records, bytes) = (options.max_records_per_second_per_node, options.max_bytes_per_second_per_node);
+            self.nodes.push(NodeQueue {
+                queue: VecDeque::new(),
+                records: 0,
+                bytes: 0,
+                in_flight: 0,
+                starting: 0,
+                limiter: Limiter::new(records, bytes, now),
+                pace: Pace::new(records, now),
+                counts: NodeCounts::default(),
+            });
+        }
+        &mut self.nodes[index]
+    }
+
+    /// Sends what is queued to the nodes of a new map.
+    fn follow(&mut self, now: Instant, router: &impl Router) {
+        if router.version() == self.map_version {
+            return;
+        }
+        self.map_version = router.version();
+        let mut queued: Vec<Place> = std::mem::take(&mut self.homeless);
+        for node in &mut self.nodes {
+            queued.extend(node.queue.drain(..));
+            (node.records, node.bytes) = (0, 0);
+        }
+        queued.retain(|place| self.is_at(*place, Stage::Queued) || self.is_at(*place, Stage::Homeless));
+        queued.sort_by_key(|place| place.sequence);
+        for place in queued {
+            let since = self.slots[place.slot as usize].since;
+            self.queue(place.slot, since.min(now), router, false);
+        }
+    }
+
+    fn expire(&mut self, slot: u32, now: Instant, router: &impl Router) {
+        let record = &mut self.slots[slot as usize];
+        let sent = record.tries.made() > 0;
+        let error = Error::record_expired(self.options.record_ttl, sent);
+        let error = match record.last_error.take() {
+            Some(last) => error.with_cause(last),
+            None => error,
+        };
+        self.counts.expired += 1;
+        self.complete(slot, Err(error), now, router);
+    }
+
+    /// A record has its outcome.
+    fn complete(&mut self, slot: u32, result: Result<Written>, now: Instant, router: &impl Router) {
+        let record = &mut self.slots[slot as usize];
+        let took = now.saturating_duration_since(record.handed_over);
+        let tries = std::mem::take(&mut record.tries);
+        let result = result.map_err(|error| {
+            let in_doubt = record.in_doubt;
+            error.force_in_doubt(in_doubt).with_attempts(tries.made()).with_elapsed(took)
+        });
+        if result.is_ok() {
+            self.counts.ok += 1;
+        } else {
+            self.counts.failed += 1;
+            self.counts.in_doubt += u64::from(record.in_doubt);
+        }
+        if record.stage == Stage::Queued {
+            let queue = &mut self.nodes[usize::from(record.node)];
+            queue.records -= 1;
+            queue.bytes -= record.bytes;
+        }
+        record.stage = Stage::Free;
+        record.last_error = None;
+        let delivery = tries.over(record.sequence, took, result);
+        let (older, newer, bytes) = (record.older, record.newer, record.bytes);
+        let (leader, follower) = (record.leader, record.follower);
+        let (tag, payload, digest) = (record.tag.take(), record.payload.take(), record.digest);
+        if let Some(tag) = tag {
+            self.done.push(Done { tag, bytes, delivery, _payload: payload });
+        }
+        self.outstanding -= 1;
+        self.outstanding_bytes -= bytes;
+        match older {
+            NONE => self.oldest_of_all = newer,
+            older => self.slots[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.youngest_of_all = older,
+            newer => self.slots[newer as usize].older = older,
+        }
+        // The line of its key. A record may leave it from behind others: when it is too old, and they are in flight.
+        match leader {
+            NONE => {}
+            leader => self.slots[leader as usize].follower = follower,
+        }
+        match follower {
+            NONE if leader == NONE => drop(self.youngest.remove(&digest)),
+            NONE => drop(self.youngest.insert(digest, leader)),
+            follower => self.slots[follower as usize].leader = leader,
+        }
+        self.free.push(slot);
+        if leader == NONE && follower != NONE {
+            self.queue(follower, now, router, false);
+        }
+    }
+
+    /// Ends all records, those in flight in doubt, with what `error` makes of whether a record is in flight.
+    pub(super) fn give_up(&mut self, error: impl Fn(bool) -> Error, now: Instant, router: &impl Router) {
+        // From the youngest on: nothing is queued anew.
+        while self.youngest_of_all != NONE {
+            let slot = self.youngest_of_all;
+            let record = &mut self.slots[slot as usize];
+            let in_flight = record.stage == Stage::InFlight;
+            let error = error(in_flight);
+            if in_flight {
+                record.in_doubt = true;
+                let end = AttemptEnd { result: Err(error.clone().force_in_doubt(true)), node: None };
+                record.tries.add(record.handed_over, (record.since, now), &end);
+            }
+            let error = match record.last_error.take() {
+                Some(last) => error.with_cause(last),
+                None => error,
+            };
+            self.complete(slot, Err(error), now, router);
+        }
+    }
+
+    /// While somebody waits for what was handed over, batches do not wait for more records.
+    pub(super) const fn hurry(&mut self, hurried: bool) {
+        self.hurried = if hurried { self.hurried + 1 } else { self.hurried - 1 };
+    }
+
+    /// The number of the oldest record without an outcome.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.slots.get(self.oldest_of_all as usize).map(|slot| slot.sequence)
+    }
+
+    /// The number of the next record.
+    pub(super) const fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    pub(super) const fn outstanding(&self) -> (usize, usize) {
+        (self.outstanding, self.outstanding_bytes)
+    }
+
+    /// Whether the map should be read anew; says so once.
+    pub(super) const fn wants_refresh(&mut self) -> bool {
+        std::mem::replace(&mut self.wants_refresh, false)
+    }
+
+    /// The outcomes since the last call.
+    pub(super) fn done(&mut self) -> Vec<Done<T, P>> {
+        std::mem::take(&mut self.done)
+    }
+
+    pub(super) const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The nodes that records were sent to, by index: what was counted, records in the queue, requests in flight, the limit
+    /// of records a second, throttling answers.
+    pub(super) fn node_counts(&self) -> impl Iterator<Item = (usize, NodeCounts)> {
+        self.nodes.iter().enumerate().map(|(index, node)| {
+            let counts = NodeCounts {
+                queued: node.records,
+                in_flight: node.in_flight,
+                records_per_second_limit: node.pace.limit(),
+                throttled: node.pace.throttled(),
+                ..node.counts
+            };
+            (index, counts)
+        })
+    }
+}
+
+/// The failure of a record that is not tried again, for this reason.
+fn given_up(why: &str, error: Error) -> Error {
+    Error::ended_by(error, why, true)
+}

@@ -1,0 +1,679 @@
+//! Carries out what the core decides: senders on a runtime, a timer on the control plane's, room for records, outcomes.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use aerolane_wire::digest::{Digest, partition_id};
+use aerospike_core::BatchPolicy;
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore, TryAcquireError, oneshot};
+
+use super::core::{Core, Done, Payload, Place, Router, Sent};
+use super::counts::{Progress, WriterMetrics};
+use super::delivery::{AttemptEnd, Written};
+use super::options::WriterOptions;
+use super::outcome::{Cell, CellRef, Outcome};
+use super::stream::{Outcomes, Queue};
+use crate::client::{RawKey, RawOutcome, RawShape, Shared, WrittenRows, wait};
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::topology::{NodeId, Topology};
+
+/// What a key must be.
+pub trait WriterKey: RawKey + Send + Sync + 'static {}
+
+impl<K: RawKey + Send + Sync + 'static> WriterKey for K {}
+
+/// What a record is made of, as far as the core has to know.
+struct Row(RawShape);
+
+impl Payload for Row {
+    fn repeats_safely(&self) -> bool {
+        self.0.repeats_safely()
+    }
+
+    fn may_be_missing(&self) -> bool {
+        self.0.deletes()
+    }
+}
+
+impl Router for Topology {
+    fn version(&self) -> u64 {
+        Self::version(self)
+    }
+
+    fn node(&self, namespace: &str, digest: &Digest) -> Option<u16> {
+        let owner = self.namespace(namespace).ok()?.owner(0, partition_id(digest))?;
+        Some(owner.index() as u16)
+    }
+}
+
+/// Where senders run.
+pub(super) enum Runs {
+    /// On the control plane's runtime.
+    Control,
+    /// On the runtime of the caller.
+    Here(Handle),
+}
+
+type OnProgress = Arc<dyn Fn(usize) + Send + Sync>;
+
+type OnDone<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
+
+/// What all handles of a writer share.
+pub(super) struct Inner<K: WriterKey> {
+    shared: Arc<Shared>,
+    options: WriterOptions,
+    /// Of the requests. Its retries are the writer's.
+    policy: BatchPolicy,
+    runs: Runs,
+    started: Instant,
+    state: Mutex<State<K>>,
+    /// Room for records, and for their bytes.
+    records: Semaphore,
+    bytes: Semaphore,
+    timer: Arc<Notify>,
+    on_done: Mutex<Option<OnDone<K>>>,
+    on_progress: Mutex<Option<OnProgress>>,
+}
+
+struct State<K> {
+    core: Core<CellRef<K>, Row>,
+    closed: bool,
+    /// Those who wait until all records before this number have their outcomes.
+    flushes: Vec<(u64, oneshot::Sender<()>)>,
+    timer_runs: bool,
+    /// When the timer will wake.
+    timer_at: Option<Instant>,
+    queue: Option<Arc<Queue<K>>>,
+    /// Threads that have outcomes to tell of. Until they have, nobody is told that all is over.
+    telling: usize,
+}
+
+/// What is to be done once the lock is gone.
+struct After<K> {
+    begin: Vec<u16>,
+    done: Vec<Done<CellRef<K>, Row>>,
+    queue: Option<Arc<Queue<K>>>,
+    /// Without outcomes to tell of.
+    over: Over<K>,
+    wake_timer: bool,
+    start_timer: bool,
+    refresh: bool,
+}
+
+/// What has come to its end.
+struct Over<K> {
+    flushed: Vec<oneshot::Sender<()>>,
+    queue: Option<Arc<Queue<K>>>,
+    /// The writer is closed, and nothing is outstanding.
+    ended: bool,
+}
+
+impl<K: WriterKey> Inner<K> {
+    pub(super) fn new(shared: Arc<Shared>, options: WriterOptions, runs: Runs) -> Result<Arc<Self>> {
+        options.validate()?;
+        shared.check_open()?;
+        let now = clock::now();
+        let mut policy = BatchPolicy::write_default();
+        let timeout = options.attempt_timeout.as_millis().min(u128::from(u32::MAX)) as u32;
+        policy.base_policy.total_timeout = timeout;
+        policy.base_policy.socket_timeout = timeout;
+        policy.base_policy.max_retries = 0;
+        policy.base_policy.sleep_between_retries = 0;
+        let seed = std::ptr::from_ref(&*shared) as u64 ^ u64::from(std::process::id()) << 32;
+        let state = State {
+            core: Core::new(options.clone(), seed, now),
+            closed: false,
+            flushes: Vec::new(),
+            timer_runs: false,
+            timer_at: None,
+            queue: None,
+            telling: 0,
+        };
+        Ok(Arc::new(Self {
+            records: Semaphore::new(options.max_outstanding_records),
+            bytes: Semaphore::new(options.max_outstanding_bytes),
+            shared,
+            options,
+            policy,
+            runs,
+            started: now,
+            state: Mutex::new(state),
+            timer: Arc::default(),
+            on_done: Mutex::default(),
+            on_progress: Mutex::default(),
+        }))
+    }
+
+    pub(super) const fn batch_policy(&self) -> &BatchPolicy {
+        &self.policy
+    }
+
+    pub(super) const fn options(&self) -> &WriterOptions {
+        &self.options
+    }
+
+    /// Changes the state, and does what follows from that.
+    fn act<R>(self: &Arc<Self>, change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R) -> R {
+        let (result, begun) = self.act_as_sender(change);
+        if let Some(node) = begun {
+            self.spawn_sender(node);
+        }
+        result
+    }
+
+    /// [`act`](Self::act) by a task that can be the next sender itself: for the node that it gives.
+    fn act_as_sender<R>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut State<K>, Instant, &Topology) -> R,
+    ) -> (R, Option<u16>) {
+        let map = self.shared.cluster.snapshot();
+        let mut state = self.state.lock();
+        // Behind the lock: the core's clock does not go back.
+        let now = clock::now();
+        let result = change(&mut state, now, &map);
+        let mut after = state.after(now);
+        drop(state);
+        drop(map);
+        let mine = after.begin.pop();
+        self.carry_out(after);
+        (result, mine)
+    }
+
+    fn carry_out(self: &Arc<Self>, after: After<K>) {
+        if after.refresh {
+            self.shared.cluster.request_refresh();
+        }
+        if after.start_timer {
+            self.start_timer();
+        }
+        if after.wake_timer {
+            self.timer.notify_one();
+        }
+        for node in after.begin {
+            self.spawn_sender(node);
+        }
+        if after.done.is_empty() {
+            self.end(after.over);
+            return;
+        }
+        self.tell(after.done, after.queue.as_ref());
+        let mut state = self.state.lock();
+        state.telling -= 1;
+        let over = state.over();
+        drop(state);
+        self.end(over);
+    }
+
+    /// Tells those who wait for the end of something.
+    fn end(&self, over: Over<K>) {
+        for flushed in over.flushed {
+            // Who has asked may have gone.
+            let _ = flushed.send(());
+        }
+        if over.ended {
+            if let Some(queue) = over.queue {
+                queue.end();
+            }
+            // They may keep the writer alive, and have heard everything.
+            let (on_done, on_progress) = (self.on_done.lock().take(), self.on_progress.lock().take());
+            drop((on_done, on_progress));
+        }
+    }
+
+    /// Gives records their outcomes, and their room to others.
+    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, queue: Option<&Arc<Queue<K>>>) {
+        if done.is_empty() {
+            return;
+        }
+        let on_done = self.on_done.lock().clone();
+        let on_progress = self.on_progress.lock().clone();
+        let (count, mut records, mut bytes) = (done.len(), 0, 0);
+        let mut heard = Vec::new();
+        for Done { tag, bytes: size, delivery, .. } in done {
+            let is_told = !(self.options.failures_only && delivery.is_ok());
+            let wakers = tag.set(delivery);
+            for waker in wakers {
+                if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+                    log::error!("the waker of a caller panicked");
+                }
+            }
+            bytes += self.room_of(size) as usize;
+            // A record in the queue keeps its room, so that the queue is bounded.
+            let queued = is_told && queue.is_some_and(|queue| queue.push(tag.clone()));
+            records += usize::from(!queued);
+            if is_told && on_done.is_some() {
+                heard.push(Outcome::new(tag));
+            }
+        }
+        if let (Some(on_done), false) = (on_done, heard.is_empty())
+            && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
+        {
+            log::error!("a callback for the outcomes of a writer panicked");
+        }
+        if let Some(on_progress) = on_progress
+            && catch_unwind(AssertUnwindSafe(|| on_progress(count))).is_err()
+        {
+            log::error!("a callback for the progress of a writer panicked");
+        }
+        if records > 0 {
+            self.records.add_permits(records);
+        }
+        self.bytes.add_permits(bytes);
+    }
+
+    /// Gives room back that outcomes in a queue have kept.
+    pub(super) fn free_records(&self, records: usize) {
+        self.records.add_permits(records);
+    }
+
+    /// Takes room for an outcome that goes back to its queue, if there is some.
+    pub(super) fn reserve_record(&self) {
+        if let Ok(record) = self.records.try_acquire() {
+            record.forget();
+        }
+    }
+
+    fn room_of(&self, bytes: usize) -> u32 {
+        bytes.min(self.options.max_outstanding_bytes) as u32
+    }
+
+    fn spawn_sender(self: &Arc<Self>, node: u16) {
+        let sender: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(send(Guard(Some(Arc::clone(self))), node));
+        match &self.runs {
+            Runs::Control => drop(self.shared.cluster.spawn(sender)),
+            Runs::Here(runtime) => drop(runtime.spawn(sender)),
+        }
+    }
+
+    fn start_timer(self: &Arc<Self>) {
+        let keep = keep_time(TimerGuard(Arc::downgrade(self)), Arc::clone(&self.timer));
+        let timer: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(keep);
+        drop(self.shared.cluster.spawn(timer));
+    }
+
+    /// Whether a record can be taken at all.
+    fn check(&self, key: &K) -> Result<()> {
+        self.shared.check_open()?;
+        self.shared.cluster.snapshot().namespace(key.namespace()).map(|_| ())
+    }
+
+    fn size_of(key: &K, shape: &RawShape) -> usize {
+        /// What a row of a batch has beside its fields and operations, about.
+        const ROW: usize = 40;
+        ROW + key.names().0.len() + key.user_key().len() + shape.size()
+    }
+
+    /// Hands a record over if there is room; gives it back if there is none.
+    pub(super) fn try_hand_over(
+        self: &Arc<Self>,
+        key: K,
+        shape: RawShape,
+    ) -> Result<std::result::Result<Outcome<K>, (K, RawShape)>> {
+        self.check(&key)?;
+        let bytes = Self::size_of(&key, &shape);
+        match (self.records.try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
+            (Ok(record), Ok(room)) => {
+                record.forget();
+                room.forget();
+                self.take(key, shape, bytes).map(Ok)
+            }
+            (Err(TryAcquireError::Closed), _) | (_, Err(TryAcquireError::Closed)) => Err(closed()),
+            _ => Ok(Err((key, shape))),
+        }
+    }
+
+    /// Hands a record over, when there is room.
+    pub(super) async fn hand_over(self: &Arc<Self>, key: K, shape: RawShape) -> Result<Outcome<K>> {
+        self.check(&key)?;
+        let bytes = Self::size_of(&key, &shape);
+        // Until both are had, a caller that goes away gives back what it has.
+        let record = self.records.acquire().await.map_err(|_| closed())?;
+        let room = self.bytes.acquire_many(self.room_of(bytes)).await.map_err(|_| closed())?;
+        record.forget();
+        room.forget();
+        self.take(key, shape, bytes)
+    }
+
+    fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize) -> Result<Outcome<K>> {
+        let cell = CellRef(Cell::new(key));
+        let outcome = Outcome::new(cell.clone());
+        let taken = self.act(|state, now, map| {
+            if state.closed {
+                return false;
+            }
+            state.core.push(cell, Row(shape), bytes, now, map);
+            true
+        });
+        if taken {
+            return Ok(outcome);
+        }
+        self.records.add_permits(1);
+        self.bytes.add_permits(self.room_of(bytes) as usize);
+        Err(closed())
+    }
+
+    /// Waits until all records that were handed over before have their outcomes.
+    pub(super) async fn flush(self: &Arc<Self>) {
+        let flushed = self.act(|state, _, _| {
+            let next = state.core.next_sequence();
+            if state.telling == 0 && state.core.oldest().is_none_or(|oldest| oldest >= next) {
+                return None;
+            }
+            let (sender, receiver) = oneshot::channel();
+            state.core.hurry(true);
+            state.flushes.push((next, sender));
+            Some(receiver)
+        });
+        if let Some(flushed) = flushed {
+            // Without a sender all records have been given up: they have their outcomes.
+            let _ = flushed.await;
+        }
+    }
+
+    /// Takes no more records.
+    pub(super) fn refuse_more(self: &Arc<Self>) {
+        self.records.close();
+        self.bytes.close();
+        self.act(|state, _, _| state.closed = true);
+    }
+
+    /// Waits for what is outstanding, and gives it up when this time is over: the records that have not been sent, and those
+    /// that were in flight.
+    pub(super) async fn drain(self: &Arc<Self>, limit: Option<Duration>) -> Vec<Outcome<K>> {
+        self.refuse_more();
+        let mut flush = pin!(self.flush());
+        let Some(limit) = limit else {
+            flush.await;
+            return Vec::new();
+        };
+        tokio::select! {
+            biased;
+            () = &mut flush => return Vec::new(),
+            () = wait(&self.shared.cluster, limit) => {}
+        }
+        self.give_up(|in_flight| {
+            Error::writer_closed(if in_flight {
+                "the writer was closed while the record was in flight, and no answer has come within the limit of close"
+            } else {
+                "the writer was closed, and the record was not sent within the limit of close"
+            })
+        })
+    }
+
+    /// Ends all that is outstanding.
+    fn give_up(self: &Arc<Self>, error: impl Fn(bool) -> Error) -> Vec<Outcome<K>> {
+        let map = self.shared.cluster.snapshot();
+        let mut state = self.state.lock();
+        let now = clock::now();
+        state.core.give_up(error, now, &**map);
+        let after = state.after(now);
+        drop(state);
+        drop(map);
+        let mut given_up: Vec<_> = after.done.iter().map(|done| Outcome::new(done.tag.clone())).collect();
+        given_up.reverse();
+        self.carry_out(after);
+        given_up
+    }
+
+    /// A task of the writer was dropped before its end: nothing goes on.
+    fn abandon(self: &Arc<Self>) {
+        self.records.close();
+        self.bytes.close();
+        self.state.lock().closed = true;
+        let closed = self.shared.cluster.is_closed();
+        self.give_up(|_| {
+            if closed {
+                Error::client_closed()
+            } else {
+                Error::writer_closed("the runtime on which the writer was made has ended")
+            }
+        });
+    }
+
+    /// The outcomes as they come.
+    ///
+    /// # Errors
+    /// Somebody takes them already.
+    pub(super) fn outcomes(self: &Arc<Self>) -> Result<Outcomes<K>> {
+        let mut state = self.state.lock();
+        if state.queue.as_ref().is_some_and(|queue| queue.is_open()) {
+            return Err(Error::invalid_argument("the outcomes of a writer can be taken in one place only"));
+        }
+        let queue = Queue::new(state.closed && state.core.outstanding().0 == 0);
+        state.queue = Some(Arc::clone(&queue));
+        drop(state);
+        Ok(Outcomes::new(Arc::clone(self), queue))
+    }
+
+    pub(super) fn on_done(&self, on_done: OnDone<K>) {
+        *self.on_done.lock() = Some(on_done);
+    }
+
+    pub(super) fn on_progress(&self, on_progress: OnProgress) {
+        *self.on_progress.lock() = Some(on_progress);
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        let state = self.state.lock();
+        state.core.counts().progress(state.core.outstanding(), self.started.elapsed())
+    }
+
+    pub(super) fn metrics(&self) -> WriterMetrics {
+        let map = self.shared.cluster.topology();
+        let state = self.state.lock();
+        let nodes = state.core.node_counts().filter_map(|(index, counts)| {
+            let node = map.node(NodeId::from_index(index))?;
+            Some(counts.metrics(Arc::clone(node.label())))
+        });
+        let nodes = nodes.collect();
+        let progress = state.core.counts().progress(state.core.outstanding(), self.started.elapsed());
+        state.core.counts().metrics(progress, nodes)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.records.is_closed()
+    }
+
+    /// For blocking callers.
+    pub(super) fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
+        self.shared.cluster.block_on(future)
+    }
+}
+
+#[cold]
+fn closed() -> Error {
+    Error::writer_closed("the writer is closed")
+}
+
+impl<K: WriterKey> State<K> {
+    fn over(&mut self) -> Over<K> {
+        let mut over = Over { flushed: Vec::new(), queue: None, ended: false };
+        if self.telling > 0 {
+            return over;
+        }
+        let oldest = self.core.oldest();
+        for (number, sender) in std::mem::take(&mut self.flushes) {
+            if oldest.is_some_and(|oldest| oldest < number) {
+                self.flushes.push((number, sender));
+            } else {
+                over.flushed.push(sender);
+                self.core.hurry(false);
+            }
+        }
+        over.ended = self.closed && self.core.outstanding().0 == 0;
+        over.queue = if over.ended { self.queue.clone() } else { None };
+        over
+    }
+
+    fn after(&mut self, now: Instant) -> After<K> {
+        let mut begin = Vec::new();
+        while let Some(node) = self.core.begin(now) {
+            begin.push(node);
+        }
+        let done = self.core.done();
+        self.telling += usize::from(!done.is_empty());
+        let over = self.over();
+        let next = self.core.next_wake(now);
+        let wake_timer = next.is_some_and(|next| self.timer_at.is_none_or(|at| next < at));
+        if wake_timer {
+            self.timer_at = next;
+        }
+        let start_timer = wake_timer && !self.timer_runs;
+        self.timer_runs |= wake_timer;
+        After {
+            begin,
+            done,
+            queue: self.queue.clone(),
+            over,
+            wake_timer,
+            start_timer,
+            refresh: self.core.wants_refresh(),
+        }
+    }
+}
+
+/// A task of a writer; dropped before its end, it ends what is outstanding.
+struct Guard<K: WriterKey>(Option<Arc<Inner<K>>>);
+
+impl<K: WriterKey> Guard<K> {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<K: WriterKey> Drop for Guard<K> {
+    fn drop(&mut self) {
+        if let Some(inner) = self.0.take() {
+            inner.abandon();
+        }
+    }
+}
+
+/// Sends batch after batch, as long as there is one to send.
+async fn send<K: WriterKey>(guard: Guard<K>, first: u16) {
+    let mut next = Some(first);
+    let mut rows = Vec::new();
+    while let (Some(inner), Some(node)) = (&guard.0, next.take()) {
+        let ((), other) = inner.act_as_sender(|state, now, map| state.core.fill(node, now, map, &mut rows));
+        if rows.is_empty() {
+            next = other;
+            continue;
+        }
+        if let Some(other) = other {
+            inner.spawn_sender(other);
+        }
+        let mut batch = WrittenRows::with_capacity(rows.len());
+        let mut places = Vec::with_capacity(rows.len());
+        for Sent { place, tag, payload } in rows.drain(..) {
+            places.push(place);
+            batch.push(tag, payload.0);
+        }
+        let whole = batch.write(&inner.shared, &inner.policy).await;
+        let mut places = places.into_iter();
+        let mut ends: Vec<(Place, Row, AttemptEnd)> = Vec::with_capacity(places.len());
+        batch.into_parts(|_, shape, outcome, node| {
+            let Some(place) = places.next() else { return };
+            let result = match outcome {
+                RawOutcome::Answered(body) => Written::of(body).map_err(|error| error.force_in_doubt(true)),
+                RawOutcome::Failed(error) => Err(error.clone()),
+                RawOutcome::Pending => Err(match &whole {
+                    Err(error) => error.clone(),
+                    Ok(()) => Error::bad_response("the server has left the record out of its answer to the batch")
+                        .force_in_doubt(true),
+                }),
+            };
+            ends.push((place, Row(shape), AttemptEnd { result, node }));
+        });
+        let ((), other) = inner.act_as_sender(|state, now, map| state.core.ended(node, ends.into_iter(), now, map));
+        next = other;
+        // A fast server, or a stalled runtime, must not keep other tasks from their turn.
+        tokio::task::yield_now().await;
+    }
+    guard.defuse();
+}
+
+/// Wakes the core at the moments that it asks for. Does not keep the writer alive.
+async fn keep_time<K: WriterKey>(guard: TimerGuard<K>, timer: Arc<Notify>) {
+    /// The shortest sleep.
+    const SHORTEST: Duration = Duration::from_micros(100);
+    let mut next = None;
+    loop {
+        match next {
+            Some(at) => {
+                tokio::select! {
+                    () = tokio::time::sleep_until(Instant::into(at)) => {}
+                    () = timer.notified() => {}
+                }
+            }
+            None => timer.notified().await,
+        }
+        let Some(inner) = guard.0.upgrade() else { return };
+        inner.act(|state, now, map| {
+            state.core.tick(now, map);
+            // Nobody is to wake the timer before it has asked anew.
+            state.timer_at = Some(now);
+        });
+        let mut state = inner.state.lock();
+        let now = clock::now();
+        // Not at once: what is due now is done in a later turn of the control thread.
+        next = state.core.next_wake(now).map(|at| at.max(now + SHORTEST));
+        state.timer_at = next;
+    }
+}
+
+/// The timer of a writer; dropped before the writer, it ends what is outstanding.
+struct TimerGuard<K: WriterKey>(Weak<Inner<K>>);
+
+impl<K: WriterKey> Drop for TimerGuard<K> {
+    fn drop(&mut self) {
+        if let Some(inner) = self.0.upgrade() {
+            inner.abandon();
+        }
+    }
+}
+
+/// The handles of a writer together. When the last one is dropped, what is outstanding goes on without them.
+pub(super) struct Owner<K: WriterKey>(pub(super) Arc<Inner<K>>);
+
+impl<K: WriterKey> Drop for Owner<K> {
+    fn drop(&mut self) {
+        self.0.refuse_more();
+        if self.0.progress().outstanding > 0 {
+            let inner = Arc::clone(&self.0);
+            let rest: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move { inner.flush().await });
+            drop(self.0.shared.cluster.spawn(rest));
+        }
+    }
+}
+
+impl<K: WriterKey> Drop for Inner<K> {
+    fn drop(&mut self) {
+        struct Nowhere;
+
+        impl Router for Nowhere {
+            fn version(&self) -> u64 {
+                0
+            }
+
+            fn node(&self, _namespace: &str, _digest: &Digest) -> Option<u16> {
+                None
+            }
+        }
+
+        // Nobody is left to send it. Not to be expected, but an outcome is owed.
+        let state = self.state.get_mut();
+        state.core.give_up(|_| closed(), clock::now(), &Nowhere);
+        let (done, queue) = (state.core.done(), state.queue.take());
+        self.tell(done, queue.as_ref());
+        if let Some(queue) = queue {
+            queue.end();
+        }
+        self.timer.notify_one();
+    }
+}

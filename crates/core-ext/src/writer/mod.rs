@@ -1,0 +1,43 @@
+//! Writing in bulk, with every outcome known.
+//!
+//! [`Writer`] and [`SyncWriter`] take records one by one, gather them per node into batches, retry what is worth it, and
+//! give each record an [`Outcome`]. [`RawWriter`] is what both stand on, and bindings to other languages.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
+//! | `retry` | classes of failures, pauses, the budget of retries |
+//! | `rate` | token buckets, and the rate to a node that follows its answers |
+//! | `driver` | senders, timer, room for records |
+//! | `outcome`, `delivery`, `stream` | what callers hear |
+//! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
+//!
+//! Decision 0023 says why it is so.
+
+mod core;
+mod counts;
+mod delivery;
+mod driver;
+mod front;
+mod options;
+mod outcome;
+mod rate;
+mod raw;
+mod record;
+mod retry;
+pub mod shape;
+mod stream;
+
+pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};
+pub use delivery::{Delivery, WriteAttempt, Written};
+pub use driver::WriterKey;
+pub use front::{SyncWriter, Writer};
+pub use options::WriterOptions;
+pub use outcome::Outcome;
+pub use raw::RawWriter;
+pub use record::RecordKey;
+pub use retry::{CLASSES, RetryClass};
+pub use stream::Outcomes;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,536 @@
+//! The core in simulated time: nodes that answer after a while, maps that change, and a check that every record has exactly
+//! one outcome and that the records of a key never overtake each other.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane_wire::digest::Digest;
+use aerospike_core::ResultCode;
+
+use super::core::{Core, Done, Payload, Router, Sent, Tag};
+use super::delivery::{AttemptEnd, Delivery, Written};
+use super::options::WriterOptions;
+use crate::error::{Error, ErrorKind};
+
+const MS: Duration = Duration::from_millis(1);
+
+#[derive(Debug, Clone)]
+struct Name {
+    digest: Digest,
+    number: usize,
+}
+
+impl Tag for Name {
+    fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    fn namespace(&self) -> &'static str {
+        "test"
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    Put,
+    Add,
+    Delete,
+}
+
+impl Payload for What {
+    fn repeats_safely(&self) -> bool {
+        *self != Self::Add
+    }
+
+    fn may_be_missing(&self) -> bool {
+        *self == Self::Delete
+    }
+}
+
+/// Keys go to nodes by their first byte.
+struct Map {
+    version: u64,
+    nodes: u16,
+    orphaned: bool,
+}
+
+impl Router for Map {
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn node(&self, _namespace: &str, digest: &Digest) -> Option<u16> {
+        (!self.orphaned).then(|| (u16::from(digest[0]) + self.version as u16) % self.nodes)
+    }
+}
+
+/// How a node answers a record (its number, how often it was tried).
+type Answer = Box<dyn FnMut(u16, usize, u32) -> Result<Written, Error>>;
+
+/// A request in flight: when it is answered, its node and rows.
+type Flying = (Instant, u16, Vec<Sent<Name, What>>);
+
+struct World {
+    core: Core<Name, What>,
+    map: Map,
+    start: Instant,
+    now: Instant,
+    latency: Duration,
+    answer: Answer,
+    /// Requests in flight.
+    flying: Vec<Flying>,
+    /// Sizes of requests, with their nodes and moments.
+    requests: Vec<(Duration, u16, usize)>,
+    tries: HashMap<usize, u32>,
+    /// Which key is in flight, by number of the record.
+    busy: BTreeMap<Digest, usize>,
+    /// The records that took effect, in order.
+    effects: Vec<usize>,
+    outcomes: BTreeMap<usize, Delivery>,
+    handed: usize,
+    most_flying: usize,
+}
+
+impl World {
+    fn new(options: WriterOptions, answer: impl FnMut(u16, usize, u32) -> Result<Written, Error> + 'static) -> Self {
+        let start = Instant::now();
+        Self {
+            core: Core::new(options, 7, start),
+            map: Map { version: 1, nodes: 3, orphaned: false },
+            start,
+            now: start,
+            latency: MS,
+            answer: Box::new(answer),
+            flying: Vec::new(),
+            requests: Vec::new(),
+            tries: HashMap::new(),
+            busy: BTreeMap::new(),
+            effects: Vec::new(),
+            outcomes: BTreeMap::new(),
+            handed: 0,
+            most_flying: 0,
+        }
+    }
+
+    fn hand(&mut self, key: u8, what: What) {
+        self.hand_sized(key, what, 100);
+    }
+
+    fn hand_sized(&mut self, key: u8, what: What, bytes: usize) {
+        let mut digest = [key; 20];
+        digest[1] = 0;
+        let tag = Name { digest, number: self.handed };
+        let sequence = self.core.push(tag, what, bytes, self.now, &self.map);
+        assert_eq!(sequence, self.handed as u64);
+        self.handed += 1;
+        self.settle();
+    }
+
+    /// Starts senders, which take their rows at once, and takes outcomes.
+    fn settle(&mut self) {
+        while let Some(node) = self.core.begin(self.now) {
+            let mut rows = Vec::new();
+            self.core.fill(node, self.now, &self.map, &mut rows);
+            if rows.is_empty() {
+                continue;
+            }
+            for row in &rows {
+                let other = self.busy.insert(row.tag.digest, row.tag.number);
+                assert_eq!(other, None, "two records of a key are in flight");
+                *self.tries.entry(row.tag.number).or_default() += 1;
+            }
+            self.requests.push((self.now - self.start, node, rows.len()));
+            self.flying.push((self.now + self.latency, node, rows));
+            self.most_flying = self.most_flying.max(self.flying.len());
+        }
+        for Done { tag, delivery, .. } in self.core.done() {
+            assert!(self.outcomes.insert(tag.number, delivery).is_none(), "a second outcome of {}", tag.number);
+        }
+    }
+
+    /// Lets time pass until nothing is outstanding, or for so long.
+    fn run(&mut self, most: Duration) {
+        let end = self.now + most;
+        loop {
+            let answered = self.flying.iter().map(|(at, ..)| *at).min();
+            let wakes = self.core.next_wake(self.now);
+            let Some(next) = answered.into_iter().chain(wakes).min() else { return };
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+            while let Some(index) = self.flying.iter().position(|(at, ..)| *at <= self.now) {
+                let (_, node, rows) = self.flying.remove(index);
+                let mut ends = Vec::new();
+                for Sent { place, tag, payload } in rows {
+                    self.busy.remove(&tag.digest);
+                    let result = (self.answer)(node, tag.number, self.tries[&tag.number]);
+                    if result.is_ok() {
+                        self.effects.push(tag.number);
+                    }
+                    ends.push((place, payload, AttemptEnd { result, node: Some(Arc::from(format!("n{node}"))) }));
+                }
+                self.core.ended(node, ends.into_iter(), self.now, &self.map);
+            }
+            self.core.tick(self.now, &self.map);
+            self.settle();
+        }
+    }
+
+    fn error(&self, number: usize) -> &Error {
+        self.outcomes[&number].error().unwrap_or_else(|| panic!("{number} has succeeded"))
+    }
+}
+
+#[allow(clippy::unnecessary_wraps)] // an answer, as the others
+fn ok() -> Result<Written, Error> {
+    Ok(Written::with_generation(1))
+}
+
+fn server(code: ResultCode) -> Result<Written, Error> {
+    Err(Error::server(code, &Arc::from("node")))
+}
+
+fn timed_out() -> Result<Written, Error> {
+    Err(Error::timeout("no answer").set_in_doubt(true, 1))
+}
+
+fn options() -> WriterOptions {
+    WriterOptions::default()
+}
+
+#[test]
+fn a_lone_record_goes_at_once_and_a_burst_gathers() {
+    let mut world = World::new(WriterOptions { batch_records: 50, batches_in_flight: 2, ..options() }, |_, _, _| ok());
+    world.hand(0, What::Put);
+    assert_eq!(world.requests, [(Duration::ZERO, 1, 1)]);
+    // Of keys of one node: 3, 6, 9 and so on.
+    (1..=70).for_each(|key| world.hand(key * 3, What::Put));
+    assert_eq!(world.requests, [(Duration::ZERO, 1, 1), (Duration::ZERO, 1, 50)], "a full batch does not wait");
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.requests[2], (MS, 1, 20), "the rest goes when there is room");
+    assert_eq!(world.outcomes.len(), 71);
+    assert!(world.outcomes.values().all(Delivery::is_ok));
+    let first = &world.outcomes[&0];
+    assert_eq!((first.waited(), first.took(), first.in_flight()), (Duration::ZERO, MS, MS));
+    assert_eq!(
+        first.attempts().map(|attempt| (attempt.node.as_deref(), attempt.code)).collect::<Vec<_>>(),
+        [(Some("n1"), 0)]
+    );
+}
+
+#[test]
+fn a_batch_that_is_not_full_lingers_only_beside_another() {
+    let linger = Duration::from_millis(5);
+    let mut world = World::new(WriterOptions { linger, ..options() }, |_, _, _| ok());
+    world.latency = Duration::from_millis(20);
+    world.hand(0, What::Put);
+    world.hand(3, What::Put);
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.requests, [(Duration::ZERO, 1, 1), (linger, 1, 1)]);
+}
+
+#[test]
+fn a_large_record_goes_alone() {
+    let mut world = World::new(WriterOptions { batch_bytes: 1000, ..options() }, |_, _, _| ok());
+    world.hand(0, What::Put);
+    world.hand_sized(3, What::Put, 900);
+    world.hand_sized(6, What::Put, 5000);
+    world.hand_sized(9, What::Put, 10);
+    world.run(Duration::from_secs(1));
+    let sizes: Vec<_> = world.requests.iter().map(|(.., rows)| *rows).collect();
+    assert_eq!(sizes, [1, 1, 1, 1]);
+    assert!(world.outcomes.values().all(Delivery::is_ok));
+}
+
+#[test]
+fn records_of_a_key_never_overtake_each_other() {
+    // Every third attempt fails, in ways that are tried again; maps change all the time.
+    let mut attempts = 0;
+    let patient =
+        WriterOptions { batch_records: 8, record_ttl: Duration::from_secs(1000), max_retries: 100, ..options() };
+    let mut world = World::new(patient, move |_, _, _| {
+        attempts += 1;
+        match attempts % 9 {
+            0 => server(ResultCode::PartitionUnavailable),
+            3 => server(ResultCode::DeviceOverload),
+            6 => timed_out(),
+            _ => ok(),
+        }
+    });
+    let mut keys = Vec::new();
+    for round in 0..2000_u32 {
+        let key = (round.wrapping_mul(2_654_435_761) >> 24) as u8 % 40;
+        keys.push(key);
+        world.hand(key, What::Put);
+        if round % 20 == 0 {
+            world.run(MS);
+        }
+        if round % 300 == 0 {
+            world.map.version += 1;
+        }
+    }
+    world.run(Duration::from_secs(1000));
+    assert_eq!(world.outcomes.len(), 2000);
+    let mut last = HashMap::new();
+    for number in &world.effects {
+        let before = last.insert(keys[*number], *number);
+        assert!(before.is_none_or(|before| before < *number), "{before:?} before {number}");
+    }
+    assert!(world.outcomes.values().all(Delivery::is_ok));
+    assert_eq!(world.core.outstanding(), (0, 0));
+}
+
+#[test]
+fn a_moved_partition_costs_no_retry_and_no_pause() {
+    let options = WriterOptions { max_retries: 0, ..options() };
+    let mut world =
+        World::new(options, |_, _, tries| if tries == 1 { server(ResultCode::PartitionUnavailable) } else { ok() });
+    world.hand(0, What::Add);
+    world.run(Duration::from_secs(1));
+    assert!(world.core.wants_refresh());
+    let outcome = &world.outcomes[&0];
+    assert!(outcome.is_ok());
+    assert_eq!((outcome.attempt_count(), outcome.took()), (2, 2 * MS));
+    assert_eq!(world.core.counts().retries, 0);
+}
+
+#[test]
+fn what_nobody_owns_waits_for_its_owner() {
+    let mut world = World::new(options(), |_, _, _| ok());
+    world.map.orphaned = true;
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(1));
+    assert!(world.requests.is_empty());
+    world.map.version += 1;
+    world.map.orphaned = false;
+    world.run(Duration::from_secs(1));
+    assert!(world.outcomes[&0].is_ok());
+}
+
+#[test]
+fn queued_records_follow_the_map() {
+    let mut world = World::new(WriterOptions { batches_in_flight: 1, ..options() }, |_, _, _| ok());
+    world.latency = Duration::from_millis(50);
+    world.hand(0, What::Put);
+    world.hand(3, What::Put);
+    world.map.version += 1;
+    world.run(MS * 10);
+    world.core.tick(world.now, &world.map);
+    world.settle();
+    assert_eq!(world.requests.iter().map(|(_, node, _)| *node).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn an_attempt_in_doubt_is_repeated_only_where_that_is_safe() {
+    let answer = |_, _, tries| if tries == 1 { timed_out() } else { ok() };
+    let mut world = World::new(options(), answer);
+    world.hand(0, What::Put);
+    world.hand(1, What::Add);
+    world.run(Duration::from_secs(10));
+    assert!(world.outcomes[&0].is_ok());
+    assert!(world.error(1).in_doubt());
+    assert_eq!(world.outcomes[&1].attempt_count(), 1);
+    let mut world = World::new(WriterOptions { repeat_in_doubt: true, ..options() }, answer);
+    world.hand(1, What::Add);
+    world.run(Duration::from_secs(10));
+    assert!(world.outcomes[&0].is_ok());
+    // What was refused has not been executed, so an add is repeated, too.
+    let mut world = World::new(options(), |_, _, tries| if tries == 1 { server(ResultCode::KeyBusy) } else { ok() });
+    world.hand(1, What::Add);
+    world.run(Duration::from_secs(10));
+    assert!(world.outcomes[&0].is_ok());
+}
+
+#[test]
+fn doubt_stays_with_a_record_that_fails_later() {
+    let mut world = World::new(options(), |_, _, tries| match tries {
+        1 => timed_out(),
+        _ => server(ResultCode::RecordTooBig),
+    });
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(10));
+    assert!(world.error(0).in_doubt());
+    let codes: Vec<_> = world.outcomes[&0].attempts().map(|attempt| (attempt.code, attempt.in_doubt)).collect();
+    assert_eq!(codes, [(9, true), (13, false)]);
+}
+
+#[test]
+fn a_permanent_failure_is_not_tried_again_and_frees_the_key() {
+    let mut world =
+        World::new(options(), |_, number, _| if number == 0 { server(ResultCode::GenerationError) } else { ok() });
+    world.hand(0, What::Put);
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(1));
+    assert!(!world.error(0).in_doubt());
+    assert!(world.outcomes[&1].is_ok());
+    assert_eq!(world.requests.len(), 2);
+}
+
+#[test]
+fn a_delete_of_what_is_not_there_is_a_success() {
+    let mut world = World::new(options(), |_, _, _| server(ResultCode::KeyNotFoundError));
+    world.hand(0, What::Delete);
+    world.hand(1, What::Put);
+    world.run(Duration::from_secs(1));
+    assert!(!world.outcomes[&0].result().unwrap().existed());
+    assert!(world.error(1).is_not_found());
+}
+
+#[test]
+fn retries_are_bounded_by_number() {
+    let mut world = World::new(WriterOptions { max_retries: 3, ..options() }, |_, _, _| server(ResultCode::KeyBusy));
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(20));
+    assert_eq!(world.outcomes[&0].attempt_count(), 4);
+    let error = world.error(0);
+    assert_eq!(error.server_result_code(), Some(ResultCode::KeyBusy));
+    assert!(error.to_string().contains("gave up after 3 retries"), "{error}");
+}
+
+#[test]
+fn records_expire_with_the_failure_that_kept_them() {
+    let record_ttl = Duration::from_secs(2);
+    let options = WriterOptions { record_ttl, max_retries: 1_000_000, ..options() };
+    let mut world = World::new(options.clone(), |_, _, _| server(ResultCode::DeviceOverload));
+    world.hand(0, What::Put);
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(20));
+    for number in [0, 1] {
+        let error = world.error(number);
+        assert!(matches!(error.kind(), ErrorKind::RecordExpired), "{error}");
+        assert!(world.outcomes[&number].took() <= record_ttl + MS);
+    }
+    assert_eq!(world.error(0).cause().and_then(Error::server_result_code), Some(ResultCode::DeviceOverload));
+    assert_eq!(world.core.counts().expired, 2);
+    // One that is in flight is waited for, one behind it is not sent any more.
+    let mut world = World::new(options, |_, _, _| ok());
+    world.latency = Duration::from_secs(3);
+    world.hand(0, What::Put);
+    world.hand(0, What::Put);
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(20));
+    assert!(world.outcomes[&0].is_ok());
+    assert!(world.error(1).to_string().contains("it was not sent"), "{}", world.error(1));
+    assert_eq!((world.requests.len(), world.outcomes.len()), (1, 3));
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(20));
+    assert!(world.outcomes[&3].is_ok(), "the line of the key is free");
+}
+
+#[test]
+fn a_sick_cluster_is_not_stormed() {
+    let options = WriterOptions {
+        max_retries: 1_000_000,
+        retries_per_success: 0.0,
+        min_retries_per_second: 50.0,
+        record_ttl: Duration::from_secs(10),
+        max_backoff: Duration::from_millis(20),
+        ..options()
+    };
+    // Not one that slows its node down.
+    let mut world = World::new(options, |_, _, _| server(ResultCode::KeyBusy));
+    (0..250).for_each(|key| world.hand(key, What::Put));
+    world.run(Duration::from_secs(60));
+    assert_eq!(world.outcomes.len(), 250);
+    let retries = world.core.counts().retries;
+    assert!((1400..1550).contains(&retries), "{retries}: 1000 saved up, and 50 a second");
+}
+
+#[test]
+fn a_throttled_node_is_sent_less_and_the_others_are_not() {
+    let taken = RefCell::new([0_u64; 3]);
+    let options = WriterOptions { batch_records: 20, record_ttl: Duration::from_secs(3600), ..options() };
+    let mut second = 0;
+    let mut world = World::new(options, move |node, _, _| {
+        let mut taken = taken.borrow_mut();
+        taken[usize::from(node)] += 1;
+        second += 1;
+        // Node 0 throttles three of four for a while.
+        if node == 0 && second < 4000 && second % 4 != 0 { server(ResultCode::DeviceOverload) } else { ok() }
+    });
+    for round in 0..400 {
+        (0..30).for_each(|key| world.hand((round + key * 7) as u8, What::Put));
+        world.run(MS * 5);
+    }
+    let limits: Vec<_> = world.core.node_counts().map(|(_, counts)| counts.records_per_second_limit).collect();
+    assert!(limits[0].is_some(), "{limits:?}");
+    assert_eq!(limits[1..], [None, None]);
+    world.run(Duration::from_secs(3000));
+    assert_eq!(world.core.outstanding().0, 0);
+    assert!(world.outcomes.values().all(Delivery::is_ok));
+    assert_eq!(world.outcomes.len(), 12_000);
+}
+
+#[test]
+fn rates_are_kept_in_records_and_in_bytes() {
+    let limited = WriterOptions {
+        max_records_per_second: Some(100.0),
+        batch_records: 10,
+        record_ttl: Duration::from_secs(3600),
+        ..options()
+    };
+    let by_bytes = WriterOptions {
+        max_records_per_second: None,
+        max_bytes_per_second_per_node: Some(10_000.0),
+        ..limited.clone()
+    };
+    for (options, seconds) in [(limited, 2.4), (by_bytes, 0.83)] {
+        let mut world = World::new(options, |_, _, _| ok());
+        (0..250).for_each(|key| world.hand(key, What::Put));
+        world.run(Duration::from_secs(60));
+        assert_eq!(world.outcomes.len(), 250);
+        let took = (world.now - world.start).as_secs_f64();
+        assert!((seconds * 0.85..seconds * 1.15).contains(&took), "{took} s, not {seconds} s");
+    }
+}
+
+#[test]
+fn a_slow_node_holds_nobody_else_up_and_senders_are_bounded() {
+    let options = WriterOptions { batch_records: 10, batches_in_flight: 2, ..options() };
+    let mut world = World::new(options, |_, _, _| ok());
+    world.latency = Duration::from_millis(10);
+    (0..240).for_each(|key| world.hand(key, What::Put));
+    assert!(world.most_flying <= 6, "{}", world.most_flying);
+    world.run(Duration::from_secs(1));
+    assert!(world.most_flying <= 6, "{}", world.most_flying);
+    assert_eq!(world.outcomes.len(), 240);
+}
+
+#[test]
+fn what_is_given_up_has_its_outcome_and_late_answers_change_nothing() {
+    let mut world = World::new(WriterOptions { batches_in_flight: 1, ..options() }, |_, _, _| ok());
+    world.hand(0, What::Put);
+    world.hand(0, What::Put);
+    world.hand(3, What::Put);
+    let closed = |in_flight| Error::writer_closed(if in_flight { "in flight" } else { "not sent" });
+    world.core.give_up(closed, world.now, &world.map);
+    world.settle();
+    assert_eq!(world.outcomes.len(), 3);
+    assert!(world.error(0).in_doubt());
+    assert!(!world.error(1).in_doubt() && !world.error(2).in_doubt());
+    assert_eq!((world.outcomes[&0].attempt_count(), world.outcomes[&1].attempt_count()), (1, 0));
+    // The answer to the first comes now; a further record may have its slot.
+    world.busy.clear();
+    world.hand(0, What::Put);
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.outcomes.len(), 4);
+    assert!(world.outcomes[&3].is_ok());
+}
+
+#[test]
+fn a_flush_does_not_linger() {
+    let options = WriterOptions { linger: Duration::from_secs(1), ..options() };
+    let mut world = World::new(options, |_, _, _| ok());
+    world.latency = Duration::from_millis(100);
+    world.hand(0, What::Put);
+    world.hand(3, What::Put);
+    assert_eq!(world.requests.len(), 1);
+    world.core.hurry(true);
+    world.settle();
+    assert_eq!(world.requests.len(), 2);
+    world.core.hurry(false);
+}

@@ -1,0 +1,72 @@
+//! What a writer has counted, as Python objects.
+
+use aerolane::writer::{Progress, WriterMetrics};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList};
+
+/// `WriterProgress`, a named tuple.
+pub(super) fn progress_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let int = py.get_type::<PyInt>();
+        let fields = [
+            ("handed_over", &int),
+            ("ok", &int),
+            ("failed", &int),
+            ("outstanding", &int),
+            ("outstanding_bytes", &int),
+            ("elapsed", &py.get_type::<PyFloat>()),
+        ];
+        let class = py.import("typing")?.getattr("NamedTuple")?.call1(("WriterProgress", fields.to_vec()))?;
+        class.setattr("__module__", "aerolane")?;
+        class.setattr(
+            "__doc__",
+            "How far a writer has come: records handed over, and of these confirmed (`ok`), `failed` and `outstanding` (and their \
+             bytes); seconds since it was made.",
+        )?;
+        Ok::<_, PyErr>(class.unbind())
+    })?;
+    Ok(class.bind(py))
+}
+
+pub(super) fn progress(py: Python<'_>, of: &Progress) -> PyResult<Py<PyAny>> {
+    let Progress { handed_over, ok, failed, outstanding, outstanding_bytes, elapsed } = *of;
+    let fields = (handed_over, ok, failed, outstanding, outstanding_bytes, elapsed.as_secs_f64());
+    Ok(progress_class(py)?.call1(fields)?.unbind())
+}
+
+pub(super) fn snapshot<'py>(py: Python<'py>, of: &WriterMetrics) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("handed_over", of.progress.handed_over)?;
+    dict.set_item("ok", of.progress.ok)?;
+    dict.set_item("failed", of.progress.failed)?;
+    dict.set_item("outstanding", of.progress.outstanding)?;
+    dict.set_item("outstanding_bytes", of.progress.outstanding_bytes)?;
+    dict.set_item("elapsed", of.progress.elapsed.as_secs_f64())?;
+    dict.set_item("bytes", of.bytes)?;
+    dict.set_item("in_doubt", of.in_doubt)?;
+    dict.set_item("expired", of.expired)?;
+    dict.set_item("requests", of.requests)?;
+    dict.set_item("single_requests", of.single_requests)?;
+    dict.set_item("attempts", of.attempts)?;
+    dict.set_item("retries", of.retries)?;
+    dict.set_item("moved", of.moved)?;
+    dict.set_item("throttled", of.throttled)?;
+    dict.set_item("transient", of.transient)?;
+    dict.set_item("permanent", of.permanent)?;
+    let nodes = PyList::empty(py);
+    for node in &of.nodes {
+        let each = PyDict::new(py);
+        each.set_item("node", &*node.node)?;
+        each.set_item("requests", node.requests)?;
+        each.set_item("records", node.records)?;
+        each.set_item("queued", node.queued)?;
+        each.set_item("in_flight", node.in_flight)?;
+        each.set_item("records_per_second_limit", node.records_per_second_limit)?;
+        each.set_item("throttled", node.throttled)?;
+        nodes.append(each)?;
+    }
+    dict.set_item("nodes", nodes)?;
+    Ok(dict)
+}

@@ -1,0 +1,27 @@
+//! Writers: many records, with the outcome of each one known.
+//!
+//! A record is encoded when it is handed over; from there on no Python code runs for it until somebody asks for its outcome.
+//! The requests are sent on the client's control thread, of which there is one per process.
+
+mod metrics;
+mod options;
+mod outcome;
+mod stream;
+#[allow(clippy::module_inception)] // a writer is what it defines
+mod writer;
+
+use pyo3::prelude::*;
+
+pub(crate) use writer::{SyncWriter, Writer};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add_class::<Writer>()?;
+    module.add("SyncWriter", py.get_type::<SyncWriter>())?;
+    module.add_class::<outcome::Outcome>()?;
+    module.add_class::<outcome::Written>()?;
+    module.add_class::<outcome::WriteAttempt>()?;
+    module.add_class::<stream::Outcomes>()?;
+    module.add("WriterProgress", metrics::progress_class(py)?)?;
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! The outcome of a record that was handed over.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aerolane::Outcome as RawOutcome;
+use aerolane::writer::{Delivery, WriteAttempt as RawAttempt, Written as RawWritten};
+use pyo3::exceptions::PyTimeoutError;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use super::options::limit;
+use crate::batch::rows::RowKey;
+use crate::blocking::gets_signals;
+use crate::core::ClientCore;
+use crate::host::Make;
+use crate::key::Key;
+use crate::record::Record;
+use crate::{errors, host};
+
+/// The server's confirmation of a record that a writer has written.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct Written {
+    written: RawWritten,
+    key: Py<Key>,
+}
+
+#[pymethods]
+impl Written {
+    /// The generation of the record after the write. After a delete: what the server says, mostly 0.
+    #[getter]
+    fn generation(&self) -> u32 {
+        self.written.generation()
+    }
+
+    /// The seconds that the record has left on the server; `None`: it never expires.
+    #[getter]
+    fn ttl(&self) -> Option<u64> {
+        self.written.time_to_live().map(|left| left.as_secs())
+    }
+
+    /// False for a delete of a record that was not there. Such a delete counts as a success.
+    #[getter]
+    fn existed(&self) -> bool {
+        self.written.existed()
+    }
+
+    /// What operations have returned, or a function has (its bin `SUCCESS`), as a `Record`; `None` if they return nothing.
+    #[getter]
+    fn record(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {
+        match self.written.message() {
+            [] => Ok(None),
+            body => Py::new(py, Record::new(self.key.clone_ref(py), body.into(), true)?).map(Some),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Written generation={} existed={}>", self.written.generation(), self.written.existed())
+    }
+}
+
+/// One attempt to write a record.
+#[pyclass(frozen, module = "aerolane")]
+pub(crate) struct WriteAttempt(RawAttempt);
+
+#[pymethods]
+impl WriteAttempt {
+    /// The node, as `NAME: host:port`; `None` if none could be chosen.
+    #[getter]
+    fn node(&self) -> Option<&str> {
+        self.0.node.as_deref()
+    }
+
+    /// When it was sent, in seconds after the record was handed over.
+    #[getter]
+    fn after(&self) -> f64 {
+        self.0.after.as_secs_f64()
+    }
+
+    /// How long it took, in seconds.
+    #[getter]
+    fn took(&self) -> f64 {
+        self.0.took.as_secs_f64()
+    }
+
+    /// Its result code; 0: it was confirmed.
+    #[getter]
+    fn result_code(&self) -> i32 {
+        self.0.code
+    }
+
+    /// Whether it may have been executed although it failed.
+    #[getter]
+    fn in_doubt(&self) -> bool {
+        self.0.in_doubt
+    }
+
+    fn __repr__(&self) -> String {
+        let (code, node) = (self.0.code, self.0.node.as_deref().unwrap_or("no node"));
+        format!("<WriteAttempt result_code={code} at {node}, {:.6} s>", self.0.took.as_secs_f64())
+    }
+}
+
+/// The outcome of a record that was handed to a writer.
+///
+/// `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or the exception of a record
+/// that has failed. It can be awaited any number of times, and a wait that is cancelled loses nothing. Who has no use for it
+/// drops it: the record is written in any case. What it tells beside that is `None` or empty until `done()`.
+#[pyclass(frozen, weakref, module = "aerolane")]
+pub(crate) struct Outcome {
+    outcome: RawOutcome<RowKey>,
+    core: Arc<ClientCore>,
+}
+
+impl Outcome {
+    pub(super) fn new(outcome: RawOutcome<RowKey>, core: &Arc<ClientCore>) -> Self {
+        Self { outcome, core: Arc::clone(core) }
+    }
+
+    fn key_of(&self, py: Python<'_>) -> Py<Key> {
+        self.outcome.record_key().key.clone_ref(py)
+    }
+
+    /// What awaiting it gives; there is a delivery.
+    fn made(&self, py: Python<'_>, delivery: &Delivery) -> PyResult<Py<PyAny>> {
+        match delivery.result() {
+            Ok(written) => {
+                let written = Written { written: written.clone(), key: self.key_of(py) };
+                Ok(Py::new(py, written)?.into_any())
+            }
+            Err(error) => Err(errors::to_py(py, error)),
+        }
+    }
+
+    /// The awaitable of this object, or of its confirmation.
+    fn waiting(slf: &Bound<'_, Self>, whole: bool) -> PyResult<Py<PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let make = move |py: Python<'_>, slf: Py<Self>| match slf.get().outcome.delivery() {
+            Some(delivery) if !whole => slf.get().made(py, delivery),
+            _ => Ok(slf.into_any()),
+        };
+        let kept = slf.clone().unbind();
+        if this.outcome.is_done() {
+            return match make(py, kept) {
+                Ok(result) => host::ready(py, result),
+                Err(error) => host::failed(py, error),
+            };
+        }
+        let outcome = this.outcome.clone();
+        host::drive(py, &this.core, move |_| async move {
+            outcome.delivered().await;
+            let made: Make = Box::new(move |py| make(py, kept));
+            made
+        })
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        Self::waiting(slf, false)?.into_bound(py).call_method0(intern!(py, "__await__"))
+    }
+
+    /// An awaitable of this object, once there is an outcome: of a record that has failed, too.
+    fn wait(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::waiting(slf, true)
+    }
+
+    /// Blocks the calling thread until there is an outcome, at most for `timeout` seconds (`None`: without a limit), and gives
+    /// the server's confirmation. Not on the thread of an event loop, which would stand still: `await` it there.
+    ///
+    /// Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time.
+    #[pyo3(signature = (timeout=None))]
+    fn result(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        /// How often signals are looked after.
+        const LOOK_EVERY: Duration = Duration::from_millis(50);
+        self.core.check(py)?;
+        let deadline = limit("timeout", timeout)?.and_then(|timeout| Instant::now().checked_add(timeout));
+        let signals = gets_signals(py)?;
+        loop {
+            if let Some(delivery) = self.outcome.delivery() {
+                return self.made(py, delivery);
+            }
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| deadline <= now) {
+                return Err(PyTimeoutError::new_err("the record has no outcome yet"));
+            }
+            let look = signals.then(|| now + LOOK_EVERY);
+            let until = [deadline, look].into_iter().flatten().min();
+            py.detach(|| {
+                let _ = match until {
+                    Some(until) => self.outcome.wait_until(until),
+                    None => Some(self.outcome.wait()),
+                };
+            });
+            if signals {
+                py.check_signals()?;
+            }
+        }
+    }
+
+    /// Whether there is an outcome.
+    fn done(&self) -> bool {
+        self.outcome.is_done()
+    }
+
+    /// The exception of a record that has failed; `None`: it has not.
+    fn exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let error = self.outcome.delivery()?.error()?;
+        Some(errors::to_py(py, error).into_value(py).into_bound(py).into_any())
+    }
+
+    /// Whether the server has confirmed the record.
+    #[getter]
+    fn ok(&self) -> bool {
+        self.outcome.delivery().is_some_and(Delivery::is_ok)
+    }
+
+    /// Whether the record failed and may have been written all the same.
+    #[getter]
+    fn in_doubt(&self) -> bool {
+        self.outcome.delivery().is_some_and(Delivery::in_doubt)
+    }
+
+    /// The key of the record.
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<Key> {
+        self.key_of(py)
+    }
+
+    /// The number of the record, counted from 0 in the order in which records were handed over.
+    #[getter]
+    fn sequence(&self) -> Option<u64> {
+        self.outcome.delivery().map(Delivery::sequence)
+    }
+
+    /// The attempts, oldest first.
+    #[getter]
+    fn attempts(&self) -> Vec<WriteAttempt> {
+        let attempts = self.outcome.delivery().into_iter().flat_map(Delivery::attempts);
+        attempts.cloned().map(WriteAttempt).collect()
+    }
+
+    /// How long the record waited until it was sent first, in seconds.
+    #[getter]
+    fn waited(&self) -> Option<f64> {
+        self.outcome.delivery().map(|delivery| delivery.waited().as_secs_f64())
+    }
+
+    /// How long its attempts were in flight, all together, in seconds.
+    #[getter]
+    fn in_flight(&self) -> Option<f64> {
+        self.outcome.delivery().map(|delivery| delivery.in_flight().as_secs_f64())
+    }
+
+    /// How long it took from hand-over to outcome, in seconds.
+    #[getter]
+    fn took(&self) -> Option<f64> {
+        self.outcome.delivery().map(|delivery| delivery.took().as_secs_f64())
+    }
+
+    fn __repr__(&self) -> String {
+        match self.outcome.delivery() {
+            None => "<Outcome outstanding>".to_owned(),
+            Some(delivery) => match delivery.result() {
+                Ok(written) => format!("<Outcome ok generation={}>", written.generation()),
+                Err(error) => format!("<Outcome failed: {error}>"),
+            },
+        }
+    }
+}

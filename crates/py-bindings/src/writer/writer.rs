@@ -1,0 +1,619 @@
+//! The writers: for asyncio, and for code without it.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aerolane::client::RawShape;
+use aerolane::writer::{RawWriter, shape};
+use aerospike_core::WritePolicy as CoreWrite;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::metrics;
+use super::options::{Said, limit};
+use super::outcome::Outcome;
+use super::stream::Outcomes;
+use crate::argument::{argument, optional};
+use crate::batch::rows::RowKey;
+use crate::batch::shape as rows;
+use crate::builder::context::Context;
+use crate::command::block_on;
+use crate::command::single::Overrides;
+use crate::core::ClientCore;
+use crate::host::{Make, Pace};
+use crate::key::Key;
+use crate::policy::{Expiration, WritePolicy};
+use crate::query::statement::function;
+use crate::{errors, host};
+
+type Object<'a, 'py> = &'a Bound<'py, PyAny>;
+type Handed = aerolane::Outcome<RowKey>;
+
+/// Where the policies of records come from that have none of their own.
+enum Policies {
+    /// The behavior of a session.
+    Of(Arc<Context>),
+    /// The defaults of the native client.
+    Default,
+}
+
+/// What both writers are made of.
+struct Common {
+    raw: ManuallyDrop<RawWriter<RowKey>>,
+    core: Arc<ClientCore>,
+    policies: Policies,
+    /// Nobody looks at outcomes.
+    failures_only: bool,
+    pace: Pace,
+}
+
+impl Common {
+    fn new(
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        policies: Policies,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        core.check_open(py)?;
+        let Said { options, on_outcome, on_progress } = Said::of(named)?;
+        let failures_only = options.failures_only;
+        let raw = RawWriter::new(&core.raw, options).map_err(|error| errors::to_py(py, &error))?;
+        if let Some(callback) = on_outcome {
+            let core = Arc::downgrade(core);
+            raw.on_outcomes(move |outcomes: &[Handed]| {
+                // Without an interpreter (it is ending), or a client, there is nobody to tell.
+                let Some(core) = core.upgrade() else { return };
+                Python::try_attach(|py| {
+                    for outcome in outcomes {
+                        let told = Py::new(py, Outcome::new(outcome.clone(), &core))
+                            .and_then(|outcome| callback.call1(py, (outcome,)));
+                        if let Err(error) = told {
+                            error.write_unraisable(py, Some(callback.bind(py)));
+                        }
+                    }
+                });
+            });
+        }
+        if let Some(callback) = on_progress {
+            raw.on_progress(move |count| {
+                Python::try_attach(|py| {
+                    if let Err(error) = callback.call1(py, (count,)) {
+                        error.write_unraisable(py, Some(callback.bind(py)));
+                    }
+                });
+            });
+        }
+        let raw = ManuallyDrop::new(raw);
+        Ok(Self { raw, core: Arc::clone(core), policies, failures_only, pace: Pace::default() })
+    }
+
+    /// The policy of a record, with what goes over it.
+    fn policy(
+        &self,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        overrides: &Overrides<'_, '_>,
+    ) -> PyResult<Arc<CoreWrite>> {
+        let policy = match (policy, &self.policies) {
+            (None, Policies::Of(context)) => context.write(key.get()),
+            (policy, _) => WritePolicy::in_force(policy),
+        };
+        overrides.apply(self.core.writes_by(policy))
+    }
+
+    fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<RawShape> {
+        shape.map_err(|error| errors::to_py(py, &error))
+    }
+
+    fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &CoreWrite) -> PyResult<RawShape> {
+        let ops = rows::bins_to_write(bins, &|| "bins".to_owned())?;
+        Self::shaped(key.py(), shape::write(self.raw.batch_policy(), policy, 0, ops))
+    }
+
+    fn operate(&self, key: &Bound<'_, Key>, operations: Object<'_, '_>, policy: &CoreWrite) -> PyResult<RawShape> {
+        let py = key.py();
+        let ((what, ops), writes) = rows::operations(operations)?;
+        if !writes {
+            return Err(errors::invalid_argument(py, "none of the operations writes: a writer is not for reads"));
+        }
+        Self::shaped(py, shape::write(self.raw.batch_policy(), policy, what, ops))
+    }
+
+    fn udf(
+        &self,
+        py: Python<'_>,
+        (package, name): (&str, &str),
+        args: Option<Object<'_, '_>>,
+        policy: &CoreWrite,
+    ) -> PyResult<RawShape> {
+        let function = function(py, package, name, args)?;
+        let (batch, names) = (self.raw.batch_policy(), (&*function.package, &*function.name));
+        Self::shaped(py, shape::udf(batch, policy, names, &function.arguments))
+    }
+
+    /// Hands a record over if there is room.
+    fn try_hand_over(&self, key: &Bound<'_, Key>, shape: RawShape) -> PyResult<Result<Py<PyAny>, (RowKey, RawShape)>> {
+        let py = key.py();
+        self.core.check(py)?;
+        let row = RowKey { key: key.clone().unbind(), operate: true };
+        match self.raw.try_hand_over(row, shape).map_err(|error| errors::to_py(py, &error))? {
+            Ok(outcome) => self.made(py, outcome).map(Ok),
+            Err(record) => Ok(Err(record)),
+        }
+    }
+
+    /// What handing over gives: the outcome, or, where only failures are looked at, nothing.
+    fn made(&self, py: Python<'_>, outcome: Handed) -> PyResult<Py<PyAny>> {
+        if self.failures_only {
+            return Ok(py.None());
+        }
+        Ok(Py::new(py, Outcome::new(outcome, &self.core))?.into_any())
+    }
+
+    /// Hands a record over, on the calling thread.
+    fn hand_over(&self, key: &Bound<'_, Key>, shape: RawShape) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        match self.try_hand_over(key, shape)? {
+            Ok(made) => Ok(made),
+            Err((key, shape)) => {
+                let outcome = block_on(py, &self.core, self.raw.hand_over(key, shape))?;
+                self.made(py, outcome.map_err(|error| errors::to_py(py, &error))?)
+            }
+        }
+    }
+
+    fn left<'py>(&self, py: Python<'py>, left: Vec<Handed>) -> PyResult<Bound<'py, PyList>> {
+        let left = left.into_iter().map(|outcome| Py::new(py, Outcome::new(outcome, &self.core)));
+        PyList::new(py, left.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn outcomes(&self, py: Python<'_>) -> PyResult<Outcomes> {
+        self.core.check(py)?;
+        let stream = self.raw.outcomes().map_err(|error| errors::to_py(py, &error))?;
+        Ok(Outcomes::new(stream, &self.core))
+    }
+
+    fn close_blocking<'py>(&self, py: Python<'py>, limit: Option<Duration>) -> PyResult<Bound<'py, PyList>> {
+        self.core.check(py)?;
+        if self.core.raw.cluster().is_closed() {
+            // All outcomes are there.
+            return Ok(PyList::empty(py));
+        }
+        let left = block_on(py, &self.core, self.raw.close(limit))?;
+        self.left(py, left)
+    }
+
+    fn repr(&self, name: &str) -> String {
+        if self.core.is_foreign() {
+            return format!("<{name} {}>", self.core.state());
+        }
+        let progress = self.raw.progress();
+        let state = if self.raw.is_closed() { "closed" } else { "open" };
+        format!(
+            "<{name} {state}: {} ok, {} failed, {} outstanding>",
+            progress.ok, progress.failed, progress.outstanding
+        )
+    }
+}
+
+impl Drop for Common {
+    fn drop(&mut self) {
+        // In a forked child its locks may be held for ever, and its records are the parent's.
+        if !self.core.is_foreign() {
+            // SAFETY: dropped once, here.
+            drop(unsafe { ManuallyDrop::take(&mut self.raw) });
+        }
+    }
+}
+
+/// Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`.
+///
+/// Records are handed over one by one. The writer gathers those of a node into batches, sends a lone record at once, tries
+/// again what is worth it, and bounds what is outstanding: `await writer.put(..)` gives an `Outcome` at once, and waits only
+/// while `max_outstanding_records` or `max_outstanding_bytes` are reached. Two writes of the same key take effect in the
+/// order in which they were handed over.
+///
+/// Use it as a context manager: its end waits for all outcomes.
+#[pyclass(frozen, weakref, module = "aerolane")]
+pub(crate) struct Writer(Arc<Common>);
+
+/// Writes records in bulk, with the outcome of each one known: the writer for code without asyncio. Made by
+/// `session.writer()`.
+///
+/// As `aerolane.Writer`, but its methods block the calling thread. For any number of threads.
+#[pyclass(frozen, weakref, name = "Writer", module = "aerolane.sync")]
+pub(crate) struct SyncWriter(Arc<Common>);
+
+/// Defines what both have in common.
+macro_rules! common {
+    ($class:ident, $name:literal) => {
+        #[pymethods]
+        impl $class {
+            /// The outcomes of records as they come, from now on. In one place only.
+            fn outcomes(&self, py: Python<'_>) -> PyResult<Outcomes> {
+                self.0.outcomes(py)
+            }
+
+            /// How far the writer has come: a `WriterProgress`.
+            fn progress(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                self.0.core.check(py)?;
+                metrics::progress(py, &self.0.raw.progress())
+            }
+
+            /// What the writer has counted since it was made, as a dict; `nodes` is a list with a dict for each node.
+            fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                self.0.core.check(py)?;
+                metrics::snapshot(py, &self.0.raw.metrics())
+            }
+
+            /// Whether the writer takes no more records.
+            #[getter]
+            fn closed(&self) -> bool {
+                self.0.raw.is_closed()
+            }
+
+            fn __repr__(&self) -> String {
+                self.0.repr($name)
+            }
+        }
+
+        impl $class {
+            /// A writer with the policies of a session.
+            pub(crate) fn of(
+                py: Python<'_>,
+                context: &Arc<Context>,
+                named: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Self> {
+                if context.txn.is_some() {
+                    let text = "writer() is not part of transactions: query(keys) and upsert(keys) are, with one batch";
+                    return Err(errors::invalid_argument(py, text));
+                }
+                let policies = Policies::Of(Arc::clone(context));
+                Common::new(py, &context.core, policies, named).map(|common| Self(Arc::new(common)))
+            }
+
+            /// A writer with the native client's default policies.
+            pub(crate) fn native(
+                py: Python<'_>,
+                core: &Arc<ClientCore>,
+                named: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Self> {
+                Common::new(py, core, Policies::Default, named).map(|common| Self(Arc::new(common)))
+            }
+        }
+    };
+}
+
+common!(Writer, "Writer");
+common!(SyncWriter, "Writer");
+
+impl Writer {
+    /// The awaitable of handing a record over.
+    fn hand_over(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        key: Object<'_, '_>,
+        shape: impl FnOnce(&Bound<'_, Key>) -> PyResult<RawShape>,
+    ) -> PyResult<Py<PyAny>> {
+        host::at_await(py, name, || {
+            let key: &Bound<'_, Key> = argument("key", key)?;
+            let shape = shape(key)?;
+            let common = &self.0;
+            let handed = match common.try_hand_over(key, shape)? {
+                // Other tasks of the loop have a turn, however many records there are.
+                Ok(made) if common.pace.wants_a_turn() => {
+                    return host::drive(py, &common.core, move |_| async move {
+                        tokio::task::yield_now().await;
+                        let made: Make = Box::new(move |_| Ok(made));
+                        made
+                    });
+                }
+                Ok(made) => return host::ready(py, made),
+                Err(record) => record,
+            };
+            let (key, shape) = handed;
+            let writer = Arc::clone(common);
+            host::drive(py, &common.core, move |_| async move {
+                let outcome = writer.raw.hand_over(key, shape).await;
+                let made: Make = Box::new(move |py| match outcome {
+                    Ok(outcome) => writer.made(py, outcome),
+                    Err(error) => Err(errors::to_py(py, &error)),
+                });
+                made
+            })
+        })
+    }
+
+    fn closing(&self, py: Python<'_>, limit: Option<Duration>) -> PyResult<Py<PyAny>> {
+        self.0.core.check(py)?;
+        if self.0.core.raw.cluster().is_closed() {
+            // All outcomes are there.
+            return host::ready(py, PyList::empty(py).into_any().unbind());
+        }
+        let writer = Arc::clone(&self.0);
+        host::drive(py, &self.0.core, move |_| async move {
+            let left = writer.raw.close(limit).await;
+            let made: Make = Box::new(move |py| Ok(writer.left(py, left)?.into_any().unbind()));
+            made
+        })
+    }
+}
+
+#[pymethods]
+impl Writer {
+    /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Awaitable of
+    /// an `Outcome` (of `None`, where the writer reports failures only).
+    ///
+    /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
+    /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
+    /// `durable_delete`. Raises, where it is awaited, what `put` of a session raises for arguments, `InvalidNamespaceError`,
+    /// and `WriterClosedError`.
+    #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn put(
+        &self,
+        py: Python<'_>,
+        key: Object<'_, '_>,
+        bins: Object<'_, '_>,
+        policy: Option<Object<'_, '_>>,
+        record_exists_action: Option<Object<'_, '_>>,
+        expiration: Option<Object<'_, '_>>,
+        generation: Option<Object<'_, '_>>,
+        durable_delete: Option<Object<'_, '_>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.hand_over(py, "put", key, |key| {
+            let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
+            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+            self.0.put(key, bins, &policy)
+        })
+    }
+
+    /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
+    /// `Written`. Otherwise as `put`.
+    #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn operate(
+        &self,
+        py: Python<'_>,
+        key: Object<'_, '_>,
+        operations: Object<'_, '_>,
+        policy: Option<Object<'_, '_>>,
+        record_exists_action: Option<Object<'_, '_>>,
+        expiration: Option<Object<'_, '_>>,
+        generation: Option<Object<'_, '_>>,
+        durable_delete: Option<Object<'_, '_>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.hand_over(py, "operate", key, |key| {
+            let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
+            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+            self.0.operate(key, operations, &policy)
+        })
+    }
+
+    /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
+    /// Otherwise as `put`.
+    #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
+    fn delete(
+        &self,
+        py: Python<'_>,
+        key: Object<'_, '_>,
+        policy: Option<Object<'_, '_>>,
+        generation: Option<Object<'_, '_>>,
+        durable_delete: Option<Object<'_, '_>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.hand_over(py, "delete", key, |key| {
+            let over = overrides(None, None, generation, durable_delete)?;
+            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+            Common::shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
+        })
+    }
+
+    /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
+    #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
+    fn touch(
+        &self,
+        py: Python<'_>,
+        key: Object<'_, '_>,
+        policy: Option<Object<'_, '_>>,
+        expiration: Option<Object<'_, '_>>,
+        generation: Option<Object<'_, '_>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.hand_over(py, "touch", key, |key| {
+            let over = overrides(None, expiration, generation, None)?;
+            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+            Common::shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
+        })
+    }
+
+    /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
+    /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+    #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
+    fn execute_udf(
+        &self,
+        py: Python<'_>,
+        key: Object<'_, '_>,
+        package_name: Object<'_, '_>,
+        function_name: Object<'_, '_>,
+        args: Option<Object<'_, '_>>,
+        policy: Option<Object<'_, '_>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.hand_over(py, "execute_udf", key, |key| {
+            let names = (argument("package_name", package_name)?, argument("function_name", function_name)?);
+            let policy = self.0.policy(key, optional("policy", policy)?, &Overrides::default())?;
+            self.0.udf(py, names, args.filter(|args| !args.is_none()), &policy)
+        })
+    }
+
+    /// Waits until all records that were handed over before have their outcomes, whatever these are. Awaitable of `None`.
+    fn flush(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "flush", || {
+            let writer = Arc::clone(&self.0);
+            host::drive(py, &self.0.core, move |_| async move {
+                writer.raw.flush().await;
+                let made: Make = Box::new(|py| Ok(py.None()));
+                made
+            })
+        })
+    }
+
+    /// Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until each record has
+    /// its outcome, which `record_ttl` bounds). Awaitable of a list: the `Outcome`s of the records that have no
+    /// confirmation by then, in the order in which they were handed over. They have failed with `WriterClosedError`, in doubt
+    /// if they were in flight.
+    #[pyo3(signature = (timeout=None))]
+    fn close(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        host::at_await(py, "close", || self.closing(py, limit("timeout", timeout)?))
+    }
+
+    fn __aenter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        host::ready_as(py, "__aenter__", slf.into_any())
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __aexit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let writer = Arc::clone(&self.0);
+        if self.0.core.raw.cluster().is_closed() {
+            return host::ready(py, py.None());
+        }
+        host::drive(py, &self.0.core, move |_| async move {
+            writer.raw.close(None).await;
+            let made: Make = Box::new(|py| Ok(py.None()));
+            made
+        })
+    }
+}
+
+#[pymethods]
+impl SyncWriter {
+    /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives an
+    /// `Outcome` (`None`, where the writer reports failures only).
+    ///
+    /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
+    /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
+    /// `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
+    /// `WriterClosedError`.
+    #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn put(
+        &self,
+        key: &Bound<'_, Key>,
+        bins: Object<'_, '_>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        record_exists_action: Option<Object<'_, '_>>,
+        expiration: Option<&Bound<'_, Expiration>>,
+        generation: Option<u32>,
+        durable_delete: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let over = Overrides { record_exists_action, expiration, generation, durable_delete };
+        let policy = self.0.policy(key, policy, &over)?;
+        self.0.hand_over(key, self.0.put(key, bins, &policy)?)
+    }
+
+    /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
+    /// `Written`. Otherwise as `put`.
+    #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+    fn operate(
+        &self,
+        key: &Bound<'_, Key>,
+        operations: Object<'_, '_>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        record_exists_action: Option<Object<'_, '_>>,
+        expiration: Option<&Bound<'_, Expiration>>,
+        generation: Option<u32>,
+        durable_delete: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let over = Overrides { record_exists_action, expiration, generation, durable_delete };
+        let policy = self.0.policy(key, policy, &over)?;
+        self.0.hand_over(key, self.0.operate(key, operations, &policy)?)
+    }
+
+    /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
+    /// Otherwise as `put`.
+    #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
+    fn delete(
+        &self,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        generation: Option<u32>,
+        durable_delete: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let over = Overrides { generation, durable_delete, ..Overrides::default() };
+        let policy = self.0.policy(key, policy, &over)?;
+        let shape = shape::delete(self.0.raw.batch_policy(), &policy);
+        self.0.hand_over(key, Common::shaped(key.py(), shape)?)
+    }
+
+    /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
+    #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
+    fn touch(
+        &self,
+        key: &Bound<'_, Key>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+        expiration: Option<&Bound<'_, Expiration>>,
+        generation: Option<u32>,
+    ) -> PyResult<Py<PyAny>> {
+        let over = Overrides { expiration, generation, ..Overrides::default() };
+        let policy = self.0.policy(key, policy, &over)?;
+        let shape = shape::touch(self.0.raw.batch_policy(), &policy);
+        self.0.hand_over(key, Common::shaped(key.py(), shape)?)
+    }
+
+    /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
+    /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+    #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
+    fn execute_udf(
+        &self,
+        key: &Bound<'_, Key>,
+        package_name: &str,
+        function_name: &str,
+        args: Option<Object<'_, '_>>,
+        policy: Option<&Bound<'_, WritePolicy>>,
+    ) -> PyResult<Py<PyAny>> {
+        let policy = self.0.policy(key, policy, &Overrides::default())?;
+        let shape = self.0.udf(key.py(), (package_name, function_name), args, &policy)?;
+        self.0.hand_over(key, shape)
+    }
+
+    /// Waits until all records that were handed over before have their outcomes, whatever these are.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        block_on(py, &self.0.core, self.0.raw.flush())
+    }
+
+    /// Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until each record has
+    /// its outcome, which `record_ttl` bounds). Gives a list: the `Outcome`s of the records that have no confirmation by
+    /// then, in the order in which they were handed over. They have failed with `WriterClosedError`, in doubt if they were in
+    /// flight.
+    #[pyo3(signature = (timeout=None))]
+    fn close<'py>(&self, py: Python<'py>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+        self.0.close_blocking(py, limit("timeout", timeout)?)
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.0.close_blocking(py, None)?;
+        Ok(false)
+    }
+}
+
+/// What goes over a policy, from arguments of an async method.
+fn overrides<'a, 'py>(
+    record_exists_action: Option<Object<'a, 'py>>,
+    expiration: Option<Object<'a, 'py>>,
+    generation: Option<Object<'a, 'py>>,
+    durable_delete: Option<Object<'a, 'py>>,
+) -> PyResult<Overrides<'a, 'py>> {
+    let given = |object: Option<Object<'a, 'py>>| object.filter(|object| !object.is_none());
+    Ok(Overrides {
+        record_exists_action: given(record_exists_action),
+        expiration: optional("expiration", given(expiration))?,
+        generation: optional("generation", given(generation))?,
+        durable_delete: optional("durable_delete", given(durable_delete))?,
+    })
+}
