@@ -36,9 +36,11 @@ class BatchRecord:
     def server_message(self) -> str | None:
         """The server's text about the failure, when it was asked for and given."""
     @property
-    def exp_trace(self) -> ExpressionTrace | None: ...
+    def exp_trace(self) -> ExpressionTrace | None:
+        """Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`."""
     @property
-    def is_ok(self) -> bool: ...
+    def is_ok(self) -> bool:
+        """Whether the row succeeded."""
 
 class BatchRecords(list[BatchRecord]):
     """The rows of a batch, in order, which can say which of them have failed."""

@@ -337,8 +337,11 @@ class IoError(ConnectionError):
 class ClientClosedError(ConnectionError):
     """The client is closed. Nothing was sent."""
 
-class ExpiredError(AerospikeError): ...
-class WriterClosedError(AerospikeError): ...
+class ExpiredError(AerospikeError):
+    """A record of a writer had no outcome within its time to live (`record_ttl`)."""
+
+class WriterClosedError(AerospikeError):
+    """The writer is closed. What was not sent is not sent any more."""
 
 class InvalidNodeError(AerospikeError):
     """No active node fits: none owns the partition, or the node has left the cluster."""

@@ -343,7 +343,10 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
+        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
+        """
     @overload
     def batch_read(
         self,
@@ -376,7 +379,10 @@ class NativeClient:
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
         as_arrow: None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
+        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
+        """
     @overload
     def batch_read_blocking(
         self,
@@ -406,7 +412,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
+        `BatchRecord`.
+        """
     def batch_write_blocking(
         self,
         keys: Iterable[Key],
@@ -414,7 +423,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
+        `BatchRecord`.
+        """
     def batch_operate(
         self,
         keys: Iterable[Key],
@@ -422,7 +434,10 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
+        list of `BatchRecord`.
+        """
     def batch_operate_blocking(
         self,
         keys: Iterable[Key],
@@ -430,21 +445,26 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         write_policy: BatchWritePolicy | None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
+        list of `BatchRecord`.
+        """
     def batch_delete(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
     def batch_delete_blocking(
         self,
         keys: Iterable[Key],
         *,
         batch_policy: BatchPolicy | None = None,
         delete_policy: BatchDeletePolicy | None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
     def batch_exists(
         self,
         keys: Iterable[Key],
@@ -490,7 +510,12 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
+        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
+        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
+        (file, line, what was wrong).
+        """
     def batch_apply_blocking(
         self,
         keys: Iterable[Key],
@@ -500,19 +525,30 @@ class NativeClient:
         *,
         batch_policy: BatchPolicy | None = None,
         udf_policy: BatchUDFPolicy | None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
+        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
+        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
+        (file, line, what was wrong).
+        """
     def batch(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[BatchRecords]: ...
+    ) -> Awaitable[BatchRecords]:
+        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
+        of `BatchRecord`.
+        """
     def batch_blocking(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
         *,
         batch_policy: BatchPolicy | None = None,
-    ) -> BatchRecords: ...
+    ) -> BatchRecords:
+        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
+        of `BatchRecord`.
+        """
     def batch_stream(
         self,
         ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],

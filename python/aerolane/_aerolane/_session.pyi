@@ -705,15 +705,28 @@ class Session(_SessionVerbs[WriteSegmentBuilder, DataSetWriteBuilder], _Modules)
         """
     @overload
     def info(self, command: str) -> Awaitable[dict[str, str]]: ...
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]:
+        """Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`:
+        all there are now. Awaitable of `None`.
+        """
     def get_many(
         self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
-    ) -> Awaitable[list[Record | Exception]]: ...
+    ) -> Awaitable[list[Record | Exception]]:
+        """Reads many records, each as `get` does: all at once, or `concurrency` at a time. Awaitable of a list: for
+        each key, in order, its `Record` or the exception that `get` would have raised.
+        """
     def put_many(
         self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
-    ) -> Awaitable[list[Exception | None]]: ...
-    def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]: ...
-    def is_namespace_sc(self, namespace: str) -> Awaitable[bool]: ...
+    ) -> Awaitable[list[Exception | None]]:
+        """Writes the same bins to many records, each as `put` does: all at once, or `concurrency` at a time.
+        Awaitable of a list: for each key, in order, `None` or the exception that `put` would have raised.
+        """
+    def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]:
+        """Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
+        namespace that the cluster does not have is none.
+        """
+    def is_namespace_sc(self, namespace: str) -> Awaitable[bool]:
+        """Whether a namespace is in strong-consistency mode. Awaitable of a bool."""
     def writer(self, **settings: Unpack[_Settings]) -> Writer:
         """A writer of many records, with the outcome of each one known."""
     def background_task(self) -> BackgroundTaskSession:
@@ -809,13 +822,27 @@ class SyncSession(_SessionVerbs[SyncWriteSegmentBuilder, SyncDataSetWriteBuilder
     def info(self, command: str) -> dict[str, str]: ...
     def get_many(
         self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
-    ) -> list[Record | Exception]: ...
+    ) -> list[Record | Exception]:
+        """Reads many records, each as `get` does, on threads: at most `concurrency` at a time (default 16). Gives a
+        list: for each key, in order, its `Record` or the exception that `get` would have raised. For more than some
+        hundred records a batch, `query(keys)`, costs less.
+        """
     def put_many(
         self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
-    ) -> list[Exception | None]: ...
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None: ...
-    def namespace_sc_status(self, namespace: str) -> NamespaceScStatus: ...
-    def is_namespace_sc(self, namespace: str) -> bool: ...
+    ) -> list[Exception | None]:
+        """Writes the same bins to many records, each as `put` does, on threads: at most `concurrency` at a time
+        (default 16). Gives a list: for each key, in order, `None` or the exception that `put` would have raised.
+        """
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
+        """Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`:
+        all there are now.
+        """
+    def namespace_sc_status(self, namespace: str) -> NamespaceScStatus:
+        """Whether a namespace is in strong-consistency mode, and if not, why: a `NamespaceScStatus`. A namespace
+        that the cluster does not have is none.
+        """
+    def is_namespace_sc(self, namespace: str) -> bool:
+        """Whether a namespace is in strong-consistency mode."""
     def writer(self, **settings: Unpack[_Settings]) -> SyncWriter:
         """A writer of many records, with the outcome of each one known."""
     def background_task(self) -> SyncBackgroundTaskSession:

@@ -26,28 +26,39 @@ class Written:
     """The server's confirmation of a record."""
 
     @property
-    def generation(self) -> int: ...
+    def generation(self) -> int:
+        """The generation of the record after the write. After a delete: what the server says, mostly 0."""
     @property
-    def ttl(self) -> int | None: ...
+    def ttl(self) -> int | None:
+        """The seconds that the record has left on the server; `None`: it never expires."""
     @property
-    def existed(self) -> bool: ...
+    def existed(self) -> bool:
+        """False for a delete of a record that was not there. Such a delete counts as a success."""
     @property
-    def record(self) -> Record | None: ...
+    def record(self) -> Record | None:
+        """What operations have returned, or a function has (its bin `SUCCESS`), as a `Record`; `None` if they return
+        nothing.
+        """
 
 @final
 class WriteAttempt:
     """One attempt to write a record."""
 
     @property
-    def node(self) -> str | None: ...
+    def node(self) -> str | None:
+        """The node, as `NAME: host:port`; `None` if none could be chosen."""
     @property
-    def after(self) -> float: ...
+    def after(self) -> float:
+        """When it was sent, in seconds after the record was handed over."""
     @property
-    def took(self) -> float: ...
+    def took(self) -> float:
+        """How long it took, in seconds."""
     @property
-    def result_code(self) -> int: ...
+    def result_code(self) -> int:
+        """Its result code; 0: it was confirmed."""
     @property
-    def in_doubt(self) -> bool: ...
+    def in_doubt(self) -> bool:
+        """Whether it may have been executed although it failed."""
 
 @final
 class Outcome:
@@ -58,24 +69,34 @@ class Outcome:
         """An awaitable of this object, once there is an outcome: of a record that has failed, too."""
     def result(self, timeout: float | None = None) -> Written:
         """Blocks the calling thread until there is an outcome, at most for `timeout` seconds."""
-    def done(self) -> bool: ...
-    def exception(self) -> Exception | None: ...
+    def done(self) -> bool:
+        """Whether there is an outcome."""
+    def exception(self) -> Exception | None:
+        """The exception of a record that has failed; `None`: it has not."""
     @property
-    def ok(self) -> bool: ...
+    def ok(self) -> bool:
+        """Whether the server has confirmed the record."""
     @property
-    def in_doubt(self) -> bool: ...
+    def in_doubt(self) -> bool:
+        """Whether the record failed and may have been written all the same."""
     @property
-    def key(self) -> Key: ...
+    def key(self) -> Key:
+        """The key of the record."""
     @property
-    def sequence(self) -> int | None: ...
+    def sequence(self) -> int | None:
+        """The number of the record, counted from 0 in the order in which records were handed over."""
     @property
-    def attempts(self) -> list[WriteAttempt]: ...
+    def attempts(self) -> list[WriteAttempt]:
+        """The attempts, oldest first."""
     @property
-    def waited(self) -> float | None: ...
+    def waited(self) -> float | None:
+        """How long the record waited until it was sent first, in seconds."""
     @property
-    def in_flight(self) -> float | None: ...
+    def in_flight(self) -> float | None:
+        """How long its attempts were in flight, all together, in seconds."""
     @property
-    def took(self) -> float | None: ...
+    def took(self) -> float | None:
+        """How long it took from hand-over to outcome, in seconds."""
 
 @final
 class Outcomes:
@@ -126,11 +147,13 @@ class _Writer:
 
     def outcomes(self) -> Outcomes:
         """The outcomes of records as they come, from now on. In one place only."""
-    def progress(self) -> WriterProgress: ...
+    def progress(self) -> WriterProgress:
+        """How far the writer has come: a `WriterProgress`."""
     def metrics(self) -> dict[str, Any]:
         """What the writer has counted since it was made; `nodes` is a list with a dict for each node."""
     @property
-    def closed(self) -> bool: ...
+    def closed(self) -> bool:
+        """Whether the writer takes no more records."""
 
 @final
 class Writer(_Writer):
@@ -146,7 +169,10 @@ class Writer(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]: ...
+    ) -> Awaitable[Outcome]:
+        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin.
+        Awaitable of an `Outcome` (of `None`, where the writer reports failures only).
+        """
     def operate(
         self,
         key: Key,
@@ -157,7 +183,10 @@ class Writer(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]: ...
+    ) -> Awaitable[Outcome]:
+        """Hands over several operations on a record, of which at least one writes. What they return is `record` of
+        the `Written`. Otherwise as `put`.
+        """
     def delete(
         self,
         key: Key,
@@ -165,7 +194,10 @@ class Writer(_Writer):
         policy: WritePolicy | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]: ...
+    ) -> Awaitable[Outcome]:
+        """Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written`
+        tells. Otherwise as `put`.
+        """
     def touch(
         self,
         key: Key,
@@ -173,7 +205,8 @@ class Writer(_Writer):
         policy: WritePolicy | None = None,
         expiration: Expiration | None = None,
         generation: int | None = None,
-    ) -> Awaitable[Outcome]: ...
+    ) -> Awaitable[Outcome]:
+        """Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`."""
     def execute_udf(
         self,
         key: Key,
@@ -182,7 +215,10 @@ class Writer(_Writer):
         args: Sequence[Any] | None = None,
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[Outcome]: ...
+    ) -> Awaitable[Outcome]:
+        """Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`).
+        What it returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+        """
     def flush(self) -> Awaitable[None]:
         """Waits until all records that were handed over before have their outcomes."""
     def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
@@ -206,7 +242,10 @@ class SyncWriter(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Outcome: ...
+    ) -> Outcome:
+        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin.
+        Gives an `Outcome` (`None`, where the writer reports failures only).
+        """
     def operate(
         self,
         key: Key,
@@ -217,7 +256,10 @@ class SyncWriter(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Outcome: ...
+    ) -> Outcome:
+        """Hands over several operations on a record, of which at least one writes. What they return is `record` of
+        the `Written`. Otherwise as `put`.
+        """
     def delete(
         self,
         key: Key,
@@ -225,7 +267,10 @@ class SyncWriter(_Writer):
         policy: WritePolicy | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Outcome: ...
+    ) -> Outcome:
+        """Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written`
+        tells. Otherwise as `put`.
+        """
     def touch(
         self,
         key: Key,
@@ -233,7 +278,8 @@ class SyncWriter(_Writer):
         policy: WritePolicy | None = None,
         expiration: Expiration | None = None,
         generation: int | None = None,
-    ) -> Outcome: ...
+    ) -> Outcome:
+        """Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`."""
     def execute_udf(
         self,
         key: Key,
@@ -242,7 +288,10 @@ class SyncWriter(_Writer):
         args: Sequence[Any] | None = None,
         *,
         policy: WritePolicy | None = None,
-    ) -> Outcome: ...
+    ) -> Outcome:
+        """Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`).
+        What it returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+        """
     def flush(self) -> None:
         """Waits until all records that were handed over before have their outcomes."""
     def close(self, timeout: float | None = None) -> list[Outcome]:
