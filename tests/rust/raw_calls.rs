@@ -150,7 +150,8 @@ fn an_attempt_belongs_to_the_client_that_began_it() {
     let error = theirs.finish(&policy, call(&key, false), &attempt, lost.clone(), Instant::now()).unwrap();
     assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
     assert!(ours.finish(&policy, call(&key, false), &attempt, lost, Instant::now()).is_none());
-    let error = theirs.accept(call(&key, false), &attempt, Cow::Borrowed(b"no message"), |body| body.len()).unwrap_err();
+    let error =
+        theirs.accept(call(&key, false), &attempt, Cow::Borrowed(b"no message"), |body| body.len()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidNode), "{error:?}");
     let error = ours.accept(call(&key, false), &attempt, Cow::Borrowed(b"no message"), |body| body.len()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::BadResponse) && error.node().is_some(), "{error:?}");
