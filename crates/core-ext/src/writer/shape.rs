@@ -33,7 +33,7 @@ pub fn write(batch: &BatchPolicy, policy: &WritePolicy, info1: u8, ops: RawOps) 
 /// Resets the TTL.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn touch(batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
     let mut ops = RawOps::default();
     ops.push(op::TOUCH, particle_type::NIL, b"", |_| Ok::<_, WireError>(())).map_err(too_big)?;
@@ -43,7 +43,7 @@ pub fn touch(batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
 /// Deletes the record.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn delete(batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
     check(policy)?;
     let row = BatchDeletePolicy {
@@ -60,7 +60,7 @@ pub fn delete(batch: &BatchPolicy, policy: &WritePolicy) -> Result<RawShape> {
 /// Applies a function of a UDF module: package, name. `arguments`: a packed list.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn udf(batch: &BatchPolicy, policy: &WritePolicy, function: (&str, &str), arguments: &[u8]) -> Result<RawShape> {
     check(policy)?;
     let row = BatchUdfPolicy {
