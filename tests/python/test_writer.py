@@ -24,7 +24,7 @@ from aerolane import (
     SyncClient,
     WriterClosedError,
 )
-from aerolane.exceptions import ClientClosedError
+from aerolane.exceptions import ClientClosedError, ClientError
 from aerolane.native import ListOperation, ListPolicy, Operation, RecordExistsAction, WritePolicy
 from aerolane.policy import Settings
 
@@ -237,6 +237,27 @@ def test_a_callback_that_raises_costs_no_record(either, writer, keys):
 
     bulk = writer(on_outcome=fail, on_progress=fail)
     assert all(outcome.ok for outcome in all_of(either, bulk, [(keys(n), {"n": n}) for n in range(100)]))
+
+
+def test_a_callback_does_not_wait_for_an_outcome_that_needs_its_thread(either, writer, keys):
+    began, handed_over, raised, later = threading.Event(), threading.Event(), [], []
+
+    def heard(_):
+        if not began.is_set():
+            began.set()
+            assert handed_over.wait(20)
+            try:
+                later[0].result()
+            except ClientError as error:
+                raised.append(error)
+
+    bulk = writer(on_outcome=heard)
+    first = either.run(bulk.put(keys(0), {"n": 0}))
+    assert began.wait(20)
+    later.append(either.run(bulk.put(keys(1), {"n": 1})))
+    handed_over.set()
+    assert confirmed(either, first) and confirmed(either, later[0])
+    assert len(raised) == 1 and "control thread" in str(raised[0])
 
 
 def test_failures_only(either, writer, keys):

@@ -170,7 +170,8 @@ impl Outcome {
     /// Blocks the calling thread until there is an outcome, at most for `timeout` seconds (`None`: without a limit), and gives
     /// the server's confirmation. Not on the thread of an event loop, which would stand still: `await` it there.
     ///
-    /// Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time.
+    /// Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time. In a callback of a
+    /// writer it raises `ClientError` for an outcome that is not there: no record goes on before the callback is over.
     #[pyo3(signature = (timeout=None))]
     fn result(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         /// How often signals are looked after.
@@ -186,6 +187,7 @@ impl Outcome {
             if deadline.is_some_and(|deadline| deadline <= now) {
                 return Err(PyTimeoutError::new_err("the record has no outcome yet"));
             }
+            self.core.raw.cluster().check_may_wait().map_err(|error| errors::to_py(py, &error))?;
             let look = signals.then(|| now + LOOK_EVERY);
             let until = [deadline, look].into_iter().flatten().min();
             py.detach(|| {
