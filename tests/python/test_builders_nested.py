@@ -181,7 +181,7 @@ def test_hlls(either, session, key):
     assert answers(either, read) == [4, 1]
     either.results(session.update(key).bin("h").hll_set_union([other]))
     assert answers(either, session.query(key).bin("h").hll_get_count()) == [4]
-    with pytest.raises(InvalidArgumentError, match="exclude"):
+    with pytest.raises(InvalidArgumentError, match="exclusive"):
         session.update(key).bin("h").hll_init(HllConfig(10), create_only=True, update_only=True)
     with pytest.raises(BinOpInvalidError):
         either.run(session.update(key).bin("h").hll_fold(12).execute())
