@@ -135,10 +135,12 @@ PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
 $(PEERS)/.ready: tests/python/peers/requirements.txt
 $(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt
+# These have no wheels for a Python without the GIL: their tests are skipped there.
+$(TESTS)/.ready: tests/python/requirements-frames.txt
 $(TESTS_FT)/.ready: INTERPRETER = $(FREE_THREADED)
 $(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
 $(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
 	@mkdir -p $(CACHE)
 	$(INTERPRETER) -m venv --clear $(@D)
-	$(@D)/bin/pip install $(PIP) -r $<
+	$(@D)/bin/pip install $(PIP) $(addprefix -r ,$(filter %.txt,$^))
 	@touch $@

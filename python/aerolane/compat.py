@@ -55,6 +55,7 @@ _LAYOUT: dict[str, dict[str, tuple[str, ...]]] = {
         "exceptions": ("aerolane.exceptions",),
         "exp": _SDK,
         "hll_config": _SDK,
+        "index_monitor": _AEL,
         "info_types": ("aerolane.info_types",),
         "loggers": ("aerolane.loggers",),
         "metrics": ("aerolane.metrics",),

@@ -75,6 +75,7 @@ NAMES = [
     ("aerospike_sdk.exp", "map_keys", aerolane.map_keys),
     ("aerospike_sdk.exp", "map_values", aerolane.map_values),
     ("aerospike_sdk.hll_config", "HllConfig", aerolane.HllConfig),
+    ("aerospike_sdk.index_monitor", "IndexesMonitor", aerolane.ael.IndexesMonitor),
     ("aerospike_sdk.operation_result", "OperationResult", aerolane.OperationResult),
     ("aerospike_sdk.policy.behavior", "Behavior", aerolane.Behavior),
     ("aerospike_sdk.policy.behavior_registry", "get_behavior", aerolane.policy.get_behavior),
@@ -319,3 +320,17 @@ def test_connecting_without_a_loop(seeds, set_name):
     client.close_blocking()
     client.close_blocking()
     assert not client.is_connected
+
+
+def test_a_session_names_its_client(alpha, seeds):
+    client, session = alpha.client, alpha.session
+    assert session.client is client
+    assert session.session_for(aerolane.Behavior.READ_FAST).client is client
+    assert session.transaction().client is client and client.transaction().client is client
+    # It is alive as long as its session.
+    session = alpha.client.create_session()
+    del client
+    assert session.client.is_connected
+    definition = aerolane.sync.ClusterDefinition(hosts=aerolane.Host.parse_hosts(seeds))
+    with definition.connect() as cluster:
+        assert cluster.create_session().client is cluster and cluster.transaction().client is cluster

@@ -1,6 +1,8 @@
 """Code for the first versions of the SDK of Aerospike (0.9): other names for what builders, clients, definitions do."""
 
+import asyncio
 import contextlib
+import time
 from datetime import timedelta
 
 import pytest
@@ -8,8 +10,8 @@ from conftest import Either
 
 import aerolane
 from aerolane import Behavior, DataSet, QueryHint, TlsBuilder, native
-from aerolane.ael import Index, IndexContext, IndexTypeEnum
-from aerolane.exceptions import FilteredOutError, InvalidArgumentError, RecordNotFoundError
+from aerolane.ael import Index, IndexContext, IndexesMonitor, IndexTypeEnum, parse_ael_with_index
+from aerolane.exceptions import ClientClosedError, FilteredOutError, InvalidArgumentError, RecordNotFoundError
 from aerolane.policy import Settings
 
 
@@ -296,3 +298,227 @@ def test_bins_go_on_as_their_builder(alpha, dataset):
     task = session.background_task().update(dataset).bin("d")
     task.set_to(1)
     alpha.run(task.execute())
+
+
+def test_policies_of_reads_by_keys(alpha, dataset):
+    session, keys = alpha.session, dataset.ids(1, 2)
+    alpha.run(session.upsert(keys).put({"n": 1}).execute())
+    policy = native.ReadPolicy()
+    policy.filter_expression = native.FilterExpression.eq(
+        native.FilterExpression.int_bin("n"), native.FilterExpression.int_val(2)
+    )
+    for what in (keys[0], keys):
+        query = session.query(what).with_read_policy(policy).fail_on_filtered_out()
+        if what is keys[0]:
+            with pytest.raises(FilteredOutError):
+                alpha.run(query.execute())
+        else:
+            assert [result.result_code for result in alpha.results(query)] == [native.ResultCode.FILTERED_OUT] * 2
+        # What the builder is told goes before it.
+        found = alpha.results(session.query(what).with_read_policy(policy).where("$.n == 1"))
+        assert bins(found) == [1] * len(found) and found
+    with pytest.raises(InvalidArgumentError, match="with_policy"):
+        session.query(dataset).with_read_policy(policy)
+    with pytest.raises(TypeError):
+        session.query(keys).with_read_policy(native.WritePolicy())
+
+
+def test_policies_of_reads_within_transactions(consistent, set_name):
+    key = aerolane.Key("test", set_name, 1)
+    with aerolane.SyncClient(consistent.seeds) as client, client.transaction() as tx:
+        tx.upsert(key).put({"n": 1}).execute()
+        # The policy says nothing of a transaction: that of the session sees the write.
+        for what in (key, [key, aerolane.Key("test", set_name, 2)]):
+            assert tx.query(what).with_read_policy(native.ReadPolicy()).first().record.bins == {"n": 1}
+        outside = client.create_session()
+        assert outside.query(key).with_read_policy(native.ReadPolicy()).first() is None
+        assert (
+            not tx.query(key).with_txn(None).with_read_policy(native.ReadPolicy()).include_missing_keys().first().is_ok
+        )
+        policy = native.ReadPolicy()
+        policy.txn = tx.txn
+        assert outside.query(key).with_read_policy(policy).first().record.bins == {"n": 1}
+
+
+@pytest.mark.parametrize("kind", [native.ReadPolicy, native.WritePolicy, native.BatchPolicy, native.QueryPolicy])
+def test_base_policies(alpha, dataset, kind):
+    session = alpha.session
+    alpha.run(session.upsert(dataset.id(1)).put({"n": 1}).execute())
+    alpha.run(session.upsert(dataset.id(2)).put({"n": 2}).execute())
+    policy = kind()
+    policy.filter_expression = native.FilterExpression.eq(
+        native.FilterExpression.int_bin("n"), native.FilterExpression.int_val(2)
+    )
+    assert bins(alpha.results(session.query(dataset).base_policy(policy))) == [2]
+    assert bins(alpha.results(session.query(dataset).base_policy(policy).where("$.n == 1"))) == [1]
+    with pytest.raises(InvalidArgumentError):
+        session.query(dataset.id(1)).base_policy(policy)
+    with pytest.raises(TypeError):
+        session.query(dataset).base_policy(native.BatchReadPolicy())
+
+
+def test_writes_of_queries(alpha, dataset):
+    session, operation = alpha.session, native.Operation
+    for n in range(4):
+        alpha.run(session.upsert(dataset.id(n)).put({"n": n}).execute())
+
+    def done(started):
+        task = alpha.run(started)
+        assert task.wait_till_complete_blocking(0.02) is True
+
+    writes = [operation.put("m", 7)]
+    query = session.query(dataset).where("$.n >= 2").with_write_operations(writes)
+    done(query.with_write_operations((operation.add("n", 10),)).records_per_second(0).execute_background_task())
+    found = [result.record.bins for result in alpha.results(session.query(dataset))]
+    assert sorted(found, key=lambda bins: bins["n"]) == [{"n": 0}, {"n": 1}, {"n": 12, "m": 7}, {"n": 13, "m": 7}]
+    # What only reads, or says it twice.
+    for query, text in (
+        (session.query(dataset), "has nothing to write"),
+        (session.query(dataset.id(1)), "queries of a data set"),
+        (session.query(dataset).limit(3).with_write_operations(writes), r"limit\(\) is for reading"),
+        (session.query(dataset).bins("n").with_write_operations(writes), r"bins\(\) is for reading"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=text):
+            alpha.run(query.execute_background_task())
+    for wrong in ([], [operation.get_bin("n")]):
+        with pytest.raises(InvalidArgumentError):
+            session.query(dataset).with_write_operations(wrong)
+    for wrong in (5, [5], operation.put("m", 1)):
+        with pytest.raises(TypeError):
+            session.query(dataset).with_write_operations(wrong)
+    with pytest.raises(InvalidArgumentError, match="data set"):
+        session.query(dataset.id(1)).with_write_operations(writes)
+    query = session.query(dataset).with_write_operations(writes)
+    with pytest.raises(InvalidArgumentError, match="execute_background_task"):
+        alpha.run(query.execute())
+
+
+def test_functions_of_queries(alpha, dataset):
+    session, client = alpha.session, alpha.client
+    body = "function set_m(rec, value) rec.m = value aerospike:update(rec) end\n"
+    alpha.run(client.register_udf(body, "alpha_set.lua")).wait_till_complete_blocking(0.02)
+    for n in range(3):
+        alpha.run(session.upsert(dataset.id(n)).put({"n": n}).execute())
+    query = session.query(dataset).where("$.n > 0")
+    alpha.run(query.execute_udf_background_task("alpha_set", "set_m", [5])).wait_till_complete_blocking(0.02)
+    found = [result.record.bins for result in alpha.results(session.query(dataset))]
+    assert sorted(found, key=lambda bins: bins["n"]) == [{"n": 0}, {"n": 1, "m": 5}, {"n": 2, "m": 5}]
+    writes = session.query(dataset).with_write_operations([native.Operation.put("m", 1)])
+    with pytest.raises(InvalidArgumentError, match="leave with_write_operations"):
+        alpha.run(writes.execute_udf_background_task("alpha_set", "set_m"))
+    for wrong in (("", "set_m"), ("alpha_set", "set_m", 5)):
+        with pytest.raises((InvalidArgumentError, TypeError)):
+            alpha.run(session.query(dataset).execute_udf_background_task(*wrong))
+    with pytest.raises(aerolane.AerospikeError, match="executed"):
+        alpha.run(query.execute())
+
+
+def test_tasks_of_transactions(consistent, set_name):
+    with aerolane.SyncClient(consistent.seeds) as client, client.transaction() as tx:
+        query = tx.query(DataSet.of("test", set_name)).with_write_operations([native.Operation.put("m", 1)])
+        with pytest.raises(RuntimeError, match="not part of transactions"):
+            query.execute_background_task()
+
+
+@pytest.fixture
+def known_indexes(alpha, dataset):
+    """Two indexes of a set, one of them on what a context selects."""
+    client = alpha.client.native
+    names = [f"{dataset.set_name}_n", f"{dataset.set_name}_k"]
+    for name, bin_name, ctx in ((names[0], "n", None), (names[1], "m", [native.CTX.map_key("k")])):
+        task = client.create_index_blocking(
+            "test", dataset.set_name, bin_name, name, native.IndexType.NUMERIC, None, ctx
+        )
+        assert task.wait_till_complete_blocking(0.02)
+    yield names
+    for name in names:
+        client.drop_index_blocking("test", dataset.set_name, name).wait_till_complete_blocking(0.02)
+
+
+def test_a_monitor_of_indexes(alpha, dataset, known_indexes):
+    monitor = IndexesMonitor(refresh_interval=0.05)
+    with pytest.raises(RuntimeError, match="start"):
+        monitor.wait_until_ready()
+    assert monitor.get_index_context("test") is None
+    monitor.start(alpha.client)
+    monitor.start(alpha.client.native)
+    monitor.wait_until_ready(20)
+    context = monitor.get_index_context("test")
+    assert context.namespace == "test" and monitor.get_index_context("no such") is None
+    found = {index.name: index for index in context.indexes if index.name in known_indexes}
+    assert {name: (index.bin, index.set_name) for name, index in found.items()} == {
+        known_indexes[0]: ("n", dataset.set_name),
+        known_indexes[1]: ("m", dataset.set_name),
+    }
+    assert found[known_indexes[0]].ctx is None and found[known_indexes[1]].ctx == [native.CTX.map_key("k")]
+    of_set = IndexContext.with_query_set("test", dataset.set_name, context.indexes)
+    assert known_indexes[0] in parse_ael_with_index("$.n == 1", of_set).explain()
+    assert known_indexes[1] in parse_ael_with_index("$.m.k == 1", of_set).explain()
+    explained = alpha.run(alpha.session.query(dataset).with_index_context(of_set).where("$.m.k == 1").explain())
+    assert explained.uses_index
+    monitor.stop()
+    monitor.stop()
+    with pytest.raises(RuntimeError):
+        monitor.wait_until_ready()
+    # What was listed stays; another client may go on.
+    assert monitor.get_index_context("test") is not None
+    monitor.start(alpha.client)
+    monitor.wait_until_ready()
+
+
+def test_a_monitor_sees_what_comes_later(alpha, dataset, known_indexes):
+    monitor = IndexesMonitor(0.02)
+    monitor.start(alpha.client)
+    client, late = alpha.client.native, f"{dataset.set_name}_late"
+    task = client.create_index_blocking("test", dataset.set_name, "late", late, native.IndexType.STRING)
+    assert task.wait_till_complete_blocking(0.02)
+    try:
+        deadline = time.monotonic() + 60
+        while late not in names_of(monitor):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        client.drop_index_blocking("test", dataset.set_name, late).wait_till_complete_blocking(0.02)
+
+
+def names_of(monitor):
+    context = monitor.get_index_context("test")
+    return [] if context is None else [index.name for index in context.indexes]
+
+
+def test_a_client_starts_its_monitor(seeds, known_indexes):
+    monitor = IndexesMonitor()
+    with aerolane.SyncClient(seeds, None, 5.0, indexes_monitor=monitor):
+        monitor.wait_until_ready(20)
+        assert set(known_indexes) <= set(names_of(monitor))
+
+    async def asynchronous():
+        monitor = IndexesMonitor()
+        async with aerolane.Client(seeds, None, 5.0, indexes_monitor=monitor):
+            await asyncio.to_thread(monitor.wait_until_ready)
+            assert set(known_indexes) <= set(names_of(monitor))
+
+    asyncio.run(asynchronous())
+
+
+def test_monitors_that_are_used_wrongly(seeds):
+    for wrong in (0, -1, float("nan"), float("inf"), 1e300):
+        with pytest.raises(InvalidArgumentError, match="refresh_interval"):
+            IndexesMonitor(wrong)
+    monitor = IndexesMonitor()
+    for wrong in (-1, float("nan")):
+        with pytest.raises(InvalidArgumentError, match="timeout"):
+            monitor.wait_until_ready(wrong)
+    for wrong in (None, 5, "localhost"):
+        with pytest.raises((TypeError, AttributeError)):
+            monitor.start(wrong)
+    with pytest.raises(TypeError):
+        aerolane.SyncClient(seeds, indexes_monitor=5)
+    client = aerolane.SyncClient(seeds)
+    with pytest.raises(RuntimeError, match="not connected"):
+        monitor.start(client)
+    client.connect()
+    of_client = client.native
+    client.close()
+    with pytest.raises(ClientClosedError):
+        monitor.start(of_client)

@@ -1,6 +1,7 @@
 """Records as Arrow columns."""
 
 import asyncio
+import datetime
 import gc
 import signal
 import subprocess
@@ -114,14 +115,16 @@ def test_schemas_of_others(client, keys):
         (5, TypeError),
         ("i", TypeError),
         (["i"], TypeError),
-        ({"i": "int32"}, TypeError),
+        ({"i": "decimal128"}, TypeError),
+        ({"i": "timestamp[ks]"}, TypeError),
+        ({"i": "time32[ns]"}, TypeError),
         ({"i": int}, TypeError),
         ({1: "int64"}, TypeError),
         ({}, aerolane.InvalidArgumentError),
         ({"": "int64"}, aerolane.InvalidArgumentError),
         ({"v" * 16: "int64"}, aerolane.InvalidArgumentError),
         ([("i", "int64"), ("i", "utf8")], aerolane.InvalidArgumentError),
-        (pa.schema([("i", pa.int32())]), TypeError),
+        (pa.schema([("i", pa.decimal128(5, 2))]), TypeError),
         (pa.schema([("i", pa.dictionary(pa.int64(), pa.utf8()))]), TypeError),
         (pa.schema([("i", pa.list_(pa.int64()))]), TypeError),
         (pa.schema([]), aerolane.InvalidArgumentError),
@@ -387,3 +390,130 @@ def test_threads(client, set_name, keys):
 def test_no_arrow_library_is_needed():
     code = "import sys, aerolane; from aerolane import native; assert 'pyarrow' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+MOMENT = datetime.datetime(2020, 2, 29, 1, 2, 3)
+ROUND_TRIPS = {
+    **{name: [0, 1, -1, 100] for name in ("int8", "int16", "int32", "int64")},
+    **{name: [0, 1, 200] for name in ("uint8", "uint16", "uint32", "uint64")},
+    "float32": [0.0, -1.5, float("inf")],
+    "float64": [0.0, 1e300, 0.1],
+    "bool": [True, False],
+    **{name: ["", "ünï", "a text of more than twelve bytes"] for name in ("utf8", "large_utf8", "string_view")},
+    **{name: [b"", b"\0\xff", b"more than twelve bytes"] for name in ("binary", "large_binary", "binary_view")},
+    "date32": [datetime.date(1969, 7, 20), datetime.date(2020, 2, 29)],
+    "date64": [datetime.date(2020, 2, 29)],
+    "time32[s]": [datetime.time(23, 59, 59)],
+    "time64[us]": [datetime.time(1, 2, 3, 4)],
+    "timestamp[s]": [MOMENT],
+    "timestamp[us]": [MOMENT.replace(microsecond=7)],
+    "timestamp[ns]": [MOMENT],
+    "timestamp[ms, tz=Europe/Berlin]": [MOMENT.replace(tzinfo=datetime.UTC)],
+    "duration[ms]": [datetime.timedelta(days=-1, milliseconds=5)],
+}
+
+
+def type_of(name):
+    if name.startswith("timestamp[ms"):
+        return pa.timestamp("ms", "Europe/Berlin")
+    kind, _, unit = name.removesuffix("]").partition("[")
+    return getattr(pa, kind.replace("bool", "bool_"))(*filter(None, [unit]))
+
+
+@pytest.mark.parametrize("way", ["batch", "query"])
+def test_types_come_back_as_they_were(client, set_name, way):
+    columns = {f"c{place}": (name, values) for place, (name, values) in enumerate(ROUND_TRIPS.items())}
+    rows = max(len(values) for _, values in columns.values()) + 1
+    arrays = {
+        name: pa.array(values + [None] * (rows - len(values)), type_of(kind))
+        for name, (kind, values) in columns.items()
+    }
+    table = pa.table({"id": pa.array(range(rows)), **arrays})
+    assert (
+        client.write_table_blocking(table, aerolane.DataSet("test", set_name), key="id", attempt_timeout=60).failed == 0
+    )
+    named = {name: kind for name, (kind, _) in columns.items()}
+    expected = table.select(list(named)).to_pylist()
+    for schema in (named, table.drop_columns("id").schema):
+        if way == "batch":
+            keys = [native.Key("test", set_name, row) for row in range(rows)]
+            back = pa.table(client.batch_read_blocking(keys, as_arrow=schema))
+            assert back.to_pylist() == expected
+        else:
+            back = reader_of(client, set_name, schema).read_all()
+            filled = [row for row in expected if any(value is not None for value in row.values())]
+            assert sorted(map(repr, back.to_pylist())) == sorted(map(repr, filled))
+        back.validate(full=True)
+        assert back.schema.equals(table.drop_columns("id").schema), "with the types that were asked for"
+
+
+@pytest.mark.parametrize(
+    "kind, fits, too_large",
+    [
+        ("int8", -128, 128),
+        ("uint8", 255, -1),
+        ("int16", 32767, 32768),
+        ("uint16", 65535, 65536),
+        ("int32", -(2**31), 2**31),
+        ("uint32", 2**32 - 1, 2**32),
+        ("uint64", 2**63 - 1, None),
+        ("date32", 1, 2**31),
+    ],
+)
+def test_ints_that_their_columns_cannot_hold(client, set_name, kind, fits, too_large):
+    keys = [native.Key("test", set_name, n) for n in range(2)]
+    client.batch_write_blocking(keys, [{"n": fits}, {"n": too_large}])
+    table = pa.table(client.batch_read_blocking(keys, as_arrow={"n": kind}))
+    assert (
+        table["n"].null_count == 1
+        and table["n"][0].cast(pa.int64() if kind != "date32" else pa.int32()).as_py() == fits
+    )
+
+
+def test_what_records_have_beside_bins(client, set_name):
+    dataset, policy = aerolane.DataSet("test", set_name), native.WritePolicy(send_key=True)
+    client.put_blocking(dataset.id(1), {"n": 1}, policy=policy)
+    client.put_blocking(dataset.id(1), {"n": 2}, policy=policy)
+    client.put_blocking(
+        dataset.id("text"),
+        {"n": 3},
+        policy=native.WritePolicy(send_key=True, expiration=aerolane.Expiration.seconds(1000)),
+    )
+    client.put_blocking(dataset.id(4), {"n": 4})
+    more = {"key": ("id", "int64"), "generation": "gen", "ttl": "left"}
+    rows = sorted(reader_of(client, set_name, {"n": "int64"}, **more).read_all().to_pylist(), key=lambda row: row["n"])
+    assert [(row["n"], row["id"], row["gen"]) for row in rows] == [(2, 1, 2), (3, None, 1), (4, None, 1)]
+    assert rows[0]["left"] is None and 900 < rows[1]["left"] <= 1000
+    texts = reader_of(client, set_name, {"n": "int64"}, key=("id", "utf8")).read_all()
+    assert sorted(texts["id"].to_pylist(), key=str) == [None, None, "text"]
+    for wrong, error in (
+        ({"key": ("id", "bool")}, TypeError),
+        ({"generation": "n"}, aerolane.InvalidArgumentError),
+        ({"ttl": ""}, aerolane.InvalidArgumentError),
+        ({"ttl": "\0"}, aerolane.InvalidArgumentError),
+        ({"key": "id"}, TypeError),
+    ):
+        with pytest.raises(error):
+            reader_of(client, set_name, {"n": "int64"}, **wrong)
+
+
+def test_frames(client, set_name, keys):
+    pl = pytest.importorskip("polars")
+    frame = client.batch_read_blocking(keys, as_arrow=SCHEMA).to_polars()
+    assert isinstance(frame, pl.DataFrame) and frame["i"].to_list() == [n if n % 5 else None for n in range(20)]
+    assert client.query_blocking(native.Statement("test", set_name)).to_arrow(SCHEMA).to_polars()["i"].sum() == sum(
+        n for n in range(20) if n % 5
+    )
+    pd = pytest.importorskip("pandas")
+    frame = client.batch_read_blocking(keys, as_arrow=SCHEMA).to_pandas()
+    assert (
+        isinstance(frame, pd.DataFrame) and str(frame["i"].dtype) == "int64[pyarrow]" and frame["i"].isna().sum() == 4
+    )
+
+
+def test_libraries_that_are_not_installed(client, keys, monkeypatch):
+    records = client.batch_read_blocking(keys, as_arrow=SCHEMA)
+    for name in ("polars", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=rf"to_{name}\(\) needs {name}.*pip install {name}"):
+            getattr(records, f"to_{name}")()

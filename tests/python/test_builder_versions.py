@@ -4,7 +4,7 @@ import pytest
 from conftest import Either
 
 from aerolane import AelParseException, DataSet, InvalidArgumentError, Key
-from aerolane.native import ExpType, ListOrderType, LoopVarPart, MapOrder
+from aerolane.native import CollectionIndexType, ExpType, ListOrderType, LoopVarPart, MapOrder
 from aerolane.native import FilterExpression as Exp
 from aerolane.testing import EmbeddedCluster
 
@@ -134,3 +134,41 @@ def test_builds_that_are_none():
     for build in ("", "8", "8.1.2", "8.1.2.0.1", "8.1.2.x", "8.1.2.0\n", "99999.1.1.1"):
         with pytest.raises(ValueError, match="four numbers"):
             EmbeddedCluster(nodes=1, build=build)
+
+
+@pytest.fixture(params=["sync", "async"])
+def either_on(request, clusters):
+    """`either_on(build)`: sessions of one kind, on a cluster of this build."""
+    opened = []
+
+    def to(build):
+        opened.append(Either(request.param, clusters(build)))
+        return opened[-1]
+
+    yield to
+    for one in opened:
+        one.close()
+
+
+@pytest.mark.parametrize(("build", "known"), [("8.1.2.0", False), ("8.2.0.0", True)])
+def test_indexes_on_integers(either_on, build, known):
+    """From 8.2 on their type is `integer`, and lists of indexes say so, too."""
+    either, dataset = either_on(build), DataSet("test", "integers")
+    session, run = either.session, either.run
+    run(session.upsert(dataset.ids(*range(4))).put({"n": 1, "l": [5]}).execute())
+    run(session.upsert(dataset.id(9)).put({"n": 2, "l": [6]}).execute())
+    run(session.index(dataset).on_bin("n").named("by_n").integer().create()).wait_till_complete_blocking(0.02)
+    items = session.index(dataset).on_bin("l").named("by_l").numeric().collection(CollectionIndexType.LIST)
+    run(items.create()).wait_till_complete_blocking(0.02)
+    try:
+        listed = run(session.info("sindex-list"))["sindex-list"]
+        assert (":type=integer:" in listed, ":type=numeric:" in listed) == (known, not known)
+        kinds = {index["name"]: index["type"] for index in run(session.list_indexes())}
+        assert kinds == {"by_n": "integer", "by_l": "integer"}
+        # The text of a query finds them by their definition.
+        for text, index in (("$.n:INT == 2", "by_n"), ("5 in $.l", "by_l")):
+            assert run(session.query(dataset).where(text).explain()).index_name == index
+        assert [result.record.bins["n"] for result in either.results(session.query(dataset).where("$.n == 2"))] == [2]
+    finally:
+        for name in ("by_n", "by_l"):
+            run(session.drop_index(dataset, name)).wait_till_complete_blocking(0.02)

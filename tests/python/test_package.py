@@ -33,6 +33,8 @@ def test_the_metadata_agrees():
     assert version == aerolane.__version__
     scripts = importlib.metadata.entry_points(group="pytest11", name="pytest_aerolane")
     assert [script.value for script in scripts] == ["pytest_aerolane"]
+    commands = importlib.metadata.entry_points(group="console_scripts", name="aerolane")
+    assert [command.value for command in commands] == ["aerolane.cli:main"]
 
 
 def test_types_come_along():

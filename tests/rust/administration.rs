@@ -360,3 +360,27 @@ async fn users_and_roles_async() {
     tokio::task::block_in_place(|| may(&cluster));
     no_users!(client, (.await));
 }
+
+/// From 8.2 on, servers call an index on numbers `integer`, too; older ones refuse the name.
+#[tokio::test]
+async fn indexes_on_integers() {
+    for (build, known) in [("8.1.2.0", false), ("8.2.0.0", true)] {
+        let cluster = EmbeddedCluster::builder().build(build).start().unwrap();
+        let client = Client::new(&policy(), &cluster.seeds()).await.unwrap();
+        let (admin, plain) = (AdminPolicy::default(), CollectionIndexType::Default);
+        let task = client.create_index_on_bin(&admin, "test", "s", "n", "i", IndexType::Integer, plain, None).await;
+        if !known {
+            let error = task.map(drop).unwrap_err();
+            assert!(error.to_string().contains("'numeric', 'string'"), "{error}");
+            continue;
+        }
+        task.unwrap().wait_till_complete(Some(Duration::from_secs(30))).await.unwrap();
+        for n in 0..4 {
+            let key = Key::new("test", "s", Value::from(n)).unwrap();
+            client.put(&WritePolicy::default(), &key, &[as_bin!("n", n)]).await.unwrap();
+        }
+        let mut statement = Statement::new("test", "s", Bins::All);
+        statement.set_filter(Filter::equal_by_index("i", 3));
+        assert_eq!(numbers(&records(&client, statement).await), [3]);
+    }
+}

@@ -53,7 +53,7 @@ fn entry(text: &str) -> Option<Listed> {
         return None;
     }
     let kind = match some("type")?.to_ascii_lowercase().as_str() {
-        "numeric" | "int signed" => IndexKind::Numeric,
+        "integer" | "numeric" | "int signed" => IndexKind::Numeric,
         "string" | "text" => IndexKind::String,
         "blob" => IndexKind::Blob,
         "geo2dsphere" | "geojson" => IndexKind::Geo,

@@ -34,6 +34,9 @@ fn lists_of_servers() {
     ];
     assert_eq!(read(LIST), expected);
     assert_eq!(read(&format!("{LIST};")), expected);
+    // From 8.2 on.
+    let newer = LIST.replace("type=numeric", "type=integer");
+    assert_eq!(read(&newer), expected);
     assert_eq!(read(""), []);
 }
 

@@ -50,7 +50,7 @@ macro_rules! extracted {
     };
 }
 
-extracted!(bool, u32, i64, String, PathBuf, Flags, Vec<String>, Vec<PyRef<'py, Privilege>>);
+extracted!(bool, u32, i64, usize, String, PathBuf, Flags, Vec<String>, Vec<PyRef<'py, Privilege>>);
 
 /// The argument of this name.
 ///

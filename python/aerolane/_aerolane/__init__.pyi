@@ -9,6 +9,7 @@ from ._ael import AelIndex as AelIndex
 from ._ael import AelIndexContext as AelIndexContext
 from ._ael import AelParseException as AelParseException
 from ._ael import AelParseResult as AelParseResult
+from ._ael import IndexesMonitor as IndexesMonitor
 from ._ael import parse_ael as parse_ael
 from ._ael import parse_ael_with_index as parse_ael_with_index
 from ._ael import parse_ctx as parse_ctx
@@ -82,7 +83,11 @@ from ._cdt import SelectFlags as SelectFlags
 from ._cdt import StringNumericType as StringNumericType
 from ._cdt import StringRegexFlags as StringRegexFlags
 from ._cdt import StringWriteFlags as StringWriteFlags
+from ._client import Client as Client
+from ._client import SyncClient as SyncClient
 from ._client_policy import ClientPolicy as ClientPolicy
+from ._cluster import Cluster as Cluster
+from ._cluster import SyncCluster as SyncCluster
 from ._config_file import BehaviorSpec as BehaviorSpec
 from ._config_file import LoadedConfig as LoadedConfig
 from ._config_file import apply_behaviors as apply_behaviors
@@ -94,6 +99,11 @@ from ._config_file import parse_sdk_config as parse_sdk_config
 from ._config_file import parse_size as parse_size
 from ._config_file import resolve_for_cluster as resolve_for_cluster
 from ._config_file import resolve_from_env as resolve_from_env
+from ._dataset import DataSet as DataSet
+from ._definition import ClusterDefinition as ClusterDefinition
+from ._definition import Host as Host
+from ._definition import SyncClusterDefinition as SyncClusterDefinition
+from ._definition import TlsBuilder as TlsBuilder
 from ._enums import AuthMode as AuthMode
 from ._enums import CollectionIndexType as CollectionIndexType
 from ._enums import CommandType as CommandType
@@ -212,11 +222,13 @@ from ._metrics import MetricsWriter as MetricsWriter
 from ._metrics import NodeMetricsSnapshot as NodeMetricsSnapshot
 from ._metrics import Sampler as Sampler
 from ._native import NativeClient as NativeClient
-from ._native import NativeNode as NativeNode
-from ._native import Version as Version
 from ._native import _LocalClient as _LocalClient
 from ._native import new_client as new_client
 from ._native import new_client_blocking as new_client_blocking
+from ._node import NativeNode as NativeNode
+from ._node import Node as Node
+from ._node import SyncNode as SyncNode
+from ._node import Version as Version
 from ._operations import BaseOperation as BaseOperation
 from ._operations import BitOperation as BitOperation
 from ._operations import CdtOperation as CdtOperation
@@ -248,21 +260,10 @@ from ._results import OperationResult as OperationResult
 from ._results import RecordResult as RecordResult
 from ._results import RecordStream as RecordStream
 from ._results import SyncRecordStream as SyncRecordStream
-from ._session import Client as Client
-from ._session import Cluster as Cluster
-from ._session import ClusterDefinition as ClusterDefinition
-from ._session import DataSet as DataSet
-from ._session import Host as Host
 from ._session import NamespaceScStatus as NamespaceScStatus
-from ._session import Node as Node
 from ._session import Session as Session
-from ._session import SyncClient as SyncClient
-from ._session import SyncCluster as SyncCluster
-from ._session import SyncClusterDefinition as SyncClusterDefinition
-from ._session import SyncNode as SyncNode
 from ._session import SyncSession as SyncSession
 from ._session import SyncTransactionalSession as SyncTransactionalSession
-from ._session import TlsBuilder as TlsBuilder
 from ._session import TransactionalSession as TransactionalSession
 from ._session import _check_settings as _check_settings
 from ._step_policies import AdminPolicy as AdminPolicy
@@ -302,13 +303,17 @@ from ._values import SpecialValue as SpecialValue
 from ._values import UnknownValue as UnknownValue
 from ._values import geojson as geojson
 from ._values import null as null
+from ._writer import FailedRow as FailedRow
+from ._writer import FailedRows as FailedRows
 from ._writer import Outcome as Outcome
 from ._writer import Outcomes as Outcomes
 from ._writer import SyncWriter as SyncWriter
+from ._writer import TableSummary as TableSummary
 from ._writer import WriteAttempt as WriteAttempt
 from ._writer import Writer as Writer
 from ._writer import WriterProgress as WriterProgress
 from ._writer import Written as Written
+from ._writer import writer_figures as writer_figures
 
 __version__: str
 

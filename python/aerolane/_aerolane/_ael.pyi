@@ -1,13 +1,15 @@
 """Expressions from text."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 from ._cdt import CTX
+from ._client import Client, SyncClient
 from ._enums import CollectionIndexType, IndexType
 from ._errors import InvalidArgumentError
 from ._expression import FilterExpression
-from ._native import Version
+from ._native import NativeClient
+from ._node import Version
 from ._query import Filter
 
 class AelParseException(InvalidArgumentError):
@@ -106,3 +108,25 @@ class AelParseResult:
         """What is left to filter by (`filter_expression` of a policy); None: the index answers all of the text."""
     def explain(self) -> str:
         """Describes the choice: which index is used for what, what is filtered, and why other indexes are not used."""
+
+@final
+class IndexesMonitor:
+    """Keeps a list of the secondary indexes of a cluster: what `parse_ael_with_index` and `with_index_context`
+    choose from.
+    """
+
+    def __new__(cls, refresh_interval: float = 5.0) -> Self: ...
+    def start(self, client: NativeClient | Client | SyncClient) -> None:
+        """Begins to ask for the indexes of a connected client: of `aerolane.native`, or a `Client`, `SyncClient`.
+        Does nothing when the monitor has begun already. It ends by itself when the client is closed.
+        """
+    def wait_until_ready(self, timeout: float | None = None) -> None:
+        """Waits until the first list has come, or could not be had: then there are no indexes to choose from.
+        `timeout`: seconds (default 30).
+        """
+    def stop(self) -> None:
+        """Ends it. What was listed stays. A second call does nothing."""
+    def get_index_context(self, namespace: str) -> AelIndexContext | None:
+        """The indexes of a namespace that queries can use, as they were listed last; `None`: there are none, or the
+        first list has not come.
+        """

@@ -4,10 +4,10 @@ from typing import Any, Never, Self, final
 
 from ._awaitable import Awaitable
 from ._builders import _Expiring
+from ._dataset import DataSet
 from ._expression import FilterExpression
 from ._operations import BaseOperation
 from ._query import ExecuteTask, Filter
-from ._session import DataSet
 from ._steps import WriteBinBuilder
 
 class _Task:

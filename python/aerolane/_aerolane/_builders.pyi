@@ -7,13 +7,14 @@ from typing import Any, Generic, Self, TypeVar, final, overload
 
 from ._ael import AelIndexContext
 from ._awaitable import Awaitable
-from ._call_policies import QueryPolicy
+from ._base_policy import BasePolicy
+from ._call_policies import QueryPolicy, ReadPolicy
+from ._dataset import DataSet
 from ._enums import QueryDuration, Replica
 from ._expression import FilterExpression
 from ._operations import BaseOperation
-from ._query import Filter, PartitionFilter
+from ._query import ExecuteTask, Filter, PartitionFilter
 from ._results import RecordResult, RecordStream, SyncRecordStream, _OnError
-from ._session import DataSet
 from ._steps import QueryBinBuilder, WriteBinBuilder
 from ._txn import Txn
 from ._values import Key, _UserKey
@@ -186,6 +187,12 @@ class _Query(_Chain):
         """The indexes that may serve the text of `where()`: for code for the SDK's first versions."""
     def with_policy(self, policy: QueryPolicy) -> Self:
         """Takes a policy in place of what the behavior says: for code for the SDK's first versions."""
+    def with_read_policy(self, policy: ReadPolicy) -> Self:
+        """Takes a policy of reads in place of what the behavior says: for code for the SDK's first versions."""
+    def base_policy(self, base_policy: BasePolicy) -> Self:
+        """Takes timeouts, retries and the like from a policy: for code for the SDK's first versions."""
+    def with_write_operations(self, operations: Iterable[BaseOperation]) -> Self:
+        """Operations that write, for `execute_background_task`: for code for the SDK's first versions."""
 
 class _Expiring:
     """When the records of one operation expire, and what deletes leave."""
@@ -368,6 +375,12 @@ class QueryBuilder(_AsyncTerminals, _Query, _Verbs[WriteSegmentBuilder]):
 
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> UdfFunctionBuilder:
         """Goes on with applying a function to records, in the same call."""
+    def execute_background_task(self) -> Awaitable[ExecuteTask]:
+        """Has the servers carry out what `with_write_operations` says: for code for the SDK's first versions."""
+    def execute_udf_background_task(
+        self, package_name: str, function_name: str, args: Sequence[Any] | None = None
+    ) -> Awaitable[ExecuteTask]:
+        """Has the servers apply a function to all records: for code for the SDK's first versions."""
     def explain(self) -> Awaitable[QueryExplanation]:
         """Says by which secondary index the query of a data set finds its records, and what is left to filter."""
 
@@ -386,6 +399,12 @@ class SyncQueryBuilder(_SyncTerminals, _Query, _Verbs[SyncWriteSegmentBuilder]):
 
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> SyncUdfFunctionBuilder:
         """Goes on with applying a function to records, in the same call."""
+    def execute_background_task(self) -> ExecuteTask:
+        """Has the servers carry out what `with_write_operations` says: for code for the SDK's first versions."""
+    def execute_udf_background_task(
+        self, package_name: str, function_name: str, args: Sequence[Any] | None = None
+    ) -> ExecuteTask:
+        """Has the servers apply a function to all records: for code for the SDK's first versions."""
     def explain(self) -> QueryExplanation:
         """Says by which secondary index the query of a data set finds its records, and what is left to filter."""
 

@@ -1,36 +1,33 @@
 """The native client."""
 
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from os import PathLike
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self, Unpack, final, overload
+from typing import Any, Literal, Self, Unpack, final, overload
 
-from ._admin import Privilege, Role, User
 from ._awaitable import Awaitable
 from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
-from ._enums import CollectionIndexType, IndexType, RecordExistsAction, UDFLang
+from ._enums import RecordExistsAction
 from ._expiration import Expiration
 from ._expression import FilterExpression
 from ._metrics import ClusterMetrics, MetricsPolicy
+from ._native_admin import _Administration
+from ._node import NativeNode
 from ._operations import BaseOperation
 from ._query import (
     ArrowRecords,
-    DropIndexTask,
     ExecuteTask,
-    IndexTask,
     NumpyRecords,
     PartitionFilter,
     QueryPlan,
     Recordset,
-    RegisterTask,
     Statement,
-    UdfRemoveTask,
     _ArrowSchema,
 )
+from ._dataset import DataSet
 from ._step_policies import (
-    AdminPolicy,
     BatchDeletePolicy,
     BatchReadPolicy,
     BatchUDFPolicy,
@@ -40,78 +37,10 @@ from ._step_policies import (
 )
 from ._txn import AbortStatus, CommitStatus, Txn
 from ._values import Key, Record
-from ._writer import SyncWriter, Writer, _Settings
+from ._writer import SyncWriter, TableSummary, Writer, _Settings, _Table
 
 @final
-class Version:
-    """The version of a server: `major.minor.patch.build`. Comparable and hashable."""
-
-    @property
-    def major(self) -> int:
-        """First number."""
-    @property
-    def minor(self) -> int:
-        """Second number."""
-    @property
-    def patch(self) -> int:
-        """Third number."""
-    @property
-    def build(self) -> int:
-        """Fourth number."""
-    def supports_mrt(self) -> bool:
-        """Whether the server has transactions over several records (8.0)."""
-    def supports_server_compiled_ael(self) -> bool:
-        """Whether the server compiles expression text itself (8.2)."""
-    def supports_query_selection(self) -> bool:
-        """Whether the server selects the index of a query itself (8.2)."""
-    def supports_string_operations(self) -> bool:
-        """Whether the server has string operations (8.2)."""
-    def supports_query_ops_projection_ext(self) -> bool:
-        """Whether queries may carry operations of all kinds that read (8.1.2)."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __lt__(self, other: Version, /) -> bool: ...
-    def __le__(self, other: Version, /) -> bool: ...
-    def __gt__(self, other: Version, /) -> bool: ...
-    def __ge__(self, other: Version, /) -> bool: ...
-
-@final
-class NativeNode:
-    """A node of a cluster. Stays valid when the node leaves: then `is_active` is `False`."""
-
-    @property
-    def name(self) -> str:
-        """The server's name of the node."""
-    @property
-    def address(self) -> str:
-        """Where it listens, as `host:port`."""
-    @property
-    def host(self) -> tuple[str, int]:
-        """Where it listens, as `(host, port)`."""
-    @property
-    def is_active(self) -> bool:
-        """Whether it is part of the cluster now."""
-    @property
-    def version(self) -> Version:
-        """The version of its server."""
-    @property
-    def failures(self) -> int:
-        """How many tends of it have failed in a row."""
-    @property
-    def partition_generation(self) -> int:
-        """Changes when partitions move to or from it; -1: not known yet."""
-    @property
-    def rebalance_generation(self) -> int:
-        """Changes when the cluster is rebalanced; -1: not known yet."""
-    def aliases(self) -> list[tuple[str, int]]:
-        """All addresses that it is known by, as `(host, port)`."""
-    def info(self, command: str, *, policy: AdminPolicy | None = None) -> Awaitable[dict[str, str]]:
-        """Sends an info command; gives the answers by command. Awaitable."""
-    def info_blocking(self, command: str, *, policy: AdminPolicy | None = None) -> dict[str, str]:
-        """Sends an info command; gives the answers by command."""
-
-@final
-class NativeClient:
+class NativeClient(_Administration):
     """A client for a cluster, for any number of threads and event loops. Made by `new_client` or
     `new_client_blocking`.
     """
@@ -175,6 +104,40 @@ class NativeClient:
         """A writer of many records, with the outcome of each one known, for asyncio."""
     def writer_blocking(self, **settings: Unpack[_Settings]) -> SyncWriter:
         """A writer of many records, with the outcome of each one known, for code without asyncio."""
+    def write_table(
+        self,
+        table: _Table,
+        dataset: DataSet,
+        *,
+        key: str,
+        bins: Iterable[str] | Mapping[str, str] | None = None,
+        nulls: Literal["omit", "delete"] | None = None,
+        ttl: int | timedelta | Expiration | None = None,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        durable_delete: bool | None = None,
+        keep_failures: int | None = None,
+        **settings: Unpack[_Settings],
+    ) -> Awaitable[TableSummary]:
+        """Writes a table with a writer of its own, whose settings are the other arguments; see `write_table` of
+        writers. Awaitable of a `TableSummary`.
+        """
+    def write_table_blocking(
+        self,
+        table: _Table,
+        dataset: DataSet,
+        *,
+        key: str,
+        bins: Iterable[str] | Mapping[str, str] | None = None,
+        nulls: Literal["omit", "delete"] | None = None,
+        ttl: int | timedelta | Expiration | None = None,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        durable_delete: bool | None = None,
+        keep_failures: int | None = None,
+        **settings: Unpack[_Settings],
+    ) -> TableSummary:
+        """As `write_table`, on the calling thread. Gives a `TableSummary`."""
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes all connections. Operations under way fail with the error of a closed client. A second call does
         nothing. Awaitable.
@@ -567,36 +530,6 @@ class NativeClient:
         """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
         `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
         """
-    def info(self, command: str) -> Awaitable[dict[str, str]]:
-        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
-    def info_blocking(self, command: str) -> dict[str, str]:
-        """Sends an info command to one of the nodes; gives the answers by command, as a dict."""
-    def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]:
-        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
-    def info_on_all_nodes_blocking(self, command: str) -> dict[str, dict[str, str]]:
-        """Sends an info command to each node; gives the answers by node name, each a dict by command."""
-    def truncate(
-        self,
-        namespace: str,
-        set_name: str,
-        before_nanos: int | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[None]:
-        """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
-        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
-        """
-    def truncate_blocking(
-        self,
-        namespace: str,
-        set_name: str,
-        before_nanos: int | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> None:
-        """Removes all records of a set (of the whole namespace if `set_name` is empty) that were last written before
-        `before_nanos`, nanoseconds since 1970; `None` or 0: all there are now.
-        """
     def query(
         self,
         statement: Statement,
@@ -721,146 +654,6 @@ class NativeClient:
         """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
         without `.lua`. `args`: a list.
         """
-    def register_udf(
-        self,
-        udf_body: str | bytes | Sequence[int],
-        server_path: str,
-        language: UDFLang | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[RegisterTask]:
-        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
-        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
-        """
-    def register_udf_blocking(
-        self,
-        udf_body: str | bytes | Sequence[int],
-        server_path: str,
-        language: UDFLang | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> RegisterTask:
-        """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
-        its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
-        """
-    def register_udf_from_file(
-        self,
-        client_path: str | PathLike[str],
-        server_path: str,
-        language: UDFLang | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[RegisterTask]:
-        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
-        cannot be.
-        """
-    def register_udf_from_file_blocking(
-        self,
-        client_path: str | PathLike[str],
-        server_path: str,
-        language: UDFLang | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> RegisterTask:
-        """`register_udf` with the source in the file `client_path`, which is read at once. Raises `OSError` if it
-        cannot be.
-        """
-    def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> Awaitable[UdfRemoveTask]:
-        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
-    def remove_udf_blocking(self, server_path: str, *, policy: AdminPolicy | None = None) -> UdfRemoveTask:
-        """Removes a UDF module. Gives a `UdfRemoveTask` to wait for."""
-    def list_udf(self, *, policy: AdminPolicy | None = None) -> Awaitable[list[dict[str, str]]]:
-        """The registered UDF modules: a list of dicts with `filename`, `hash` and `type`."""
-    def list_udf_blocking(self, *, policy: AdminPolicy | None = None) -> list[dict[str, str]]:
-        """The registered UDF modules: a list of dicts with `filename`, `hash` and `type`."""
-    def create_index(
-        self,
-        namespace: str,
-        set_name: str | None,
-        bin_name: str,
-        index_name: str,
-        index_type: IndexType,
-        cit: CollectionIndexType | None = None,
-        ctx: Sequence[Any] | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[IndexTask]:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
-        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
-        Gives an `IndexTask`: wait for it before the first query.
-        """
-    def create_index_blocking(
-        self,
-        namespace: str,
-        set_name: str | None,
-        bin_name: str,
-        index_name: str,
-        index_type: IndexType,
-        cit: CollectionIndexType | None = None,
-        ctx: Sequence[Any] | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> IndexTask:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
-        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
-        Gives an `IndexTask`: wait for it before the first query.
-        """
-    def create_index_using_expression(
-        self,
-        namespace: str,
-        set_name: str | None,
-        index_name: str,
-        index_type: IndexType,
-        expression: Any,
-        cit: CollectionIndexType | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[IndexTask]:
-        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
-    def create_index_using_expression_blocking(
-        self,
-        namespace: str,
-        set_name: str | None,
-        index_name: str,
-        index_type: IndexType,
-        expression: Any,
-        cit: CollectionIndexType | None = None,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> IndexTask:
-        """Creates a secondary index on the value of an expression (servers from 8.1 on). Gives an `IndexTask`."""
-    def create_set_index(
-        self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[IndexTask]:
-        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
-    def create_set_index_blocking(
-        self, namespace: str, set_name: str, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> IndexTask:
-        """Creates an index of the records of a set (servers from 8.1.2 on). Gives an `IndexTask`."""
-    def drop_index(
-        self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[DropIndexTask]:
-        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
-    def drop_index_blocking(
-        self, namespace: str, set_name: str | None, index_name: str, *, policy: AdminPolicy | None = None
-    ) -> DropIndexTask:
-        """Drops an index. Gives a `DropIndexTask`. The servers accept it, too, when there is none of this name."""
-    def create_user(
-        self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
-        roles: without it `SecurityError` is raised.
-        """
-    def create_user_blocking(
-        self, user: str, password: str, roles: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Creates a user with a password and roles (a list of names). Needs security, as all calls about users and
-        roles: without it `SecurityError` is raised.
-        """
-    def create_pki_user(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Creates a user who logs in with a TLS certificate."""
-    def create_pki_user_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
-        """Creates a user who logs in with a TLS certificate."""
     def commit(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
     ) -> Awaitable[CommitStatus]:
@@ -877,104 +670,6 @@ class NativeClient:
         """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
     def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus:
         """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
-    def drop_user(self, user: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Removes a user."""
-    def drop_user_blocking(self, user: str, *, policy: AdminPolicy | None = None) -> None:
-        """Removes a user."""
-    def change_password(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Changes a user's password. Changing one's own needs no privilege."""
-    def change_password_blocking(self, user: str, password: str, *, policy: AdminPolicy | None = None) -> None:
-        """Changes a user's password. Changing one's own needs no privilege."""
-    def grant_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Gives a user further roles."""
-    def grant_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
-        """Gives a user further roles."""
-    def revoke_roles(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Takes roles from a user."""
-    def revoke_roles_blocking(self, user: str, roles: Sequence[str], *, policy: AdminPolicy | None = None) -> None:
-        """Takes roles from a user."""
-    def query_users(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[User]]:
-        """One user, or all: a list of `User`."""
-    def query_users_blocking(self, user: str | None = None, *, policy: AdminPolicy | None = None) -> list[User]:
-        """One user, or all: a list of `User`."""
-    def query_roles(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> Awaitable[list[Role]]:
-        """One role, or all: a list of `Role`."""
-    def query_roles_blocking(self, role: str | None = None, *, policy: AdminPolicy | None = None) -> list[Role]:
-        """One role, or all: a list of `Role`."""
-    def create_role(
-        self,
-        role_name: str,
-        privileges: Sequence[Privilege],
-        allowlist: Sequence[str],
-        read_quota: int,
-        write_quota: int,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> Awaitable[None]:
-        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
-        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
-        """
-    def create_role_blocking(
-        self,
-        role_name: str,
-        privileges: Sequence[Privilege],
-        allowlist: Sequence[str],
-        read_quota: int,
-        write_quota: int,
-        *,
-        policy: AdminPolicy | None = None,
-    ) -> None:
-        """Creates a role. `privileges`: what it allows. `allowlist`: the addresses from which it may be used; empty:
-        all. `read_quota`, `write_quota`: operations per second; 0: no limit.
-        """
-    def drop_role(self, role_name: str, *, policy: AdminPolicy | None = None) -> Awaitable[None]:
-        """Removes a role."""
-    def drop_role_blocking(self, role_name: str, *, policy: AdminPolicy | None = None) -> None:
-        """Removes a role."""
-    def grant_privileges(
-        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Gives a role further privileges."""
-    def grant_privileges_blocking(
-        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Gives a role further privileges."""
-    def revoke_privileges(
-        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Takes privileges from a role."""
-    def revoke_privileges_blocking(
-        self, role_name: str, privileges: Sequence[Privilege], *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Takes privileges from a role."""
-    def set_allowlist(
-        self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Sets the addresses from which a role may be used; empty: all."""
-    def set_allowlist_blocking(
-        self, role_name: str, allowlist: Sequence[str], *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Sets the addresses from which a role may be used; empty: all."""
-    def set_quotas(
-        self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Sets a role's quotas: operations per second; 0: no limit."""
-    def set_quotas_blocking(
-        self, role_name: str, read_quota: int, write_quota: int, *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Sets a role's quotas: operations per second; 0: no limit."""
-    def set_xdr_filter(
-        self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
-    ) -> Awaitable[None]:
-        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
-        removes it.
-        """
-    def set_xdr_filter_blocking(
-        self, datacenter: str, namespace: str, filter_expression: Any = None, *, policy: AdminPolicy | None = None
-    ) -> None:
-        """Sets the filter of what a datacenter is sent (cross-datacentre replication, Enterprise Edition); `None`
-        removes it.
-        """
 
 @final
 class _LocalClient:

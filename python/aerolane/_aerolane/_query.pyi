@@ -235,6 +235,12 @@ class ArrowRecords:
         """The result code of each row, a list. 0: there is a record; 2: there is none; others: see `ResultCode`."""
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def to_pandas(self) -> Any:
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
+        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
     def __len__(self) -> int: ...
 
 @final
@@ -243,6 +249,12 @@ class ArrowStream:
 
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def to_pandas(self) -> Any:
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
+        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
     def __await__(self) -> Generator[Any, Any, ArrowRecords]: ...
     def __aiter__(self) -> Self: ...
     def __anext__(self) -> Awaitable[ArrowRecords]: ...
@@ -270,12 +282,20 @@ class Recordset:
         on there.
         """
     def to_arrow(
-        self, schema: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema, *, batch_rows: int = 65536
+        self,
+        schema: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+        *,
+        batch_rows: int = 65536,
+        key: tuple[str, str] | None = None,
+        generation: str | None = None,
+        ttl: str | None = None,
     ) -> ArrowStream:
         """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which
         pyarrow, polars and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as
         a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types:
-        `bool`, `int64`, `float64`, `utf8`, `large_utf8`, `binary`, `large_binary`.
+        `bool`, `int8` to `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`,
+        `binary`, `large_binary`, `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`,
+        `timestamp[ms, tz=UTC]`, `duration[ns]`.
         """
     def to_numpy(self, dtype: Any) -> Awaitable[NumpyRecords]:
         """The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin
@@ -296,110 +316,46 @@ class Recordset:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> Awaitable[bool]: ...
 
+class _Task:
+    """What the servers do in the background."""
+
+    def query_status(self) -> Awaitable[TaskStatus]:
+        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
+    def query_status_blocking(self) -> TaskStatus:
+        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
+    def wait_till_complete(
+        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
+    ) -> Awaitable[bool]:
+        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
+        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+        """
+    def wait_till_complete_blocking(
+        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
+    ) -> bool:
+        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
+        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+        """
+
 @final
-class ExecuteTask:
+class ExecuteTask(_Task):
     """Operations, or a function, that the servers carry out in the background on all records that a query finds."""
 
     @property
     def task_id(self) -> int:
         """The number by which the servers know it."""
-    def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
-    def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
-    def wait_till_complete(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-    def wait_till_complete_blocking(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
 
 @final
-class IndexTask:
+class IndexTask(_Task):
     """An index that is being built."""
 
-    def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
-    def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
-    def wait_till_complete(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-    def wait_till_complete_blocking(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-
 @final
-class DropIndexTask:
+class DropIndexTask(_Task):
     """An index that is being dropped."""
 
-    def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
-    def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
-    def wait_till_complete(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-    def wait_till_complete_blocking(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-
 @final
-class RegisterTask:
+class RegisterTask(_Task):
     """A UDF module that is being registered."""
 
-    def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
-    def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
-    def wait_till_complete(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-    def wait_till_complete_blocking(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-
 @final
-class UdfRemoveTask:
+class UdfRemoveTask(_Task):
     """A UDF module that is being removed."""
-
-    def query_status(self) -> Awaitable[TaskStatus]:
-        """Where the task stands: a `TaskStatus`. Awaitable. Raises the error of a node that does not answer."""
-    def query_status_blocking(self) -> TaskStatus:
-        """Where the task stands: a `TaskStatus`. Raises the error of a node that does not answer."""
-    def wait_till_complete(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """
-    def wait_till_complete_blocking(
-        self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
-    ) -> bool:
-        """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
-        (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
-        """

@@ -1,15 +1,34 @@
 """Writers: many records, with the outcome of each one known."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypedDict, final
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar, final
+
+from typing_extensions import CapsuleType
 
 from ._awaitable import Awaitable
 from ._call_policies import WritePolicy
 from ._enums import RecordExistsAction
+from ._errors import ResultCode
 from ._expiration import Expiration
 from ._operations import BaseOperation
+from ._dataset import DataSet
 from ._values import Key, Record
+
+_O = TypeVar("_O", covariant=True)
+
+class _ArrowStreamable(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+class _NumpyArray(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+_Table: TypeAlias = Mapping[str, Any] | _ArrowStreamable | _ArrowArray | _NumpyArray
 
 class WriterProgress(NamedTuple):
     """How far a writer has come. Bytes are those of the outstanding records, `elapsed` is in seconds."""
@@ -20,6 +39,66 @@ class WriterProgress(NamedTuple):
     outstanding: int
     outstanding_bytes: int
     elapsed: float
+
+class FailedRow(NamedTuple):
+    """A row of a table that has failed: its number, counted from 0; its key (`None`: null, or none that can be sent);
+    the `ResultCode`; whether it may have been written all the same; and why.
+    """
+
+    row: int
+    key: int | str | bytes | None
+    result_code: ResultCode | int
+    in_doubt: bool
+    message: str
+
+@final
+class FailedRows:
+    """Rows of a table that have failed: a sequence of `FailedRow`."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> FailedRow: ...
+    def __iter__(self) -> Iterator[FailedRow]: ...
+    def __arrow_c_schema__(self) -> CapsuleType: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def to_pandas(self) -> Any:
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
+        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """
+    def to_polars(self) -> Any:
+        """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+
+@final
+class TableSummary:
+    """What became of the rows of a table: what `write_table` gives."""
+
+    @property
+    def rows(self) -> int:
+        """The rows that were read from the table. After an exception, some of them may not have been handed over."""
+    @property
+    def ok(self) -> int:
+        """The rows that the server has confirmed."""
+    @property
+    def failed(self) -> int:
+        """The rows that have failed: refused by the server, given up, or not to be sent at all."""
+    @property
+    def in_doubt(self) -> int:
+        """The failed rows that may have been written all the same."""
+    @property
+    def skipped(self) -> int:
+        """The rows without anything to write: all their bins are null, and nulls leave bins as they are."""
+    @property
+    def outstanding(self) -> int:
+        """The rows that were handed over and have no outcome: 0, but after a call that was interrupted."""
+    @property
+    def elapsed(self) -> float:
+        """How long it took, in seconds."""
+    @property
+    def failures(self) -> FailedRows:
+        """The rows that have failed, by row number; at most `keep_failures` of them."""
+    def raise_for_failures(self) -> None:
+        """Raises `BatchFailedError` if a row has failed; its `records` are the failed rows. In doubt if one of them
+        is.
+        """
 
 @final
 class Written:
@@ -142,22 +221,8 @@ class _Settings(TypedDict, total=False):
     on_outcome: Callable[[Outcome], object] | None
     on_progress: Callable[[int], object] | None
 
-class _Writer:
-    """What both writers have."""
-
-    def outcomes(self) -> Outcomes:
-        """The outcomes of records as they come, from now on. In one place only."""
-    def progress(self) -> WriterProgress:
-        """How far the writer has come: a `WriterProgress`."""
-    def metrics(self) -> dict[str, Any]:
-        """What the writer has counted since it was made; `nodes` is a list with a dict for each node."""
-    @property
-    def closed(self) -> bool:
-        """Whether the writer takes no more records."""
-
-@final
-class Writer(_Writer):
-    """Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`."""
+class _Writer(Generic[_O]):
+    """What both writers have. `_O` is what they give for a record that they take."""
 
     def put(
         self,
@@ -169,9 +234,9 @@ class Writer(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]:
-        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin.
-        Awaitable of an `Outcome` (of `None`, where the writer reports failures only).
+    ) -> _O:
+        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives
+        an `Outcome`, or `None` where the writer reports failures only; in asyncio, an awaitable of it.
         """
     def operate(
         self,
@@ -183,7 +248,7 @@ class Writer(_Writer):
         expiration: Expiration | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]:
+    ) -> _O:
         """Hands over several operations on a record, of which at least one writes. What they return is `record` of
         the `Written`. Otherwise as `put`.
         """
@@ -194,7 +259,7 @@ class Writer(_Writer):
         policy: WritePolicy | None = None,
         generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Awaitable[Outcome]:
+    ) -> _O:
         """Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written`
         tells. Otherwise as `put`.
         """
@@ -205,7 +270,7 @@ class Writer(_Writer):
         policy: WritePolicy | None = None,
         expiration: Expiration | None = None,
         generation: int | None = None,
-    ) -> Awaitable[Outcome]:
+    ) -> _O:
         """Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`."""
     def execute_udf(
         self,
@@ -215,10 +280,58 @@ class Writer(_Writer):
         args: Sequence[Any] | None = None,
         *,
         policy: WritePolicy | None = None,
-    ) -> Awaitable[Outcome]:
+    ) -> _O:
         """Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`).
         What it returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
         """
+    def outcomes(self) -> Outcomes:
+        """The outcomes of records as they come, from now on. In one place only."""
+    def progress(self) -> WriterProgress:
+        """How far the writer has come: a `WriterProgress`."""
+    def metrics(self) -> dict[str, Any]:
+        """What the writer has counted since it was made; `nodes` is a list with a dict for each node."""
+    @property
+    def closed(self) -> bool:
+        """Whether the writer takes no more records."""
+    def remove_exporter(self, exporter: object) -> bool:
+        """Removes an exporter. An export that is under way comes to its end. `False`: there is no such exporter."""
+
+class _AsyncExporter(Protocol):
+    async def export(self, snapshot: dict[str, Any], /) -> object: ...
+
+class _Exporter(Protocol):
+    def export(self, snapshot: dict[str, Any], /) -> object: ...
+
+def writer_figures() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`, what
+    it is): for exporters.
+    """
+
+@final
+class Writer(_Writer[Awaitable[Outcome]]):
+    """Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`."""
+
+    def add_exporter(self, exporter: _Exporter | _AsyncExporter, interval: float = 30.0) -> None:
+        """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
+        `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
+        that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
+        export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+        """
+    def write_table(
+        self,
+        table: _Table,
+        dataset: DataSet,
+        *,
+        key: str,
+        bins: Iterable[str] | Mapping[str, str] | None = None,
+        nulls: Literal["omit", "delete"] | None = None,
+        ttl: int | timedelta | Expiration | None = None,
+        policy: WritePolicy | None = None,
+        record_exists_action: RecordExistsAction | None = None,
+        durable_delete: bool | None = None,
+        keep_failures: int | None = None,
+    ) -> Awaitable[TableSummary]:
+        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`."""
     def flush(self) -> Awaitable[None]:
         """Waits until all records that were handed over before have their outcomes."""
     def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
@@ -229,69 +342,30 @@ class Writer(_Writer):
     ) -> Awaitable[None]: ...
 
 @final
-class SyncWriter(_Writer):
+class SyncWriter(_Writer[Outcome]):
     """Writes records in bulk, with the outcome of each one known. Made by `session.writer()` of `aerolane.sync`."""
 
-    def put(
+    def add_exporter(self, exporter: _Exporter, interval: float = 30.0) -> None:
+        """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
+        `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
+        that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
+        export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+        """
+    def write_table(
         self,
-        key: Key,
-        bins: Mapping[str, Any],
+        table: _Table,
+        dataset: DataSet,
         *,
+        key: str,
+        bins: Iterable[str] | Mapping[str, str] | None = None,
+        nulls: Literal["omit", "delete"] | None = None,
+        ttl: int | timedelta | Expiration | None = None,
         policy: WritePolicy | None = None,
         record_exists_action: RecordExistsAction | None = None,
-        expiration: Expiration | None = None,
-        generation: int | None = None,
         durable_delete: bool | None = None,
-    ) -> Outcome:
-        """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin.
-        Gives an `Outcome` (`None`, where the writer reports failures only).
-        """
-    def operate(
-        self,
-        key: Key,
-        operations: Sequence[BaseOperation],
-        *,
-        policy: WritePolicy | None = None,
-        record_exists_action: RecordExistsAction | None = None,
-        expiration: Expiration | None = None,
-        generation: int | None = None,
-        durable_delete: bool | None = None,
-    ) -> Outcome:
-        """Hands over several operations on a record, of which at least one writes. What they return is `record` of
-        the `Written`. Otherwise as `put`.
-        """
-    def delete(
-        self,
-        key: Key,
-        *,
-        policy: WritePolicy | None = None,
-        generation: int | None = None,
-        durable_delete: bool | None = None,
-    ) -> Outcome:
-        """Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written`
-        tells. Otherwise as `put`.
-        """
-    def touch(
-        self,
-        key: Key,
-        *,
-        policy: WritePolicy | None = None,
-        expiration: Expiration | None = None,
-        generation: int | None = None,
-    ) -> Outcome:
-        """Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`."""
-    def execute_udf(
-        self,
-        key: Key,
-        package_name: str,
-        function_name: str,
-        args: Sequence[Any] | None = None,
-        *,
-        policy: WritePolicy | None = None,
-    ) -> Outcome:
-        """Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`).
-        What it returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
-        """
+        keep_failures: int | None = None,
+    ) -> TableSummary:
+        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`."""
     def flush(self) -> None:
         """Waits until all records that were handed over before have their outcomes."""
     def close(self, timeout: float | None = None) -> list[Outcome]:

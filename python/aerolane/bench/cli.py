@@ -134,10 +134,10 @@ class LatencyAction(argparse.Action):
         namespace.latency_columns = text
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser:
     """The definition of all options."""
     top = argparse.ArgumentParser(
-        prog="python -m aerolane.bench",
+        prog=program,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -452,12 +452,12 @@ def show(outcome: Outcome, as_json: bool) -> None:
         print(table(outcome.reports))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, program: str = "python -m aerolane.bench") -> int:
     """Runs the harness; returns the exit status.
 
     0: every mode ran, or its client is not installed. 1: a mode failed, or none ran. 2: bad options. 130: interrupted.
     """
-    top = parser()
+    top = parser(program)
     options = top.parse_args(arguments)
     if options.child:
         child.serve(options.child)

@@ -10,14 +10,15 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from aerolane._aerolane import EmbeddedCluster
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(arguments: Sequence[str] | None, program: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m aerolane.testing",
+        prog=program,
         description="An Aerospike-compatible cluster in memory, for tests and trials, never for production.",
     )
     parser.add_argument("--nodes", type=int, default=3, help="how many nodes (default 3)")
@@ -57,7 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tls-certificate", metavar="FILE", help="where to write the certificate to trust (PEM)")
     parser.add_argument("--json", action="store_true", help="print one JSON object in place of the seeds")
     parser.add_argument("--stdin", action="store_true", help="stop when standard input is closed")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _signals() -> int:
@@ -79,9 +80,9 @@ def _wait(signals: int, stdin: bool) -> None:
             return
 
 
-def main() -> int:
-    """Runs the cluster; gives the exit code."""
-    arguments = _arguments()
+def main(said: Sequence[str] | None = None, program: str = "python -m aerolane.testing") -> int:
+    """Runs the cluster by these arguments, or those of the process; gives the exit code. `program` is for its help."""
+    arguments = _arguments(said, program)
     signals = _signals()
     try:
         cluster = EmbeddedCluster(
@@ -104,7 +105,7 @@ def main() -> int:
         if arguments.tls_certificate and cluster.certificate_pem:
             Path(arguments.tls_certificate).write_text(cluster.certificate_pem, encoding="ascii")
     except (ValueError, OverflowError, OSError) as error:
-        print(f"aerolane.testing: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 1
     with cluster:
         line = cluster.seeds

@@ -18,7 +18,7 @@ pub(super) use delegate::Delegated;
 pub(super) use on_lane::run as on_lane;
 pub(super) use on_pools::run as on_pools;
 pub use raw_rows::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
-pub(super) use rows::{Rows, Target};
+pub(super) use rows::{Rows, Target, left_to_rows};
 pub(crate) use written::WrittenRows;
 
 use aerospike_core::BatchPolicy;

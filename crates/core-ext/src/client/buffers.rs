@@ -9,8 +9,7 @@ thread_local! {
 }
 
 /// What a thread keeps of each of its buffers, in bytes.
-pub const BUFFERS_KEEP: usize = KEEP;
-const KEEP: usize = 64 * 1024;
+pub const BUFFERS_KEEP: usize = 64 * 1024;
 
 /// Lends two empty buffers of the thread to `call`: one for a request, one for its answer. Their memory is used again by the
 /// thread's next call; what a large one needed beyond 64 KiB is given back.
@@ -20,8 +19,8 @@ pub fn with_buffers<R>(call: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> R) -> R 
     // Taken out, not borrowed: encoding may run foreign code, which may call the client, too.
     let (mut request, mut answer) = BUFFERS.take();
     let result = call(&mut request, &mut answer);
-    empty(&mut request, KEEP);
-    empty(&mut answer, KEEP);
+    empty(&mut request, BUFFERS_KEEP);
+    empty(&mut answer, BUFFERS_KEEP);
     BUFFERS.set((request, answer));
     result
 }
@@ -43,11 +42,11 @@ mod tests {
             // A call within a call has buffers of its own.
             with_buffers(|request, answer| assert_eq!((request.capacity(), answer.capacity()), (0, 0)));
         });
-        for large in [KEEP + 1, 10 * KEEP] {
+        for large in [BUFFERS_KEEP + 1, 10 * BUFFERS_KEEP] {
             with_buffers(|request, answer| [request, answer].map(|buffer| buffer.resize(large, 1)));
             with_buffers(|request, answer| {
                 assert!(request.is_empty() && answer.is_empty());
-                assert!(request.capacity() <= KEEP && answer.capacity() <= KEEP);
+                assert!(request.capacity() <= BUFFERS_KEEP && answer.capacity() <= BUFFERS_KEEP);
             });
         }
     }

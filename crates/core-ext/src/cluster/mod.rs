@@ -336,14 +336,6 @@ impl Cluster {
         })
     }
 
-    /// Refuses to wait on the control thread for what only that thread can bring about.
-    ///
-    /// # Errors
-    /// `Client` on the control thread.
-    pub fn check_may_wait(&self) -> Result<()> {
-        check_may_wait(self.control)
-    }
-
     /// Runs a future to its end on this thread, with the control thread's reactor: for blocking callers. May be called
     /// on any thread but the control thread itself.
     ///

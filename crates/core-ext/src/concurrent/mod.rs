@@ -8,15 +8,13 @@
 
 mod threads;
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
-use futures_core::Stream;
-use parking_lot::Mutex;
+use futures_util::stream::{self, Buffered, Iter, Stream};
+use futures_util::{StreamExt, TryStreamExt};
 
 pub use threads::ConcurrentThreads;
 
@@ -57,72 +55,13 @@ where
     I: IntoIterator,
     I::Item: Future,
 {
-    Ok(Concurrent {
-        calls: Some(calls.into_iter()),
-        concurrency: checked(concurrency)?,
-        running: VecDeque::new(),
-        first: 0,
-        woken: Arc::default(),
-    })
+    Ok(Concurrent(stream::iter(calls).buffered(checked(concurrency)?)))
 }
 
 /// The stream of [`concurrent`].
-pub struct Concurrent<I: Iterator>
+pub struct Concurrent<I: Iterator>(Buffered<Iter<I>>)
 where
-    I::Item: Future,
-{
-    /// `None`: all were taken.
-    calls: Option<I>,
-    concurrency: usize,
-    /// The calls whose outputs are still to be taken, the oldest first.
-    running: VecDeque<Call<I::Item>>,
-    /// The number of the oldest.
-    first: usize,
-    woken: Arc<Woken>,
-}
-
-enum Call<F: Future> {
-    Running(Pin<Box<F>>, Waker),
-    Over(F::Output),
-}
-
-/// Which calls want to be polled, and who polls them.
-#[derive(Default)]
-struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
-
-/// Wakes one call.
-struct OfCall {
-    number: usize,
-    woken: Arc<Woken>,
-}
-
-impl Wake for OfCall {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let waker = {
-            let mut woken = self.woken.0.lock();
-            woken.0.push(self.number);
-            woken.1.take()
-        };
-        // Without the lock: it may poll at once.
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-impl<F: Future> Call<F> {
-    fn poll(&mut self) {
-        if let Self::Running(call, waker) = self
-            && let Poll::Ready(output) = call.as_mut().poll(&mut Context::from_waker(waker))
-        {
-            *self = Self::Over(output);
-        }
-    }
-}
+    I::Item: Future;
 
 impl<I: Iterator> Concurrent<I>
 where
@@ -130,80 +69,25 @@ where
 {
     /// The next output; `None` after the last one.
     pub async fn next(&mut self) -> Option<<I::Item as Future>::Output> {
-        std::future::poll_fn(|cx| self.poll(cx)).await
+        self.0.next().await
     }
 
     /// All outputs, in order.
-    pub async fn collect_all(mut self) -> Vec<<I::Item as Future>::Output> {
-        let mut all = Vec::new();
-        while let Some(output) = self.next().await {
-            all.push(output);
-        }
-        all
+    pub async fn collect_all(self) -> Vec<<I::Item as Future>::Output> {
+        self.0.collect().await
     }
 
     /// What all calls gave, in order.
     ///
     /// # Errors
     /// The first error, in the order of the calls; those that are in flight are cancelled then.
-    pub async fn try_collect_all<T, E>(mut self) -> std::result::Result<Vec<T>, E>
+    pub async fn try_collect_all<T, E>(self) -> std::result::Result<Vec<T>, E>
     where
         I::Item: Future<Output = std::result::Result<T, E>>,
     {
-        let mut all = Vec::new();
-        while let Some(output) = self.next().await {
-            all.push(output?);
-        }
-        Ok(all)
-    }
-
-    /// Begins calls while there is room.
-    fn fill(&mut self) {
-        while self.running.len() < self.concurrency
-            && let Some(calls) = &mut self.calls
-        {
-            let Some(future) = calls.next() else {
-                self.calls = None;
-                return;
-            };
-            let number = self.first.wrapping_add(self.running.len());
-            let waker = Waker::from(Arc::new(OfCall { number, woken: Arc::clone(&self.woken) }));
-            let mut call = Call::Running(Box::pin(future), waker);
-            call.poll();
-            self.running.push_back(call);
-        }
-    }
-
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<Option<<I::Item as Future>::Output>> {
-        self.fill();
-        let numbers = {
-            let mut woken = self.woken.0.lock();
-            woken.1 = Some(cx.waker().clone());
-            std::mem::take(&mut woken.0)
-        };
-        // Those that are woken meanwhile wake this one again.
-        for number in numbers {
-            // One that is over, and was taken, may have been woken before.
-            if let Some(call) = self.running.get_mut(number.wrapping_sub(self.first)) {
-                call.poll();
-            }
-        }
-        match self.running.pop_front() {
-            Some(Call::Over(output)) => {
-                self.first = self.first.wrapping_add(1);
-                Poll::Ready(Some(output))
-            }
-            Some(running) => {
-                self.running.push_front(running);
-                Poll::Pending
-            }
-            None => Poll::Ready(None),
-        }
+        self.0.try_collect().await
     }
 }
-
-// Futures are pinned on the heap; nothing else needs to stay where it is.
-impl<I: Iterator> Unpin for Concurrent<I> where I::Item: Future {}
 
 impl<I: Iterator> Stream for Concurrent<I>
 where
@@ -211,14 +95,12 @@ where
 {
     type Item = <I::Item as Future>::Output;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll(cx)
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_next_unpin(cx)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let (least, most) = self.calls.as_ref().map_or((0, Some(0)), Iterator::size_hint);
-        let running = self.running.len();
-        (least.saturating_add(running), most.and_then(|most| most.checked_add(running)))
+        self.0.size_hint()
     }
 }
 
@@ -227,11 +109,7 @@ where
     I::Item: Future,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (concurrency, running) = (self.concurrency, self.running.len());
-        f.debug_struct("Concurrent")
-            .field("concurrency", &concurrency)
-            .field("running", &running)
-            .finish_non_exhaustive()
+        f.debug_struct("Concurrent").field("left", &self.0.size_hint()).finish_non_exhaustive()
     }
 }
 

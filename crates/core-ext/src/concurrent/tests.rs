@@ -1,5 +1,6 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::task::Waker;
 use std::time::Duration;
 
 use futures::executor::block_on;
@@ -54,7 +55,7 @@ fn inputs_are_taken_as_there_is_room_and_dropping_cancels() {
     let mut stream = concurrent(4, inputs).unwrap();
     let waker = Waker::noop();
     for _ in 0..10 {
-        assert!(stream.poll(&Context::from_waker(waker)).is_pending());
+        assert!(stream.poll_next_unpin(&mut Context::from_waker(waker)).is_pending());
     }
     assert_eq!((taken.get(), running.get()), (4, (4, 4)));
     drop(stream);

@@ -6,7 +6,7 @@ use aerolane_wire::proto::{FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHea
 /// From this size of a body on.
 pub(super) const LARGE: usize = 32 * 1024;
 /// So much memory is taken on the word of a header; more as bytes come.
-const RESERVED_AT_ONCE: usize = 1024 * 1024;
+pub(crate) const RESERVED_AT_ONCE: usize = 1024 * 1024;
 
 /// The body of one frame that has not come whole yet.
 #[derive(Debug)]

@@ -36,6 +36,7 @@ use connection::{Call, Connection};
 use group::{Group, Limits, Placed};
 use kind::Kinds;
 pub(crate) use kind::is_slow;
+pub(crate) use large::RESERVED_AT_ONCE;
 pub(crate) use types::LATE;
 use types::Lateness;
 pub use types::{Class, ConnId, Failure, FailureKind, Full, LaneSizing, Millis, NodeCounters, Sink, Ticket};

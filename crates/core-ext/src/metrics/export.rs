@@ -25,7 +25,22 @@ const RETRY_EVERY: u32 = 10;
 /// Why an export failed: for the log.
 pub type ExportError = Box<dyn StdError + Send + Sync>;
 
-/// Takes snapshots of metrics: stores them, or sends them somewhere. See [`Client::export_metrics`](crate::Client::export_metrics).
+/// What is exported: [`ClusterMetrics`] of a client, or [`WriterMetrics`](crate::writer::WriterMetrics) of a writer.
+pub trait Snapshot: sealed::Snapshot {}
+
+impl<M: sealed::Snapshot> Snapshot for M {}
+
+pub(crate) mod sealed {
+    use std::collections::BTreeSet;
+
+    pub trait Snapshot: Send + 'static {
+        /// Takes its place behind the snapshots that an exporter has had. `departed`: the nodes that these said have left.
+        fn follow(&mut self, _departed: &mut BTreeSet<String>) {}
+    }
+}
+
+/// Takes snapshots of metrics: stores them, or sends them somewhere. See [`Client::export_metrics`](crate::Client::export_metrics)
+/// and [`Writer::export_metrics`](crate::Writer::export_metrics).
 ///
 /// ```
 /// use aerolane::metrics::{ClusterMetrics, ExportError, MetricsExporter};
@@ -39,43 +54,42 @@ pub type ExportError = Box<dyn StdError + Send + Sync>;
 ///     }
 /// }
 /// ```
-pub trait MetricsExporter: Send + 'static {
+pub trait MetricsExporter<M: Snapshot = ClusterMetrics>: Send + 'static {
     /// Takes a snapshot. Runs on the exporter's own thread, so it may block.
     ///
     /// # Errors
     /// Why it could not. That is logged; after three failures in a row the exporter is suspended and tried again at every
     /// tenth interval, until it succeeds. A panic counts as a failure.
-    fn export(&mut self, metrics: &ClusterMetrics) -> std::result::Result<(), ExportError>;
+    fn export(&mut self, metrics: &M) -> std::result::Result<(), ExportError>;
 }
 
-type Source = dyn Fn() -> Option<ClusterMetrics> + Send + Sync;
+type Source<M> = dyn Fn() -> Option<M> + Send + Sync;
 
 /// An exporter at work. It gets no more snapshots once this is dropped; a snapshot that it is working on it may finish.
 #[derive(Debug)]
-pub struct MetricsExport(Arc<Shared>);
+pub struct MetricsExport<M: Snapshot = ClusterMetrics>(Arc<Shared<M>>);
 
 /// The snapshots of one exporter, for its thread: [`next`](Self::next) and [`exported`](Self::exported) by turns. What
 /// bindings to other languages stand on.
 #[derive(Debug)]
-pub struct Exports {
-    shared: Arc<Shared>,
+pub struct Exports<M: Snapshot = ClusterMetrics> {
+    shared: Arc<Shared<M>>,
     /// The nodes that are known to have left.
     departed: BTreeSet<String>,
 }
 
-struct Shared {
+struct Shared<M> {
     name: String,
-    source: Box<Source>,
-    state: Mutex<State>,
+    source: Box<Source<M>>,
+    state: Mutex<State<M>>,
     changed: Condvar,
 }
 
-#[derive(Debug)]
-struct State {
+struct State<M> {
     /// When the next snapshot is due, and the interval; `None` while paused.
     due: Option<(Instant, Duration)>,
     /// One that is due at once.
-    pushed: Option<Box<ClusterMetrics>>,
+    pushed: Option<Box<M>>,
     exporting: bool,
     ended: bool,
     health: Health,
@@ -109,9 +123,9 @@ impl Health {
     }
 }
 
-impl fmt::Debug for Shared {
+impl<M> fmt::Debug for Shared<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("name", &self.name).field("state", &self.state).finish_non_exhaustive()
+        f.debug_struct("Shared").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -130,14 +144,13 @@ impl MetricsExport {
     pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
     /// How often Aerospike's clients export unless something else is said.
     pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(30);
+}
 
+impl<M: Snapshot> MetricsExport<M> {
     /// Makes an export that is paused, and the side of its thread. `name` is for the log; `source` gives snapshots, and `None`
     /// once there will be none any more.
     #[must_use]
-    pub fn paused(
-        name: String,
-        source: impl Fn() -> Option<ClusterMetrics> + Send + Sync + 'static,
-    ) -> (Self, Exports) {
+    pub fn paused(name: String, source: impl Fn() -> Option<M> + Send + Sync + 'static) -> (Self, Exports<M>) {
         let health = Health::default();
         let state = State { due: None, pushed: None, exporting: false, ended: false, health, thread: None };
         let (state, changed) = (Mutex::new(state), Condvar::new());
@@ -150,8 +163,8 @@ impl MetricsExport {
     /// # Errors
     /// When there is no thread to be had.
     pub fn on_thread(
-        mut exporter: impl MetricsExporter,
-        source: impl Fn() -> Option<ClusterMetrics> + Send + Sync + 'static,
+        mut exporter: impl MetricsExporter<M>,
+        source: impl Fn() -> Option<M> + Send + Sync + 'static,
     ) -> Result<Self> {
         let (export, mut exports) = Self::paused(std::any::type_name_of_val(&exporter).to_owned(), source);
         let work = move || {
@@ -170,7 +183,7 @@ impl MetricsExport {
     /// Exports from now on after each interval, also when the export was paused or suspended.
     ///
     /// # Errors
-    /// `InvalidArgument` for less than [`LEAST_INTERVAL`](Self::LEAST_INTERVAL).
+    /// `InvalidArgument` for less than [`LEAST_INTERVAL`](MetricsExport::LEAST_INTERVAL).
     pub fn restart(&self, interval: Duration) -> Result<()> {
         let interval = checked(interval)?;
         self.change(|state| {
@@ -186,7 +199,7 @@ impl MetricsExport {
     }
 
     /// Exports this snapshot as soon as the exporter has time, unless the exporter is suspended. A later one takes its place.
-    pub fn push(&self, metrics: ClusterMetrics) {
+    pub fn push(&self, metrics: M) {
         self.change(|state| state.pushed = Some(Box::new(metrics)));
     }
 
@@ -224,23 +237,28 @@ impl MetricsExport {
         self.wait_until(deadline)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    /// Exports what was pushed before, and nothing any more. What dropping the handle does, too.
+    pub fn end(&self) {
+        self.change(|state| state.ended = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State<M>)) {
         change(&mut self.0.state.lock());
         self.0.changed.notify_all();
     }
 }
 
-impl Drop for MetricsExport {
+impl<M: Snapshot> Drop for MetricsExport<M> {
     fn drop(&mut self) {
-        self.change(|state| state.ended = true);
+        self.end();
     }
 }
 
-impl Exports {
+impl<M: Snapshot> Exports<M> {
     /// Waits for the next snapshot that is due, and gives it. `None`: there will be no more.
     // Not an iterator: each one wants to know how the export of the one before went.
     #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Option<ClusterMetrics> {
+    pub fn next(&mut self) -> Option<M> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state.lock();
         state.thread = Some(thread::current().id());
@@ -306,21 +324,27 @@ impl Exports {
         self.shared.changed.notify_all();
     }
 
-    /// Names the nodes that have left since the snapshot before.
-    fn marked(&mut self, mut metrics: ClusterMetrics) -> ClusterMetrics {
-        let gone = |(address, _): &(&String, &super::NodeMetricsSnapshot)| !self.departed.contains(*address);
-        let inactive = metrics.nodes.iter().filter(|(_, node)| !node.is_active);
-        let mut departed: Vec<_> = inactive.filter(gone).map(|(address, _)| address.clone()).collect();
-        departed.sort_unstable();
-        self.departed.extend(departed.iter().cloned());
-        // A node that has come back may leave again.
-        self.departed.retain(|address| metrics.nodes.get(address).is_some_and(|node| !node.is_active));
-        metrics.departed = departed;
+    fn marked(&mut self, mut metrics: M) -> M {
+        metrics.follow(&mut self.departed);
         metrics
     }
 }
 
-impl Drop for Exports {
+impl sealed::Snapshot for ClusterMetrics {
+    /// Names the nodes that have left since the snapshot before.
+    fn follow(&mut self, known: &mut BTreeSet<String>) {
+        let gone = |(address, _): &(&String, &super::NodeMetricsSnapshot)| !known.contains(*address);
+        let inactive = self.nodes.iter().filter(|(_, node)| !node.is_active);
+        let mut departed: Vec<_> = inactive.filter(gone).map(|(address, _)| address.clone()).collect();
+        departed.sort_unstable();
+        known.extend(departed.iter().cloned());
+        // A node that has come back may leave again.
+        known.retain(|address| self.nodes.get(address).is_some_and(|node| !node.is_active));
+        self.departed = departed;
+    }
+}
+
+impl<M: Snapshot> Drop for Exports<M> {
     fn drop(&mut self) {
         // Its thread is gone: nobody is to wait for it.
         let mut state = self.shared.state.lock();

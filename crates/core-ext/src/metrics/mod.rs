@@ -59,7 +59,8 @@ use parking_lot::Mutex;
 
 pub use busy::LoopBusy;
 pub(crate) use busy::{BusyLoops, warning as busy_warning};
-pub use export::{ExportError, Exports, MetricsExport, MetricsExporter};
+pub(crate) use export::sealed;
+pub use export::{ExportError, Exports, MetricsExport, MetricsExporter, Snapshot};
 pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};

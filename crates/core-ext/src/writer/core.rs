@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use aerolane_wire::digest::Digest;
 
+use super::arrivals::Arrivals;
 use super::counts::{Counts, NodeCounts};
 use super::delivery::{AttemptEnd, Delivery, Tries, Written};
 use super::options::WriterOptions;
@@ -95,7 +96,6 @@ struct Slot<T, P> {
     tag: Option<T>,
     /// Not while it is in flight.
     payload: Option<P>,
-    digest: Digest,
     node: u16,
     bytes: usize,
     /// The records before and after it of the same key.
@@ -121,6 +121,8 @@ struct NodeQueue {
     /// Senders, and how many of them have not taken their rows.
     in_flight: usize,
     starting: usize,
+    /// When a sender has taken rows last.
+    sent: Option<Instant>,
     limiter: Limiter,
     pace: Pace,
     counts: NodeCounts,
@@ -168,9 +170,14 @@ pub(super) struct Core<T, P> {
     next_sequence: u64,
     outstanding: usize,
     outstanding_bytes: usize,
-    /// Nobody wants to wait for more records.
+    arrivals: Arrivals,
+    /// Who waits for all that was handed over.
     hurried: usize,
+    /// Who waits for room for another record.
+    short_of_room: usize,
     wants_refresh: bool,
+    /// A record was taken that may need a sender, or a moment of the timer.
+    stirred: bool,
     counts: Counts,
     done: Vec<Done<T, P>>,
 }
@@ -180,6 +187,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         Self {
             total: Limiter::new(options.max_records_per_second, options.max_bytes_per_second, now),
             budget: RetryBudget::new(options.retries_per_success, options.min_retries_per_second, now),
+            arrivals: Arrivals::new(now, options.linger),
             options,
             slots: Vec::new(),
             free: Vec::new(),
@@ -197,7 +205,9 @@ impl<T: Tag, P: Payload> Core<T, P> {
             outstanding: 0,
             outstanding_bytes: 0,
             hurried: 0,
+            short_of_room: 0,
             wants_refresh: false,
+            stirred: false,
             counts: Counts::default(),
             done: Vec::new(),
         }
@@ -206,6 +216,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
     /// Takes a record; gives its number.
     pub(super) fn push(&mut self, tag: T, payload: P, bytes: usize, now: Instant, router: &impl Router) -> u64 {
         self.follow(now, router);
+        self.stirred |= self.arrivals.came(now, self.options.linger);
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let digest = *tag.digest();
@@ -214,7 +225,6 @@ impl<T: Tag, P: Payload> Core<T, P> {
             sequence,
             tag: Some(tag),
             payload: Some(payload),
-            digest,
             node: 0,
             bytes,
             leader: NONE,
@@ -241,6 +251,8 @@ impl<T: Tag, P: Payload> Core<T, P> {
             older => self.slots[older as usize].newer = index,
         }
         self.youngest_of_all = index;
+        // The timer has to know of the oldest record.
+        self.stirred |= self.outstanding == 0;
         self.outstanding += 1;
         self.outstanding_bytes += bytes;
         self.counts.handed_over += 1;
@@ -253,6 +265,12 @@ impl<T: Tag, P: Payload> Core<T, P> {
             None => self.queue(index, now, router, false),
         }
         sequence
+    }
+
+    /// Whether there may be something to begin, or a new moment to wake at, since this was asked last: after most records that
+    /// [`push`](Self::push) takes there is neither.
+    pub(super) const fn stirred(&mut self) -> bool {
+        std::mem::replace(&mut self.stirred, false)
     }
 
     /// A node to start a sender for. The sender is to call [`fill`](Self::fill).
@@ -281,9 +299,22 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let full = node.records - claimed >= options.batch_records
             || node.bytes.saturating_sub(node.starting * options.batch_bytes) >= options.batch_bytes;
         let ready = full
-            || node.in_flight == 0
-            || (node.starting == 0 && (self.hurried > 0 || self.lingers_until(index).is_some_and(|at| at <= now)));
+            || (node.starting == 0
+                && (self.hurried > 0
+                    || (node.in_flight == 0 && (self.short_of_room > 0 || self.is_calm(now)))
+                    || self.lingers_until(index).is_some_and(|at| at <= now)));
         ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
+    }
+
+    /// Whether a record goes at once, even alone: no request was sent just now that is still in flight, and records do not come
+    /// in so fast that a larger batch is worth the wait.
+    fn is_calm(&self, now: Instant) -> bool {
+        /// A batch of so many costs little more per record than a full one.
+        const WORTH: usize = 32;
+        let linger = self.options.linger;
+        let is_slow = |at: Instant| now.saturating_duration_since(at) >= linger;
+        self.nodes.iter().all(|node| node.in_flight == node.starting || node.sent.is_none_or(is_slow))
+            && !self.arrivals.are_dense(self.nodes.len() * WORTH.min(self.options.batch_records), linger)
     }
 
     /// When the oldest record of a node's queue has waited for long enough.
@@ -302,7 +333,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         slot.sequence == place.sequence && slot.stage == stage
     }
 
-    /// The rows of a sender that was begun, into `rows`. None: the sender is over.
+    /// The rows of a sender that was begun, into `rows`. It stays empty if there is nothing to send: the sender is over then.
     pub(super) fn fill(&mut self, node: u16, now: Instant, router: &impl Router, rows: &mut Vec<Sent<T, P>>) {
         self.follow(now, router);
         let index = usize::from(node);
@@ -337,6 +368,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
             queue.in_flight -= 1;
             return;
         }
+        queue.sent = Some(now);
         queue.records -= rows.len();
         queue.bytes -= taken;
         queue.limiter.spend(rows.len(), taken);
@@ -358,6 +390,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
     ) {
         self.follow(now, router);
         let (mut taken, mut throttled) = (0, 0);
+        self.done.reserve(rows.size_hint().0);
         for (place, payload, end) in rows {
             match &end.result {
                 Ok(_) => taken += 1,
@@ -374,14 +407,14 @@ impl<T: Tag, P: Payload> Core<T, P> {
         self.pay(now, router);
     }
 
-    fn attempted(&mut self, place: Place, payload: P, end: AttemptEnd, now: Instant, router: &impl Router) {
+    fn attempted(&mut self, place: Place, payload: P, mut end: AttemptEnd, now: Instant, router: &impl Router) {
         if !self.is_at(place, Stage::InFlight) {
             // It was given up meanwhile.
             return;
         }
         let options = &self.options;
         let slot = &mut self.slots[place.slot as usize];
-        slot.tries.add(slot.handed_over, (slot.since, now), &end);
+        slot.tries.add(slot.handed_over, (slot.since, now), &mut end);
         let safe = payload.repeats_safely() || options.repeat_in_doubt;
         let missing = payload.may_be_missing();
         slot.payload = Some(payload);
@@ -503,7 +536,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
                 continue;
             }
             let limited = self.total.ready_at().max(node.limiter.ready_at());
-            let lingers = if node.in_flight == 0 { None } else { self.lingers_until(index) };
+            let lingers = self.lingers_until(index);
             earlier(lingers.map_or(limited, |at| at.max(limited)).max(now + Duration::from_micros(100)));
         }
         next
@@ -514,22 +547,29 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let record = &mut self.slots[slot as usize];
         let Some(tag) = &record.tag else { return };
         let place = Place { slot, sequence: record.sequence };
-        let Some(node) = router.node(tag.namespace(), &record.digest) else {
+        let Some(node) = router.node(tag.namespace(), tag.digest()) else {
             record.stage = Stage::Homeless;
+            self.stirred = true;
             self.homeless.push(place);
             self.wants_refresh = true;
             return;
         };
         (record.stage, record.node, record.since) = (Stage::Queued, node, now);
         let bytes = record.bytes;
+        let (batch_records, batch_bytes) = (self.options.batch_records, self.options.batch_bytes);
+        let (hurried, most_in_flight) = (self.hurried + self.short_of_room > 0, self.options.batches_in_flight);
         let queue = self.node(node, now);
         queue.records += 1;
         queue.bytes += bytes;
+        let full =
+            queue.records >= (queue.starting + 1) * batch_records || queue.bytes >= (queue.starting + 1) * batch_bytes;
+        let stirred = queue.records == 1 || hurried || (full && queue.in_flight < most_in_flight);
         if first {
             queue.queue.push_front(place);
         } else {
             queue.queue.push_back(place);
         }
+        self.stirred |= stirred;
     }
 
     fn node(&mut self, node: u16, now: Instant) -> &mut NodeQueue {
@@ -543,6 +583,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
                 bytes: 0,
                 in_flight: 0,
                 starting: 0,
+                sent: None,
                 limiter: Limiter::new(records, bytes, now),
                 pace: Pace::new(records, now),
                 counts: NodeCounts::default(),
@@ -607,10 +648,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let delivery = tries.over(record.sequence, took, result);
         let (older, newer, bytes) = (record.older, record.newer, record.bytes);
         let (leader, follower) = (record.leader, record.follower);
-        let (tag, payload, digest) = (record.tag.take(), record.payload.take(), record.digest);
-        if let Some(tag) = tag {
-            self.done.push(Done { tag, bytes, delivery, _payload: payload });
-        }
+        let (tag, payload) = (record.tag.take(), record.payload.take());
         self.outstanding -= 1;
         self.outstanding_bytes -= bytes;
         match older {
@@ -626,10 +664,14 @@ impl<T: Tag, P: Payload> Core<T, P> {
             NONE => {}
             leader => self.slots[leader as usize].follower = follower,
         }
-        match follower {
-            NONE if leader == NONE => drop(self.youngest.remove(&digest)),
-            NONE => drop(self.youngest.insert(digest, leader)),
-            follower => self.slots[follower as usize].leader = leader,
+        match (follower, &tag) {
+            (NONE, Some(tag)) if leader == NONE => drop(self.youngest.remove(tag.digest())),
+            (NONE, Some(tag)) => drop(self.youngest.insert(*tag.digest(), leader)),
+            (NONE, None) => {}
+            (follower, _) => self.slots[follower as usize].leader = leader,
+        }
+        if let Some(tag) = tag {
+            self.done.push(Done { tag, bytes, delivery, _payload: payload });
         }
         self.free.push(slot);
         if leader == NONE && follower != NONE {
@@ -647,8 +689,8 @@ impl<T: Tag, P: Payload> Core<T, P> {
             let error = error(in_flight);
             if in_flight {
                 record.in_doubt = true;
-                let end = AttemptEnd { result: Err(error.clone().force_in_doubt(true)), node: None };
-                record.tries.add(record.handed_over, (record.since, now), &end);
+                let mut end = AttemptEnd { result: Err(error.clone().force_in_doubt(true)), node: None };
+                record.tries.add(record.handed_over, (record.since, now), &mut end);
             }
             let error = match record.last_error.take() {
                 Some(last) => error.with_cause(last),
@@ -661,6 +703,16 @@ impl<T: Tag, P: Payload> Core<T, P> {
     /// While somebody waits for what was handed over, batches do not wait for more records.
     pub(super) const fn hurry(&mut self, hurried: bool) {
         self.hurried = if hurried { self.hurried + 1 } else { self.hurried - 1 };
+    }
+
+    /// Whether somebody waited for most of the records that were answered last.
+    pub(super) const fn awaited(&mut self, awaited: bool) {
+        self.arrivals.were_awaited(awaited);
+    }
+
+    /// While somebody waits for room, nodes that have nothing else to do take what is there.
+    pub(super) const fn wait_for_room(&mut self, waits: bool) {
+        self.short_of_room = if waits { self.short_of_room + 1 } else { self.short_of_room - 1 };
     }
 
     /// The number of the oldest record without an outcome.

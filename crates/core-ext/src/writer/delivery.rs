@@ -95,18 +95,48 @@ pub struct WriteAttempt {
     pub in_doubt: bool,
 }
 
+/// An attempt as it is kept: of records by the million, most have one.
+#[derive(Debug, Clone)]
+struct Attempt {
+    node: Option<Arc<str>>,
+    /// Both in nanoseconds.
+    after: u64,
+    took: u64,
+    code: i32,
+    in_doubt: bool,
+}
+
+impl Attempt {
+    fn public(&self) -> WriteAttempt {
+        let Self { node, after, took, code, in_doubt } = self;
+        WriteAttempt {
+            node: node.clone(),
+            after: Duration::from_nanos(*after),
+            took: Duration::from_nanos(*took),
+            code: *code,
+            in_doubt: *in_doubt,
+        }
+    }
+}
+
+/// The attempts before the last, if there are any.
+#[derive(Debug, Clone, Default)]
+struct Earlier {
+    /// The first of them.
+    kept: Vec<Attempt>,
+    /// How many there were.
+    made: u32,
+    /// How long they were in flight, in nanoseconds.
+    in_flight: u64,
+}
+
 /// The outcome of a record in full: result, attempts, times.
 #[derive(Debug, Clone)]
 pub struct Delivery {
-    pub(super) result: Result<Written>,
-    pub(super) sequence: u64,
-    /// The attempts before the last.
-    pub(super) earlier: Vec<WriteAttempt>,
-    pub(super) last: Option<WriteAttempt>,
-    pub(super) attempts: u32,
-    pub(super) waited: Duration,
-    pub(super) in_flight: Duration,
-    pub(super) took: Duration,
+    result: Result<Written>,
+    sequence: u64,
+    took: Duration,
+    tries: Tries,
 }
 
 impl Delivery {
@@ -144,26 +174,29 @@ impl Delivery {
     }
 
     /// The attempts, oldest first. Of a record with more than 17, the first 16 and the last.
-    pub fn attempts(&self) -> impl Iterator<Item = &WriteAttempt> {
-        self.earlier.iter().chain(&self.last)
+    pub fn attempts(&self) -> impl Iterator<Item = WriteAttempt> {
+        let earlier = self.tries.earlier.iter().flat_map(|earlier| &earlier.kept);
+        earlier.chain(&self.tries.last).map(Attempt::public)
     }
 
     /// How many attempts there were.
     #[must_use]
-    pub const fn attempt_count(&self) -> u32 {
-        self.attempts
+    pub fn attempt_count(&self) -> u32 {
+        self.tries.made()
     }
 
     /// How long the record waited until it was sent first.
     #[must_use]
-    pub const fn waited(&self) -> Duration {
-        self.waited
+    pub fn waited(&self) -> Duration {
+        let first = self.tries.earlier.as_ref().and_then(|earlier| earlier.kept.first());
+        first.or(self.tries.last.as_ref()).map_or(self.took, |first| Duration::from_nanos(first.after))
     }
 
     /// How long its attempts were in flight, all together.
     #[must_use]
-    pub const fn in_flight(&self) -> Duration {
-        self.in_flight
+    pub fn in_flight(&self) -> Duration {
+        let earlier = self.tries.earlier.as_ref().map_or(0, |earlier| earlier.in_flight);
+        Duration::from_nanos(self.tries.last.as_ref().map_or(0, |last| last.took) + earlier)
     }
 
     /// How long it took from hand-over to outcome.
@@ -177,18 +210,15 @@ impl Delivery {
 #[derive(Debug)]
 pub(super) struct AttemptEnd {
     pub(super) result: Result<Written>,
-    /// Who answered, if somebody did.
+    /// Who answered, if somebody did. [`Tries::add`] takes it.
     pub(super) node: Option<Arc<str>>,
 }
 
-/// The attempts of a record that is not over.
-#[derive(Debug, Default)]
+/// The attempts of a record so far.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Tries {
-    earlier: Vec<WriteAttempt>,
-    last: Option<WriteAttempt>,
-    made: u32,
-    first_sent: Option<Duration>,
-    in_flight: Duration,
+    earlier: Option<Box<Earlier>>,
+    last: Option<Attempt>,
 }
 
 impl Tries {
@@ -196,43 +226,39 @@ impl Tries {
     const KEPT: usize = 16;
 
     /// Takes in an attempt that was made between these moments.
-    pub(super) fn add(&mut self, handed_over: Instant, (sent, now): (Instant, Instant), end: &AttemptEnd) {
+    pub(super) fn add(&mut self, handed_over: Instant, (sent, now): (Instant, Instant), end: &mut AttemptEnd) {
         let (code, in_doubt, named) = match &end.result {
             Ok(_) => (0, false, None),
             Err(error) => (error.result_code(), error.in_doubt(), error.node()),
         };
-        let attempt = WriteAttempt {
-            node: end.node.clone().or_else(|| named.map(Arc::from)),
-            after: sent.saturating_duration_since(handed_over),
-            took: now.saturating_duration_since(sent),
+        let attempt = Attempt {
+            node: end.node.take().or_else(|| named.map(Arc::from)),
+            after: nanos(sent.saturating_duration_since(handed_over)),
+            took: nanos(now.saturating_duration_since(sent)),
             code,
             in_doubt,
         };
-        self.made += 1;
-        self.in_flight += attempt.took;
-        self.first_sent.get_or_insert(attempt.after);
-        if let Some(before) = self.last.replace(attempt)
-            && self.earlier.len() < Self::KEPT
-        {
-            self.earlier.push(before);
+        if let Some(before) = self.last.replace(attempt) {
+            let earlier = self.earlier.get_or_insert_default();
+            earlier.made += 1;
+            earlier.in_flight += before.took;
+            if earlier.kept.len() < Self::KEPT {
+                earlier.kept.push(before);
+            }
         }
     }
 
-    pub(super) const fn made(&self) -> u32 {
-        self.made
+    pub(super) fn made(&self) -> u32 {
+        self.earlier.as_ref().map_or(0, |earlier| earlier.made) + u32::from(self.last.is_some())
     }
 
     /// The outcome, now.
-    pub(super) fn over(self, sequence: u64, took: Duration, result: Result<Written>) -> Delivery {
-        Delivery {
-            result,
-            sequence,
-            earlier: self.earlier,
-            last: self.last,
-            attempts: self.made,
-            waited: self.first_sent.unwrap_or(took),
-            in_flight: self.in_flight,
-            took,
-        }
+    pub(super) const fn over(self, sequence: u64, took: Duration, result: Result<Written>) -> Delivery {
+        Delivery { result, sequence, took, tries: self }
     }
+}
+
+/// More than 500 years count as that.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

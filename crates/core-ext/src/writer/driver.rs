@@ -1,6 +1,7 @@
 //! Carries out what the core decides: senders on a runtime, a timer on the control plane's, room for records, outcomes.
 
-use std::future::Future;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
@@ -10,14 +11,15 @@ use aerolane_wire::digest::{Digest, partition_id};
 use aerospike_core::BatchPolicy;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, Semaphore, TryAcquireError, oneshot};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, oneshot};
 
 use super::core::{Core, Done, Payload, Place, Router, Sent};
 use super::counts::{Progress, WriterMetrics};
 use super::delivery::{AttemptEnd, Written};
 use super::options::WriterOptions;
-use super::outcome::{Cell, CellRef, Outcome};
+use super::outcome::{Cell, CellRef, Outcome, OutcomeSink};
 use super::stream::{Outcomes, Queue};
+use super::sunk::Sunk;
 use crate::client::{RawKey, RawOutcome, RawShape, Shared, WrittenRows, wait};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -202,8 +204,9 @@ impl<K: WriterKey> Inner<K> {
             self.end(after.over);
             return;
         }
-        self.tell(after.done, after.queue.as_ref());
+        let awaited = self.tell(after.done, after.queue.as_ref());
         let mut state = self.state.lock();
+        state.core.awaited(awaited);
         state.telling -= 1;
         let over = state.over();
         drop(state);
@@ -226,24 +229,31 @@ impl<K: WriterKey> Inner<K> {
         }
     }
 
-    /// Gives records their outcomes, and their room to others.
-    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, queue: Option<&Arc<Queue<K>>>) {
+    /// Gives records their outcomes, and their room to others. Tells whether somebody waited for most of them.
+    fn tell(&self, done: Vec<Done<CellRef<K>, Row>>, queue: Option<&Arc<Queue<K>>>) -> bool {
         if done.is_empty() {
-            return;
+            return false;
         }
         let on_done = self.on_done.lock().clone();
         let on_progress = self.on_progress.lock().clone();
-        let (count, mut records, mut bytes) = (done.len(), 0, 0);
+        let (count, mut records, mut bytes, mut awaited) = (done.len(), 0, 0, 0);
         let mut heard = Vec::new();
+        let mut sunk = Sunk::default();
         for Done { tag, bytes: size, delivery, .. } in done {
             let is_told = !(self.options.failures_only && delivery.is_ok());
-            let wakers = tag.set(delivery);
+            let (wakers, is_awaited) = tag.set(delivery);
+            awaited += usize::from(is_awaited);
             for waker in wakers {
                 if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
                     log::error!("the waker of a caller panicked");
                 }
             }
             bytes += self.room_of(size) as usize;
+            if tag.sink().is_some() {
+                records += 1;
+                sunk.push(tag);
+                continue;
+            }
             // A record in the queue keeps its room, so that the queue is bounded.
             let queued = is_told && queue.is_some_and(|queue| queue.push(tag.clone()));
             records += usize::from(!queued);
@@ -251,6 +261,7 @@ impl<K: WriterKey> Inner<K> {
                 heard.push(Outcome::new(tag));
             }
         }
+        sunk.tell();
         if let (Some(on_done), false) = (on_done, heard.is_empty())
             && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
         {
@@ -265,6 +276,7 @@ impl<K: WriterKey> Inner<K> {
             self.records.add_permits(records);
         }
         self.bytes.add_permits(bytes);
+        2 * awaited > count
     }
 
     /// Gives room back that outcomes in a queue have kept.
@@ -333,29 +345,100 @@ impl<K: WriterKey> Inner<K> {
         self.check(&key)?;
         let bytes = Self::size_of(&key, &shape);
         // Until both are had, a caller that goes away gives back what it has.
-        let record = self.records.acquire().await.map_err(|_| closed())?;
-        let room = self.bytes.acquire_many(self.room_of(bytes)).await.map_err(|_| closed())?;
+        let record = self.room(&self.records, 1).await?;
+        let room = self.room(&self.bytes, self.room_of(bytes)).await?;
         record.forget();
         room.forget();
         self.take(key, shape, bytes)
     }
 
-    fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize) -> Result<Outcome<K>> {
-        let cell = CellRef(Cell::new(key));
-        let outcome = Outcome::new(cell.clone());
-        let taken = self.act(|state, now, map| {
-            if state.closed {
-                return false;
+    /// Waits for room. Meanwhile batches do not wait for more records, which cannot come.
+    async fn room<'a>(self: &Arc<Self>, of: &'a Semaphore, count: u32) -> Result<SemaphorePermit<'a>> {
+        let mut acquire = pin!(of.acquire_many(count));
+        let mut waits = None;
+        let acquired = poll_fn(|cx| {
+            let polled = acquire.as_mut().poll(cx);
+            // It is also pending when the task is due to let others run.
+            if polled.is_pending() && waits.is_none() && of.available_permits() < count as usize {
+                waits = Some(WaitsForRoom::new(self));
             }
-            state.core.push(cell, Row(shape), bytes, now, map);
-            true
+            polled
         });
-        if taken {
-            return Ok(outcome);
+        acquired.await.map_err(|_| closed())
+    }
+
+    fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize) -> Result<Outcome<K>> {
+        let cell = CellRef(Cell::new(key, None));
+        let outcome = Outcome::new(cell.clone());
+        let map = self.shared.cluster.snapshot();
+        let mut state = self.state.lock();
+        if state.closed {
+            drop(state);
+            self.records.add_permits(1);
+            self.bytes.add_permits(self.room_of(bytes) as usize);
+            return Err(closed());
         }
-        self.records.add_permits(1);
-        self.bytes.add_permits(self.room_of(bytes) as usize);
-        Err(closed())
+        let now = clock::now();
+        state.core.push(cell, Row(shape), bytes, now, &**map);
+        if state.core.stirred() {
+            let after = state.after(now);
+            drop(state);
+            self.carry_out(after);
+        }
+        Ok(outcome)
+    }
+
+    /// Hands records over from the front of `records`, in parts for which there is room, and waits for that. Each part is
+    /// gone from `records` once it was handed over, also if the caller stops waiting. `sink` hears the outcomes.
+    pub(super) async fn hand_over_all(
+        self: &Arc<Self>,
+        records: &mut VecDeque<(K, RawShape)>,
+        sink: &OutcomeSink<K>,
+    ) -> Result<()> {
+        if let Some((key, _)) = records.front() {
+            self.check(key)?;
+        }
+        while !records.is_empty() {
+            let (count, bytes) = self.part_of(records);
+            let room = self.room(&self.records, count as u32).await?;
+            let memory = self.room(&self.bytes, bytes).await?;
+            let taken = self.act(|state, now, map| {
+                if state.closed {
+                    return false;
+                }
+                for (key, shape) in records.drain(..count) {
+                    let bytes = Self::size_of(&key, &shape);
+                    let cell = CellRef(Cell::new(key, Some(Arc::clone(sink))));
+                    state.core.push(cell, Row(shape), bytes, now, map);
+                }
+                true
+            });
+            if !taken {
+                return Err(closed());
+            }
+            room.forget();
+            memory.forget();
+        }
+        Ok(())
+    }
+
+    /// How many of these records go together, and the room for their bytes: so few that records before them need not all be
+    /// over, but one at least.
+    fn part_of(&self, records: &VecDeque<(K, RawShape)>) -> (usize, u32) {
+        /// Parts that the bounds have room for.
+        const PARTS: usize = 4;
+        let most = records.len().min((self.options.max_outstanding_records / PARTS).max(1));
+        let most_bytes = self.options.max_outstanding_bytes / PARTS;
+        let (mut count, mut bytes) = (0, 0);
+        for (key, shape) in records.iter().take(most) {
+            let size = self.room_of(Self::size_of(key, shape)) as usize;
+            if count > 0 && bytes + size > most_bytes {
+                break;
+            }
+            count += 1;
+            bytes += size;
+        }
+        (count, bytes as u32)
     }
 
     /// Waits until all records that were handed over before have their outcomes.
@@ -535,6 +618,22 @@ impl<K: WriterKey> State<K> {
             start_timer,
             refresh: self.core.wants_refresh(),
         }
+    }
+}
+
+/// While somebody waits for room.
+struct WaitsForRoom<'a, K: WriterKey>(&'a Inner<K>);
+
+impl<'a, K: WriterKey> WaitsForRoom<'a, K> {
+    fn new(inner: &'a Arc<Inner<K>>) -> Self {
+        inner.act(|state, _, _| state.core.wait_for_room(true));
+        Self(inner)
+    }
+}
+
+impl<K: WriterKey> Drop for WaitsForRoom<'_, K> {
+    fn drop(&mut self) {
+        self.0.state.lock().core.wait_for_room(false);
     }
 }
 

@@ -13,6 +13,7 @@ use super::record::{Change, RecordKey};
 use super::stream::Outcomes;
 use crate::client::{Client, SyncClient};
 use crate::error::Result;
+use crate::metrics::{MetricsExport, MetricsExporter};
 use crate::operations::Operation;
 
 /// Writes records in bulk, with the outcome of each one known.
@@ -159,6 +160,35 @@ macro_rules! writer_methods {
         #[must_use]
         pub fn metrics(&self) -> WriterMetrics {
             self.0.metrics()
+        }
+
+        /// Gives an exporter what it has counted, after each interval and on a thread of its own, so that one which fails or blocks
+        /// costs no record. Ends when the handle is dropped; [`MetricsExport::finish`], called after [`close`](Self::close), exports
+        /// the rest. [`LogExporter`](super::LogExporter) and [`JsonLines`](super::JsonLines) are exporters;
+        /// [`WriterMetrics::to_prometheus`] needs none.
+        ///
+        /// ```no_run
+        /// # use std::time::Duration;
+        /// use aerolane::writer::JsonLines;
+        ///
+        /// # fn demo(writer: &aerolane::SyncWriter) -> Result<(), Box<dyn std::error::Error>> {
+        /// let file = std::fs::File::create("writer.jsonl")?;
+        /// let export = writer.export_metrics(Duration::from_secs(10), JsonLines::new(file))?;
+        /// // ... records ...
+        /// writer.close(None)?;
+        /// export.finish(Duration::from_secs(5));
+        /// # Ok(())
+        /// # }
+        /// ```
+        ///
+        /// # Errors
+        /// `InvalidArgument` for an interval below [`MetricsExport::LEAST_INTERVAL`]; when there is no thread to be had.
+        pub fn export_metrics(
+            &self,
+            interval: Duration,
+            exporter: impl MetricsExporter<WriterMetrics>,
+        ) -> Result<MetricsExport<WriterMetrics>> {
+            self.0.export_metrics(interval, exporter)
         }
     };
 }

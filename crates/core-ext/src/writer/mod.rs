@@ -8,16 +8,21 @@
 //! | `core` | which record goes when and where, and what an answer means for it; without I/O, in simulated time |
 //! | `retry` | classes of failures, pauses, the budget of retries |
 //! | `rate` | token buckets, and the rate to a node that follows its answers |
+//! | `arrivals` | how fast records come in |
 //! | `driver` | senders, timer, room for records |
-//! | `outcome`, `delivery`, `stream` | what callers hear |
+//! | `outcome`, `delivery`, `stream`, `sunk` | what callers hear |
+//! | `counts`, `figures`, `export` | what is counted, the names and kinds of it, and exporters |
 //! | `shape`, `record`, `raw`, `front` | what a record does, records of Rust callers, encoded ones, and the public writers |
 //!
 //! Decision 0023 says why it is so.
 
+mod arrivals;
 mod core;
 mod counts;
 mod delivery;
 mod driver;
+mod export;
+mod figures;
 mod front;
 mod options;
 mod outcome;
@@ -27,13 +32,16 @@ mod record;
 mod retry;
 pub mod shape;
 mod stream;
+mod sunk;
 
 pub use counts::{Progress, WriterMetrics, WriterNodeMetrics};
 pub use delivery::{Delivery, WriteAttempt, Written};
 pub use driver::WriterKey;
+pub use export::{JsonLines, LogExporter};
+pub use figures::{FIGURES, Figure, FigureKind, NODE_FIGURES};
 pub use front::{SyncWriter, Writer};
 pub use options::WriterOptions;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, OutcomeSink};
 pub use raw::RawWriter;
 pub use record::RecordKey;
 pub use retry::{CLASSES, RetryClass};

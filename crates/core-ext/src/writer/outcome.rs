@@ -16,9 +16,13 @@ use super::delivery::{Delivery, Written};
 use crate::client::RawKey;
 use crate::error::{Error, Result};
 
+/// Hears the outcomes of records that were handed over together, some at a time, on the thread that has got them.
+pub type OutcomeSink<K> = Arc<dyn Fn(&[Outcome<K>]) + Send + Sync>;
+
 /// A record's key, and its outcome once there is one.
 pub(super) struct Cell<K> {
     key: K,
+    sink: Option<OutcomeSink<K>>,
     delivery: OnceLock<Delivery>,
     waiting: Mutex<Waiting>,
     came: Condvar,
@@ -32,8 +36,13 @@ struct Waiting {
 }
 
 impl<K> Cell<K> {
-    pub(super) fn new(key: K) -> Arc<Self> {
-        Arc::new(Self { key, delivery: OnceLock::new(), waiting: Mutex::default(), came: Condvar::new() })
+    pub(super) fn new(key: K, sink: Option<OutcomeSink<K>>) -> Arc<Self> {
+        Arc::new(Self { key, sink, delivery: OnceLock::new(), waiting: Mutex::default(), came: Condvar::new() })
+    }
+
+    /// Who hears the outcome in place of the writer's own listeners.
+    pub(super) const fn sink(&self) -> Option<&OutcomeSink<K>> {
+        self.sink.as_ref()
     }
 
     pub(super) fn key(&self) -> &K {
@@ -44,14 +53,17 @@ impl<K> Cell<K> {
         self.delivery.get()
     }
 
-    /// Sets the outcome, once. The caller wakes those who wait, where it holds no lock.
-    pub(super) fn set(&self, delivery: Delivery) -> Vec<Waker> {
+    /// Sets the outcome, once. The caller wakes those who wait, where it holds no lock. Also tells whether there is somebody.
+    pub(super) fn set(&self, delivery: Delivery) -> (Vec<Waker>, bool) {
         let mut waiting = self.waiting.lock();
         let _ = self.delivery.set(delivery);
-        if waiting.threads > 0 {
+        let blocked = waiting.threads > 0;
+        if blocked {
             self.came.notify_all();
         }
-        std::mem::take(&mut waiting.wakers)
+        let wakers = std::mem::take(&mut waiting.wakers);
+        let awaited = blocked || !wakers.is_empty();
+        (wakers, awaited)
     }
 
     fn poll(&self, cx: &Context<'_>) -> Poll<&Delivery> {
@@ -154,6 +166,10 @@ impl<K> Outcome<K> {
 
     pub(super) fn cell(&self) -> CellRef<K> {
         self.0.clone()
+    }
+
+    pub(super) fn sink(&self) -> Option<&OutcomeSink<K>> {
+        self.0.sink()
     }
 
     /// The key of the record.

@@ -1,6 +1,7 @@
 //! The writer of records that the caller has encoded: what [`Writer`](super::Writer), [`SyncWriter`](super::SyncWriter)
 //! and bindings to other languages stand on.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +12,11 @@ use tokio::runtime::Handle;
 use super::counts::{Progress, WriterMetrics};
 use super::driver::{Inner, Owner, Runs, WriterKey};
 use super::options::WriterOptions;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, OutcomeSink};
 use super::stream::Outcomes;
 use crate::client::{RawClient, RawShape, Shared};
 use crate::error::Result;
+use crate::metrics::{MetricsExport, MetricsExporter};
 
 /// A writer of encoded records. Cheap to clone; see [`Writer`](super::Writer) for what it does.
 pub struct RawWriter<K: WriterKey>(Arc<Owner<K>>);
@@ -74,6 +76,16 @@ impl<K: WriterKey> RawWriter<K> {
     /// As [`try_hand_over`](Self::try_hand_over).
     pub async fn hand_over(&self, key: K, shape: RawShape) -> Result<Outcome<K>> {
         self.0.0.hand_over(key, shape).await
+    }
+
+    /// Hands many records over, from the front of `records`, as room for them comes: one lock for many. A caller that stops
+    /// waiting finds in `records` what has not been handed over, and so does one that gets an error. All of them are of one
+    /// namespace. `sink` hears their outcomes, and nobody else does.
+    ///
+    /// # Errors
+    /// As [`try_hand_over`](Self::try_hand_over).
+    pub async fn hand_over_all(&self, records: &mut VecDeque<(K, RawShape)>, sink: &OutcomeSink<K>) -> Result<()> {
+        self.0.0.hand_over_all(records, sink).await
     }
 
     /// [`hand_over`](Self::hand_over) for threads.
@@ -152,6 +164,26 @@ impl<K: WriterKey> RawWriter<K> {
     #[must_use]
     pub fn metrics(&self) -> WriterMetrics {
         self.0.0.metrics()
+    }
+
+    /// Gives what it has counted for as long as the writer is there, which it does not keep: the source of an export.
+    pub fn metrics_source(&self) -> impl Fn() -> Option<WriterMetrics> + Send + Sync + use<K> {
+        let inner = Arc::downgrade(&self.0.0);
+        move || inner.upgrade().map(|inner| inner.metrics())
+    }
+
+    /// Gives an exporter what it has counted, after each interval and on a thread of its own, until the handle is dropped.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an interval below [`MetricsExport::LEAST_INTERVAL`]; when there is no thread to be had.
+    pub fn export_metrics(
+        &self,
+        interval: Duration,
+        exporter: impl MetricsExporter<WriterMetrics>,
+    ) -> Result<MetricsExport<WriterMetrics>> {
+        let export = MetricsExport::on_thread(exporter, self.metrics_source())?;
+        export.restart(interval)?;
+        Ok(export)
     }
 }
 

@@ -25,8 +25,22 @@ pub struct RecordKey {
     has_set: bool,
 }
 
-/// Size and type of a field, in front of its value.
-const FIELD_HEADER: usize = 5;
+/// Size and type of a field, in front of its value. The size counts the type, too.
+const FIELD_HEADER: usize = SIZE + 1;
+const SIZE: usize = 4;
+/// Sizes, types and the like in front of the name and the value of an operation.
+const OP_HEADER: usize = 8;
+
+/// How many bytes a value takes; exact for numbers, strings and bytes. So most records are encoded without growing their
+/// memory.
+fn about(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Blob(bytes) => bytes.len(),
+        Value::Int(_) | Value::Float(_) => 8,
+        _ => 16,
+    }
+}
 
 impl RecordKey {
     /// # Errors
@@ -34,22 +48,24 @@ impl RecordKey {
     pub(super) fn of(key: &Key) -> Result<Self> {
         check::key(key)?;
         let (namespace, set) = (key.namespace(), key.set_name());
-        let mut fields = Vec::with_capacity(3 * FIELD_HEADER + namespace.len() + set.len() + 16);
+        let names_len = FIELD_HEADER + namespace.len() + if set.is_empty() { 0 } else { FIELD_HEADER + set.len() };
+        let key_len = key.user_key().map_or(0, |user_key| FIELD_HEADER + 1 + about(user_key));
+        let mut fields = Vec::with_capacity(names_len + key_len);
         encode_field(&mut fields, field::NAMESPACE, namespace.as_bytes());
         if !set.is_empty() {
             encode_field(&mut fields, field::SET, set.as_bytes());
         }
-        let names_len = fields.len() as u16;
         if let Some(user_key) = key.user_key() {
-            let mut bytes = Vec::with_capacity(16);
-            encode::user_key_value(user_key, &mut bytes)?;
-            encode_field(&mut fields, field::KEY, &bytes);
+            encode_field(&mut fields, field::KEY, &[]);
+            encode::user_key_value(user_key, &mut fields)?;
+            let size = (fields.len() - names_len - SIZE) as u32;
+            fields[names_len..][..SIZE].copy_from_slice(&size.to_be_bytes());
         }
         Ok(Self {
             digest: key.digest(),
             fields: fields.into(),
             namespace_len: namespace.len() as u8,
-            names_len,
+            names_len: names_len as u16,
             has_set: !set.is_empty(),
         })
     }
@@ -125,6 +141,8 @@ impl Change<'_> {
                 if bins.is_empty() {
                     return Err(Error::invalid_argument("there are no bins to write"));
                 }
+                let size = bins.iter().map(|bin| OP_HEADER + bin.name.len() + about(&bin.value)).sum();
+                ops = RawOps::with_capacity(size);
                 for bin in bins {
                     check::bin_name(&bin.name)?;
                     push_bin(&mut ops, op::WRITE, bin)?;

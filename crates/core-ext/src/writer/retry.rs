@@ -4,6 +4,8 @@
 use std::time::{Duration, Instant};
 
 use aerospike_core::ResultCode;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::error::{Error, ErrorKind};
 
@@ -76,23 +78,18 @@ impl RetryClass {
     }
 }
 
-/// A small generator of random numbers (SplitMix64): for jitter, which needs no better one.
+/// Random parts of pauses.
 #[derive(Debug)]
-pub(super) struct Jitter(u64);
+pub(super) struct Jitter(SplitMix64);
 
 impl Jitter {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
+    pub(super) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
     /// A random part of a time.
     pub(super) fn part_of(&mut self, time: Duration) -> Duration {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        time.mul_f64((z >> 11) as f64 / (1_u64 << 53) as f64)
+        time.mul_f64((self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
 

@@ -238,7 +238,7 @@ impl Builder {
     }
 
     /// The build that nodes say they are, for what clients make of it. Default `8.1.2.0`. What nodes can do stays the
-    /// same.
+    /// same, but for the index type `integer`, which they know from 8.2 on.
     pub fn build(mut self, build: impl Into<String>) -> Self {
         self.build = build.into();
         self

@@ -12,7 +12,7 @@ use super::{Node, NodeId};
 use crate::admin::Security;
 use crate::clock::Clock;
 use crate::conditions::Conditions;
-use crate::info::SecondaryIndexes;
+use crate::info::{SecondaryIndexes, TypeNames};
 use crate::scan::Queries;
 use crate::store::Namespace;
 use crate::udf::Registry;
@@ -127,9 +127,9 @@ impl ClusterState {
             namespaces,
             replication,
             cluster_name: parts.cluster_name,
+            indexes: SecondaryIndexes::new(TypeNames::of(&parts.build)),
             build: parts.build,
             security: parts.security,
-            indexes: SecondaryIndexes::default(),
             modules,
             queries: Queries::default(),
             tls_name: parts.tls_name,

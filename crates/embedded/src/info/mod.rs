@@ -12,7 +12,7 @@ mod sindex;
 mod statistics;
 mod truncate;
 
-pub(crate) use sindex::SecondaryIndexes;
+pub(crate) use sindex::{SecondaryIndexes, TypeNames};
 
 use crate::admin::{self, Permission};
 use crate::cluster::{Counters, Node};

@@ -42,7 +42,8 @@ struct Definition {
 struct Indexed {
     /// `None` if an expression is indexed.
     bin: Option<String>,
-    value_type: String,
+    /// As [`TypeNames::known`] gives it.
+    value_type: &'static str,
     collection: String,
     /// Base64 text, as it came.
     context: Option<String>,
@@ -66,13 +67,65 @@ impl Deref for Row {
     }
 }
 
+/// What nodes call the types of indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TypeNames {
+    /// Before 8.2: `numeric` alone.
+    #[default]
+    Numeric,
+    /// From 8.2 on: `integer`; `numeric` still creates the same.
+    Integer,
+}
+
+impl TypeNames {
+    /// The first build (major, minor) that says `integer`.
+    const INTEGER_SINCE: (u16, u16) = (8, 2);
+
+    /// The names that nodes of this build use. A build is four numbers.
+    pub(crate) fn of(build: &str) -> Self {
+        let mut numbers = build.split('.').map(|number| number.parse().unwrap_or(0));
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        if version >= Self::INTEGER_SINCE { Self::Integer } else { Self::Numeric }
+    }
+
+    /// The type that a command names, as definitions keep it: integers are `numeric` there.
+    fn known(self, name: &str) -> Option<&'static str> {
+        match name.to_ascii_lowercase().as_str() {
+            "integer" if self == Self::Integer => Some("numeric"),
+            "numeric" => Some("numeric"),
+            "string" => Some("string"),
+            "blob" => Some("blob"),
+            "geo2dsphere" => Some("geo2dsphere"),
+            _ => None,
+        }
+    }
+
+    /// What a list of indexes says of a type that is kept.
+    fn listed(self, kept: &str) -> &str {
+        if self == Self::Integer && kept == "numeric" { "integer" } else { kept }
+    }
+
+    /// The names in the text of an error.
+    fn choices(self) -> &'static str {
+        match self {
+            Self::Numeric => "'numeric', 'string', 'blob', 'geo2dsphere'",
+            Self::Integer => "'integer', 'numeric', 'string', 'blob', 'geo2dsphere'",
+        }
+    }
+}
+
 /// The indexes of all namespaces of a cluster.
 #[derive(Debug, Default)]
 pub(crate) struct SecondaryIndexes {
     list: RwLock<Vec<Row>>,
+    names: TypeNames,
 }
 
 impl SecondaryIndexes {
+    pub(crate) fn new(names: TypeNames) -> Self {
+        Self { list: RwLock::default(), names }
+    }
+
     /// Whether an index with this name exists.
     pub(crate) fn exists(&self, namespace: &str, name: &str) -> bool {
         self.list.read().iter().any(|d| d.namespace == namespace && d.name == name)
@@ -105,7 +158,7 @@ impl SecondaryIndexes {
         line: &CommandLine<'_>,
         find: impl Fn(&str) -> Option<&'n Arc<Namespace>>,
     ) -> String {
-        let definition = match parse_definition(line) {
+        let definition = match parse_definition(line, self.names) {
             Ok(definition) => definition,
             Err(answer) => return answer,
         };
@@ -181,7 +234,7 @@ impl SecondaryIndexes {
         let list = self.list.read();
         let wanted = list.iter().filter(|d| namespace.is_none_or(|n| d.namespace == n));
         let (sets, values): (Vec<_>, Vec<_>) = wanted.partition(|d| d.on.is_none());
-        let join = |list: Vec<&Row>| list.into_iter().map(|row| row.row()).collect::<Vec<_>>().join(";");
+        let join = |list: Vec<&Row>| list.into_iter().map(|row| row.row(self.names)).collect::<Vec<_>>().join(";");
         let values = if bad_flag { error(4, "bad b64") } else { join(values) };
         // The server puts the separator even behind nothing (golden scenario `query/set-index`).
         if sets.is_empty() { values } else { format!("{values};{}", join(sets)) }
@@ -278,7 +331,7 @@ impl Definition {
             "mapvalues" => Part::MapValues,
             _ => Part::Whole,
         };
-        let kind = match on.value_type.as_str() {
+        let kind = match on.value_type {
             "string" => ValueKind::String,
             "blob" => ValueKind::Blob,
             "geo2dsphere" => ValueKind::Geo,
@@ -288,7 +341,7 @@ impl Definition {
         Some(IndexDefinition { set, origin, part, kind })
     }
 
-    fn row(&self) -> String {
+    fn row(&self, names: TypeNames) -> String {
         let set = self.set.as_deref().unwrap_or("null");
         let head = format!("ns={}:indexname={}:set={set}", self.namespace, self.name);
         match &self.on {
@@ -296,7 +349,7 @@ impl Definition {
             Some(on) => format!(
                 "{head}:bin={}:type={}:indextype={}:context={}:exp={}:state=RW",
                 on.bin.as_deref().unwrap_or("null"),
-                on.value_type,
+                names.listed(on.value_type),
                 on.collection,
                 on.context.as_deref().unwrap_or("null"),
                 on.expression.as_deref().unwrap_or("null"),
@@ -306,7 +359,7 @@ impl Definition {
 }
 
 /// Checks in the server's order (golden scenario `info/sindex`).
-fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
+fn parse_definition(line: &CommandLine<'_>, names: TypeNames) -> Result<Definition, String> {
     let bad = |name: &'static str| move |e: ParameterError| e.answer(name);
     let name = line.get_bounded("indexname", MAX_INDEX_NAME).map_err(bad("indexname"))?;
     let namespace = line.namespace().map_err(|e| error(20, &e.text("namespace")))?;
@@ -340,9 +393,9 @@ fn parse_definition(line: &CommandLine<'_>) -> Result<Definition, String> {
         let bytes = BASE64.decode(text).map_err(|_| error(4, "bad 'exp'"))?;
         msgpack::validate(&bytes).map_err(|_| error(4, "bad 'exp'"))?;
     }
-    let (bin, value_type) = bin_and_type(line, expression.is_some())?;
+    let (bin, value_type) = bin_and_type(line, expression.is_some(), names)?;
     if let (Some(text), "default") = (expression, collection.as_str()) {
-        check_expression_type(text, &value_type)?;
+        check_expression_type(text, value_type)?;
     }
     Ok(definition(Some(Indexed {
         bin: bin.map(str::to_owned),
@@ -370,24 +423,25 @@ fn check_expression_type(text: &str, value_type: &str) -> Result<(), String> {
 }
 
 /// The bin and the type, from `bin=` and `type=` or from the old `indexdata=bin,type`.
-fn bin_and_type<'a>(line: &CommandLine<'a>, has_expression: bool) -> Result<(Option<&'a str>, String), String> {
+fn bin_and_type<'a>(
+    line: &CommandLine<'a>,
+    has_expression: bool,
+    names: TypeNames,
+) -> Result<(Option<&'a str>, &'static str), String> {
     let bin = line.optional("bin", MAX_BIN_NAME).map_err(|e| e.answer("bin"))?;
     let data = line.optional("indexdata", 128).map_err(|e| e.answer("indexdata"))?;
     let value_type = line.optional("type", 32).map_err(|e| e.answer("type"))?;
     if bin.is_some() && has_expression {
         return Err(error(4, "both 'bin' and 'exp' are specified"));
     }
-    let known = |t: &str| matches!(t, "numeric" | "string" | "blob" | "geo2dsphere");
+    let known = |name: &str, parameter: &str| {
+        names.known(name).ok_or_else(|| error(4, &format!("bad {parameter} - must be one of {}", names.choices())))
+    };
     if let Some(value_type) = value_type {
         if bin.is_none() && !has_expression {
             return Err(error(4, "both 'bin' and 'exp' are missing"));
         }
-        let value_type = value_type.to_lowercase();
-        if !known(&value_type) {
-            let text = "bad 'type' - must be one of 'numeric', 'string', 'blob', 'geo2dsphere'";
-            return Err(error(4, text));
-        }
-        return Ok((bin, value_type));
+        return Ok((bin, known(value_type, "'type'")?));
     }
     let Some(data) = data else {
         return Err(error(4, "both 'indexdata' and 'type' are missing"));
@@ -401,12 +455,7 @@ fn bin_and_type<'a>(line: &CommandLine<'a>, has_expression: bool) -> Result<(Opt
     if bin.len() > MAX_BIN_NAME {
         return Err(error(4, "'indexdata' bin name too long"));
     }
-    let value_type = value_type.to_lowercase();
-    if !known(&value_type) {
-        let text = "bad 'indexdata' bin type - must be one of 'numeric', 'string', 'blob', 'geo2dsphere'";
-        return Err(error(4, text));
-    }
-    Ok((Some(bin), value_type))
+    Ok((Some(bin), known(value_type, "'indexdata' bin type")?))
 }
 
 #[cfg(test)]
@@ -428,6 +477,37 @@ mod tests {
         assert!(!indexes.exists("test", "i1") && indexes.exists("test", "other"));
         assert_eq!(indexes.delete(&CommandLine::parse("sindex-delete:ns=test;indexname=other"), |_| None), "ok");
         assert_eq!(indexes.count("test", None), 0);
+    }
+
+    #[test]
+    fn integers_have_their_name_from_8_2_on() {
+        for (build, names) in [
+            ("5.7.0.9", TypeNames::Numeric),
+            ("8.1.2.0", TypeNames::Numeric),
+            ("8.2.0.0", TypeNames::Integer),
+            ("8.10.0.0", TypeNames::Integer),
+            ("9.0.0.0", TypeNames::Integer),
+        ] {
+            assert_eq!(TypeNames::of(build), names, "{build}");
+        }
+        let list = CommandLine::parse("sindex-list:");
+        let old = SecondaryIndexes::default();
+        for text in ["bin=n;type=integer", "indexdata=n,integer"] {
+            let answer = create(&old, &format!("ns=test;indexname=i;{text}"));
+            assert!(answer.ends_with("must be one of 'numeric', 'string', 'blob', 'geo2dsphere'"), "{answer}");
+        }
+        assert_eq!(create(&old, "ns=test;indexname=i;bin=n;type=numeric"), "ok");
+        assert!(old.list(&list, |_| true).contains(":type=numeric:"));
+
+        let new = SecondaryIndexes::new(TypeNames::Integer);
+        assert_eq!(create(&new, "ns=test;indexname=i;bin=n;type=INTEGER"), "ok");
+        // The same definition by its old name, and in the old form.
+        assert_eq!(create(&new, "ns=test;indexname=i;bin=n;type=numeric"), "ok");
+        assert_eq!(create(&new, "ns=test;indexname=i;indexdata=n,integer"), "ok");
+        assert_eq!(new.count("test", None), 1);
+        assert!(new.list(&list, |_| true).contains(":type=integer:"));
+        let answer = create(&new, "ns=test;indexname=j;bin=n;type=float");
+        assert!(answer.contains("'integer', 'numeric'"), "{answer}");
     }
 
     #[test]

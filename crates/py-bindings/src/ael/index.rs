@@ -1,5 +1,6 @@
 //! Which secondary index serves a text.
 
+use aerolane::ael::listed::Listed;
 use aerolane::ael::select::{self, Bounds, Collection, Hint, IndexKind};
 use aerolane::ael::{Level, Param};
 use aerolane_wire::msgpack::{Element, Reader};
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::{error, param};
-use crate::cdt::{Choice, Ctx};
+use crate::cdt::{Choice, Context, Ctx};
 use crate::client;
 use crate::errors;
 use crate::expression::FilterExpression;
@@ -121,6 +122,32 @@ impl Index {
     }
 }
 
+impl Index {
+    /// As a node lists it.
+    pub(super) fn of_listed(py: Python<'_>, listed: &Listed) -> PyResult<Self> {
+        let definition = listed.index.clone();
+        let kind = match definition.kind {
+            IndexKind::Numeric => Indexed::Numeric,
+            IndexKind::String => Indexed::String,
+            IndexKind::Blob => Indexed::Blob,
+            IndexKind::Geo => Indexed::Geo2DSphere,
+        };
+        let cit = match definition.collection {
+            Collection::Default => CollectionIndexType::Default,
+            Collection::List => CollectionIndexType::List,
+            Collection::MapKeys => CollectionIndexType::MapKeys,
+            Collection::MapValues => CollectionIndexType::MapValues,
+        };
+        let levels = definition.context.iter().map(|level| Context::from_level(level.id, &level.value));
+        let ctx = match levels.collect::<Vec<_>>() {
+            levels if levels.is_empty() => py.None(),
+            levels => levels.into_pyobject(py)?.into_any().unbind(),
+        };
+        let namespace = Some(listed.namespace.clone());
+        Ok(Self { namespace, set_name: listed.set.clone(), kind, cit: Some(cit), ctx, definition })
+    }
+}
+
 /// The indexes that a query on a namespace can use. With `query_set`, those on other sets are left out.
 #[pyclass(frozen, module = "aerolane.ael", name = "IndexContext")]
 pub(crate) struct IndexContext {
@@ -142,7 +169,7 @@ impl IndexContext {
 
     /// The same as the constructor, with namespace and indexes.
     #[staticmethod]
-    fn of(namespace: String, indexes: Vec<Py<Index>>) -> Self {
+    pub(super) fn of(namespace: String, indexes: Vec<Py<Index>>) -> Self {
         Self::new(namespace, Some(indexes), None)
     }
 

@@ -7,10 +7,12 @@
 //! * [`param`]: Python objects as parameters
 //! * [`cache`]: what was compiled before
 //! * [`index`]: which secondary index serves a text
+//! * [`monitor`]: the indexes that a cluster has
 
 mod cache;
 mod error;
 mod index;
+mod monitor;
 mod param;
 
 use aerolane::ael::{self, Param, Version};
@@ -22,6 +24,7 @@ use crate::client;
 use crate::expression::FilterExpression;
 use cache::{Cached, Key};
 pub(crate) use index::{IndexContext, filter as index_filter};
+pub(crate) use monitor::IndexesMonitor;
 
 /// The filter of a text, from the cache if it is there. `server`: the oldest server that is to evaluate it.
 ///
@@ -110,6 +113,7 @@ fn parse_ctx(py: Python<'_>, path: &str) -> PyResult<Vec<Context>> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     index::register(module)?;
+    module.add_class::<IndexesMonitor>()?;
     module.add_function(wrap_pyfunction!(parse_ael, module)?)?;
     module.add_function(wrap_pyfunction!(parse_ctx, module)?)
 }

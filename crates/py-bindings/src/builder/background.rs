@@ -13,8 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::bin::WriteBinBuilder;
-use super::chain::{self, Chain, Keys, Segment, Shared, Target, expression, takes_no_bins};
+use super::chain::{self, Chain, Keys, Segment, Shared, Target, expression, spent, takes_no_bins};
 use super::context::Context;
+use super::dataset::Query;
 use super::expiration;
 use super::methods::{conditional, durable, expiring};
 use super::ops::Ops;
@@ -27,7 +28,7 @@ use crate::operation::BaseOperation;
 use crate::policy::kinds::whole_number;
 use crate::query::commands;
 use crate::query::filter::Filter;
-use crate::query::statement::{Runs, function};
+use crate::query::statement::{Function, Runs, function};
 
 /// What is done with the records of a set.
 pub(super) struct Task {
@@ -50,6 +51,15 @@ impl Task {
         }
     }
 
+    /// A task about the records that a query of a data set chooses.
+    fn of_query(query: Query, verb: Verb) -> Self {
+        let mut task = Self::new(query.names(), verb);
+        task.segment.filter = query.filter_expression;
+        task.index = query.index;
+        task.records_per_second = query.records_per_second.unwrap_or(0);
+        task
+    }
+
     /// Has it do something with bins.
     pub(super) fn add(&mut self, py: Python<'_>, method: &str, ops: Ops) -> PyResult<()> {
         let verb = self.segment.verb;
@@ -57,10 +67,7 @@ impl Task {
             return Err(takes_no_bins(py, verb, method));
         }
         if ops.asked.reads != 0 {
-            let text = format!(
-                "nobody gets what a task in the background reads: {method}() goes with query(dataset), and a task only writes"
-            );
-            return Err(errors::invalid_argument(py, text));
+            return Err(only_writes(py, method));
         }
         self.segment.ops.add(py, ops)
     }
@@ -109,7 +116,8 @@ impl Chain {
     /// The policy of a task.
     fn task_policy(&self, context: &Context, task: &mut Task) -> Arc<WritePolicy> {
         let mut policy = context.background(&task.namespace);
-        policy.base_policy.filter_expression = task.segment.filter.take().map(|filter| *filter);
+        policy.base_policy.filter_expression =
+            task.segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
         policy.records_per_second = task.records_per_second;
         if let Some(expiration) = task.segment.expiration {
             policy.expiration = expiration;
@@ -129,13 +137,98 @@ fn execute(py: Python<'_>, shared: &Shared, surface: Surface) -> PyResult<Py<PyA
             chain.check_whole(py)?;
             chain.take()
         };
-        let Target::Background(mut task) = std::mem::replace(&mut chain.target, Target::Taken) else {
+        let Target::Background(task) = std::mem::replace(&mut chain.target, Target::Taken) else {
             return Err(PyRuntimeError::new_err("this builder describes no task in the background"));
         };
-        let policy = chain.task_policy(&shared.context, &mut task);
-        let core = &shared.context.core;
-        surface.carry_out(py, core, commands::background(py, core, task.query(), policy)?)
+        start(py, &shared.context, &chain, *task, surface)
     })
+}
+
+fn start(py: Python<'_>, context: &Context, chain: &Chain, mut task: Task, surface: Surface) -> PyResult<Py<PyAny>> {
+    let policy = chain.task_policy(context, &mut task);
+    let core = &context.core;
+    surface.carry_out(py, core, commands::background(py, core, task.query(), policy)?)
+}
+
+/// Starts a task about what a query of a data set chooses: the writes that it was given, or a function.
+pub(super) fn execute_query(
+    py: Python<'_>,
+    shared: &Shared,
+    name: &'static str,
+    apply: impl FnOnce() -> PyResult<Option<Function>>,
+    surface: Surface,
+) -> PyResult<Py<PyAny>> {
+    surface.guard(py, name, || {
+        check_transaction(&shared.context)?;
+        let function = apply()?;
+        let mut chain = shared.lock_py_attached(py);
+        let wrong = match chain.query(py)? {
+            None => Some(format!("{name}() is for queries of a data set: session.query(dataset)")),
+            Some(query) => match (query.only_reads(), query.writes.is_some(), function.is_some()) {
+                (Some(method), ..) => Some(format!(
+                    "{name}() changes all records that where() and filter() choose: {method}() is for reading them"
+                )),
+                (None, false, false) => {
+                    Some(format!("{name}() has nothing to write: say it with with_write_operations()"))
+                }
+                (None, true, true) => Some(format!("{name}() applies a function: leave with_write_operations() out")),
+                (None, ..) => None,
+            },
+        };
+        if let Some(text) = wrong {
+            return Err(errors::invalid_argument(py, text));
+        }
+        let mut chain = {
+            let taken = chain.take();
+            drop(chain);
+            taken
+        };
+        let Target::DataSet(mut query) = std::mem::replace(&mut chain.target, Target::Taken) else {
+            return Err(spent(py));
+        };
+        let writes = query.writes.take();
+        let mut task = Task::of_query(*query, if function.is_some() { Verb::Udf } else { Verb::Update });
+        task.segment.function = function.map(Box::new);
+        if let Some(writes) = writes {
+            task.segment.ops = *writes;
+        }
+        start(py, &shared.context, &chain, task, surface)
+    })
+}
+
+/// Refuses a task of a session that belongs to a transaction.
+fn check_transaction(context: &Context) -> PyResult<()> {
+    if context.txn.is_some() {
+        let text = "a task in the background is not part of transactions, which could not take back what it changes: \
+                    begin it with a session that has none";
+        return Err(PyRuntimeError::new_err(text));
+    }
+    Ok(())
+}
+
+/// Operations that a task can carry out: they write, and answer nothing.
+pub(super) fn writing(py: Python<'_>, operations: &Bound<'_, PyAny>) -> PyResult<Ops> {
+    let mut all = Ops::default();
+    for operation in operations.try_iter()? {
+        let ops = Ops::of(operation?.cast::<BaseOperation>()?.get());
+        if ops.asked.reads != 0 {
+            return Err(only_writes(py, "with_write_operations"));
+        }
+        all.add(py, ops)?;
+    }
+    if all.is_empty() {
+        let text = "with_write_operations() takes at least one operation, such as Operation.put(..)";
+        return Err(errors::invalid_argument(py, text));
+    }
+    Ok(all)
+}
+
+#[cold]
+fn only_writes(py: Python<'_>, method: &str) -> PyErr {
+    let text = format!(
+        "nobody gets what a task in the background reads: {method}() goes with query(dataset), and a task only writes"
+    );
+    errors::invalid_argument(py, text)
 }
 
 /// What of the builders of records makes no sense for tasks.
@@ -188,11 +281,7 @@ macro_rules! tasks {
             /// # Errors
             /// The session belongs to a transaction, which tasks cannot be part of.
             pub(crate) fn of(context: &Arc<Context>) -> PyResult<Self> {
-                if context.txn.is_some() {
-                    let text = "a task in the background is not part of transactions, which could not take back what it \
-                                changes: begin it with a session that has none";
-                    return Err(PyRuntimeError::new_err(text));
-                }
+                check_transaction(context)?;
                 Ok(Self(Arc::clone(context)))
             }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aerolane::ael::Version;
 use aerospike_core::expressions::Expression;
-use aerospike_core::{Expiration, Txn};
+use aerospike_core::{Expiration, ReadPolicy, Txn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -159,6 +159,8 @@ pub(super) struct Defaults {
     pub(super) filter: Option<Expression>,
     pub(super) expiration: Option<Expiration>,
     pub(super) durable_delete: Option<bool>,
+    /// How records are read, in place of what the behavior says.
+    pub(super) reads_by: Option<Arc<ReadPolicy>>,
 }
 
 /// Which of the keys of a query are read.
@@ -305,6 +307,11 @@ impl Chain {
     /// The filter of operations that have none of their own.
     pub(super) fn default_filter(&self) -> Option<Expression> {
         self.defaults.as_ref()?.filter.clone()
+    }
+
+    /// How records are read, in place of what the behavior says.
+    pub(super) fn reads_by(&self) -> Option<&Arc<ReadPolicy>> {
+        self.defaults.as_ref()?.reads_by.as_ref()
     }
 
     /// When records expire of which an operation does not say it.

@@ -20,6 +20,8 @@ pub(crate) struct Context {
     changed: ArcSwapOption<Points>,
     /// What its calls belong to.
     pub(crate) txn: Option<Arc<Txn>>,
+    /// The client or cluster that opened the session.
+    pub(crate) opened_by: Option<Py<PyAny>>,
 }
 
 /// The policies of calls about one record.
@@ -67,8 +69,8 @@ impl<P: PartialEq + Clone> ByMode<P> {
     }
 
     #[inline]
-    fn of(&self, core: &ClientCore, key: &Key) -> Arc<P> {
-        let consistent = !self.alike && core.mode(key.namespace()) == Some(true);
+    fn of(&self, core: &ClientCore, namespace: &str) -> Arc<P> {
+        let consistent = !self.alike && core.mode(namespace) == Some(true);
         Arc::clone(if consistent { &self.consistent } else { &self.available })
     }
 }
@@ -79,16 +81,33 @@ impl Context {
         self.core.raw.asynchronous().core().nodes().iter().map(|node| ael::version(node.version())).min()
     }
 
-    /// With the policies of a behavior (`None`: the default one), for calls that belong to `txn`.
+    /// Of a session that `opened_by` opens, with the policies of a behavior (`None`: the default one).
     pub(crate) fn new(
         py: Python<'_>,
         core: &Arc<ClientCore>,
+        opened_by: Option<Py<PyAny>>,
+        behavior: Option<Py<Behavior>>,
+    ) -> PyResult<Arc<Self>> {
+        Self::with(py, core, opened_by, behavior, None)
+    }
+
+    /// Of the same client, with the policies of another behavior, for calls that belong to `txn`.
+    pub(crate) fn derived(&self, py: Python<'_>, behavior: Py<Behavior>, txn: Option<Arc<Txn>>) -> PyResult<Arc<Self>> {
+        let opened_by = self.opened_by.as_ref().map(|client| client.clone_ref(py));
+        Self::with(py, &self.core, opened_by, Some(behavior), txn)
+    }
+
+    fn with(
+        py: Python<'_>,
+        core: &Arc<ClientCore>,
+        opened_by: Option<Py<PyAny>>,
         behavior: Option<Py<Behavior>>,
         txn: Option<Arc<Txn>>,
     ) -> PyResult<Arc<Self>> {
         let behavior = Behavior::in_force(py, behavior.as_ref().map(|behavior| behavior.bind(py)))?;
         let points = Points::of(behavior.get(), txn.as_ref());
-        Ok(Arc::new(Self { core: Arc::clone(core), behavior, points, changed: ArcSwapOption::empty(), txn }))
+        let changed = ArcSwapOption::empty();
+        Ok(Arc::new(Self { core: Arc::clone(core), behavior, points, changed, txn, opened_by }))
     }
 
     /// What `take` takes of the policies of calls about one record, which are those of the behavior as of now.
@@ -115,13 +134,19 @@ impl Context {
     /// The policy of reads of a record.
     #[inline]
     pub(crate) fn read(&self, key: &Key) -> Arc<ReadPolicy> {
-        self.of_points(|points| points.read.of(&self.core, key))
+        self.of_points(|points| points.read.of(&self.core, key.namespace()))
     }
 
     /// The policy of writes of a record.
     #[inline]
     pub(crate) fn write(&self, key: &Key) -> Arc<WritePolicy> {
-        self.of_points(|points| points.write.of(&self.core, key))
+        self.write_in(key.namespace())
+    }
+
+    /// The policy of writes of the records of a namespace.
+    #[inline]
+    pub(crate) fn write_in(&self, namespace: &str) -> Arc<WritePolicy> {
+        self.of_points(|points| points.write.of(&self.core, namespace))
     }
 
     /// What batches do with each record that they write.

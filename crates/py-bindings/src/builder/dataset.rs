@@ -6,7 +6,7 @@ use aerolane::ael::select::Index;
 use aerolane::client::RawQuery;
 use aerolane_wire::message::{field, info1};
 use aerospike_core::expressions::Expression;
-use aerospike_core::{QueryDuration, QueryPolicy, Replica};
+use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy, Replica};
 use pyo3::prelude::*;
 
 use super::chain::{Projection, writes_in_query};
@@ -42,6 +42,10 @@ pub(super) struct Query {
     pub(super) indexes: Option<Vec<Index>>,
     /// In place of the policy of the behavior.
     pub(super) given: Option<Arc<QueryPolicy>>,
+    /// In place of what this policy has in common with others.
+    pub(super) base: Option<Box<BasePolicy>>,
+    /// What the servers do with the records in the background.
+    pub(super) writes: Option<Box<Ops>>,
 }
 
 impl Query {
@@ -63,11 +67,32 @@ impl Query {
             replica: None,
             indexes: None,
             given: None,
+            base: None,
+            writes: None,
         }
     }
 
     pub(super) fn namespace(&self) -> &str {
         &self.namespace
+    }
+
+    /// Namespace and set.
+    pub(super) fn names(&self) -> (&str, &str) {
+        (&self.namespace, &self.set)
+    }
+
+    /// What was said of it that only reading has, by the name of a method that says so.
+    pub(super) fn only_reads(&self) -> Option<&'static str> {
+        let said = [
+            (!matches!(self.projection, Projection::All), "bins"),
+            (!self.ops.is_empty(), "bin"),
+            (self.hint.is_some(), "with_hint"),
+            (self.partitions.is_some(), "partition"),
+            (self.chunk_size.is_some(), "chunk_size"),
+            (self.limit.is_some(), "limit"),
+            (self.given.is_some(), "with_policy"),
+        ];
+        said.into_iter().find_map(|(said, method)| said.then_some(method))
     }
 
     /// Has it carry out operations on each record, in place of reading bins.
@@ -149,6 +174,9 @@ impl Query {
     pub(super) fn policy(&self, policy: Arc<QueryPolicy>, default_filter: Option<Expression>) -> Arc<QueryPolicy> {
         let mut policy = self.given.clone().unwrap_or(policy);
         let changed = Arc::make_mut(&mut policy);
+        if let Some(base) = &self.base {
+            changed.base_policy = BasePolicy::clone(base);
+        }
         if let Some(filter) = self.filter_expression.as_deref().cloned().or(default_filter) {
             changed.base_policy.filter_expression = Some(filter);
         }

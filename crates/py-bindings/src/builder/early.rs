@@ -40,7 +40,7 @@ macro_rules! early_segment {
 
 /// Defines the names of what reads.
 macro_rules! early_query {
-    ($class:ident) => {
+    ($class:ident, $surface:ident) => {
         early_chain!($class);
 
         #[pymethods]
@@ -127,6 +127,79 @@ macro_rules! early_query {
                     Ok(())
                 })?;
                 Ok(slf)
+            }
+
+            /// Takes a `ReadPolicy` in place of what the behavior of the session says, for reads of records by their keys. For code
+            /// written for the first versions of the SDK of Aerospike. What the builder is told besides goes before it.
+            fn with_read_policy<'py>(
+                slf: Bound<'py, Self>,
+                policy: &Bound<'py, ReadPolicy>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let (py, policy) = (slf.py(), policy.get().snapshot());
+                let mut chain = slf.get().chain.lock_py_attached(py);
+                if chain.query(py)?.is_some() {
+                    let text = "with_read_policy() is for records that are given by their keys: with_policy() takes a QueryPolicy";
+                    return Err(errors::invalid_argument(py, text));
+                }
+                let before = chain.defaults_mut().reads_by.replace(policy);
+                drop((chain, before));
+                Ok(slf)
+            }
+
+            /// Takes timeouts, retries and the like from a policy (`ReadPolicy`, `QueryPolicy`, ..) in place of what the behavior of
+            /// the session says. For code written for the first versions of the SDK of Aerospike. What the builder is told besides
+            /// goes before it. Only for queries of a data set.
+            fn base_policy<'py>(
+                slf: Bound<'py, Self>,
+                base_policy: &Bound<'py, BasePolicy>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let base = Box::new(BasePolicy::shared_part(base_policy)?);
+                slf.get().of_set(slf.py(), "base_policy", |query| {
+                    query.base = Some(base);
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Operations of `aerolane.native` that write, for `execute_background_task`. For code written for the first versions
+            /// of the SDK of Aerospike; `background_task()` of the session says the same step by step. Only for queries of a
+            /// data set.
+            fn with_write_operations<'py>(
+                slf: Bound<'py, Self>,
+                operations: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let (py, mut ops) = (slf.py(), background::writing(slf.py(), operations)?);
+                slf.get().of_set(py, "with_write_operations", |query| {
+                    match &mut query.writes {
+                        Some(writes) => writes.add(py, std::mem::take(&mut ops))?,
+                        none => *none = Some(Box::new(std::mem::take(&mut ops))),
+                    }
+                    Ok(())
+                })?;
+                Ok(slf)
+            }
+
+            /// Has the servers carry out what `with_write_operations` says, on all records that the query chooses. Gives an
+            /// `ExecuteTask`; for asyncio, an awaitable of it. For code written for the first versions of the SDK of Aerospike;
+            /// `background_task()` of the session says the same step by step.
+            fn execute_background_task(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                let name = "execute_background_task";
+                background::execute_query(py, &self.chain, name, || Ok(None), Surface::$surface)
+            }
+
+            /// Has the servers apply a function of a UDF module to all records that the query chooses. Gives an `ExecuteTask`; for
+            /// asyncio, an awaitable of it. For code written for the first versions of the SDK of Aerospike; `background_task()` of
+            /// the session says the same step by step.
+            #[pyo3(signature = (package_name, function_name, args=None))]
+            fn execute_udf_background_task(
+                &self,
+                py: Python<'_>,
+                package_name: &Bound<'_, PyString>,
+                function_name: &Bound<'_, PyString>,
+                args: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Py<PyAny>> {
+                let apply = || function(py, package_name.to_str()?, function_name.to_str()?, args).map(Some);
+                background::execute_query(py, &self.chain, "execute_udf_background_task", apply, Surface::$surface)
             }
         }
     };

@@ -13,8 +13,8 @@ use aerolane_wire::WireError;
 use aerolane_wire::message::{info1, info2, op};
 use aerolane_wire::particle::particle_type;
 use aerospike_core::{
-    BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, GenerationPolicy, ReadPolicy,
-    WritePolicy,
+    BasePolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, GenerationPolicy,
+    ReadPolicy, WritePolicy,
 };
 use pyo3::prelude::*;
 
@@ -263,14 +263,28 @@ impl Projection {
 impl Chain {
     /// The policy of a read with what was said of it.
     fn read_policy(&self, context: &Context, segment: &mut Segment) -> Arc<ReadPolicy> {
-        let mut policy = context.read(segment.keys.first().get());
         let filter = segment.filter.take().map(|filter| *filter).or_else(|| self.default_filter());
+        if let Some(given) = self.reads_by() {
+            let mut policy = Arc::clone(given);
+            let base = &mut Arc::make_mut(&mut policy).base_policy;
+            base.filter_expression = filter.or_else(|| base.filter_expression.take());
+            self.join(context, base);
+            return policy;
+        }
+        let mut policy = context.read(segment.keys.first().get());
         if filter.is_some() || self.txn.is_own() {
             let base = &mut Arc::make_mut(&mut policy).base_policy;
             base.filter_expression = filter;
             base.txn = self.transaction(context).cloned();
         }
         policy
+    }
+
+    /// Has a policy that was given be part of what the chain is part of; `with_txn()` goes before what it says itself.
+    fn join(&self, context: &Context, base: &mut BasePolicy) {
+        if self.txn.is_own() || base.txn.is_none() {
+            base.txn = self.transaction(context).cloned();
+        }
     }
 
     /// The policy of a write with what was said of it.
@@ -453,7 +467,12 @@ fn several(py: Python<'_>, context: &Context, mut chain: Chain) -> PyResult<Seve
     segments.push(last);
     let writes = segments.iter().any(|segment| segment.verb.writes());
     let namespace = segments[0].keys.first().get().namespace();
-    let policy = context.batch(namespace, writes, chain.transaction(context));
+    let mut policy = context.batch(namespace, writes, chain.transaction(context));
+    if let Some(given) = chain.reads_by().filter(|_| !writes) {
+        let base = &mut Arc::make_mut(&mut policy).base_policy;
+        *base = given.base_policy.clone();
+        chain.join(context, base);
+    }
     let implicit = implicit(context, &chain, &segments);
     let mut parts = Vec::with_capacity(segments.len());
     let mut runs = Vec::with_capacity(1);
@@ -652,6 +671,10 @@ fn dataset(
     let core = &context.core;
     if matches!(chain.txn, Membership::Own(Some(_))) {
         let text = "a query of a data set is not part of transactions: leave with_txn() out, or call with_txn(None)";
+        return Err(errors::invalid_argument(py, text));
+    }
+    if query.writes.is_some() {
+        let text = "with_write_operations() goes with execute_background_task(): a query that is executed only reads";
         return Err(errors::invalid_argument(py, text));
     }
     let mut policy = query.policy(context.query(query.namespace()), chain.default_filter());

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyDelta, PyDeltaAccess};
 
 use crate::errors;
+use crate::policy;
 use crate::policy::kinds::{whole_number, wrong_type};
 
 /// The most that the server takes: ten years.
@@ -35,6 +36,14 @@ pub(super) fn after(duration: &Bound<'_, PyAny>) -> PyResult<Expiration> {
         return Err(errors::invalid_argument(duration.py(), text));
     }
     Ok(Expiration::Seconds(whole as u32))
+}
+
+/// An `Expiration`, a number of [`seconds`], or a timedelta.
+pub(crate) fn any(value: &Bound<'_, PyAny>) -> PyResult<Expiration> {
+    if let Ok(expiration) = value.cast::<policy::Expiration>() {
+        return Ok(expiration.get().0);
+    }
+    if value.is_instance_of::<PyDelta>() { after(value) } else { seconds(value) }
 }
 
 /// At a time. A datetime without a time zone is one of local time.

@@ -25,7 +25,7 @@ pub(crate) mod context;
 mod dataset;
 mod early;
 mod execute;
-mod expiration;
+pub(crate) mod expiration;
 mod hint;
 mod hll_config;
 mod link;

@@ -20,16 +20,16 @@ use super::ops::Ops;
 use super::steps::scalar;
 use super::stream::{RecordStream, Results, Source, SyncRecordStream};
 use super::verb::{Verb, verbs};
-use super::{expiration, rows, selection};
+use super::{background, expiration, rows, selection};
 use crate::ael::IndexContext;
 use crate::command::Twin;
 use crate::core::ClientCore;
 use crate::door::door;
 use crate::key::Key;
 use crate::operation::BaseOperation;
-use crate::policy::QueryPolicy;
 use crate::policy::enums::Named;
 use crate::policy::kinds::whole_number;
+use crate::policy::{BasePolicy, QueryPolicy, ReadPolicy};
 use crate::query::PartitionFilter;
 use crate::query::filter::Filter;
 use crate::query::statement::function;
@@ -447,7 +447,7 @@ macro_rules! builders {
         verbs!($udf => Bound<'py, $segment>);
         chain_methods!($udf, $surface);
         expiring!($udf);
-        early_query!($query);
+        early_query!($query, $surface);
         early_segment!($segment);
         early_chain!($udf);
 

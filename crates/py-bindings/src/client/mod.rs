@@ -35,7 +35,7 @@ use crate::policy::{
 };
 use crate::query::{PartitionFilter, QueryPlan, Statement, commands as query};
 use crate::txn::{Txn, commands as transaction};
-use crate::writer::{SyncWriter, Writer};
+use crate::writer::{SyncWriter, TableArguments, Writer};
 use crate::{host, index, metrics, udf};
 
 pub(crate) use connect::{close, close_blocking, connect_blocking};
@@ -56,6 +56,10 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    pub(crate) fn core(&self) -> &Arc<ClientCore> {
+        &self.core
+    }
+
     pub(crate) fn new(core: Arc<ClientCore>, seeds: Box<str>) -> Self {
         Self { core, seeds }
     }
@@ -183,6 +187,53 @@ twins! { Client {
         #[pyo3(signature = (**settings))]
         fn writer_blocking(&self, py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<SyncWriter> {
             SyncWriter::native(py, &self.core, settings)
+        }
+
+        /// Writes a table with a writer of its own, whose settings are the other arguments; see `write_table` of writers. Awaitable
+        /// of a `TableSummary`.
+        #[pyo3(signature = (table, dataset, *, key, bins=None, nulls=None, ttl=None, policy=None, record_exists_action=None, durable_delete=None, keep_failures=None, **settings))]
+        #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+        fn write_table(
+            &self,
+            py: Python<'_>,
+                table: &Bound<'_, PyAny>,
+                dataset: &Bound<'_, PyAny>,
+                key: &Bound<'_, PyAny>,
+                bins: Option<&Bound<'_, PyAny>>,
+                nulls: Option<&Bound<'_, PyAny>>,
+                ttl: Option<&Bound<'_, PyAny>>,
+                policy: Option<&Bound<'_, PyAny>>,
+                record_exists_action: Option<&Bound<'_, PyAny>>,
+                durable_delete: Option<&Bound<'_, PyAny>>,
+                keep_failures: Option<&Bound<'_, PyAny>>,
+                settings: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Py<PyAny>> {
+            Writer::write_once(py, || Writer::native(py, &self.core, settings), &TableArguments {
+                table, dataset, key, bins, nulls, ttl, policy, record_exists_action, durable_delete, keep_failures,
+            })
+        }
+
+        /// As `write_table`, on the calling thread. Gives a `TableSummary`.
+        #[pyo3(signature = (table, dataset, *, key, bins=None, nulls=None, ttl=None, policy=None, record_exists_action=None, durable_delete=None, keep_failures=None, **settings))]
+        #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+        fn write_table_blocking(
+            &self,
+            py: Python<'_>,
+                table: &Bound<'_, PyAny>,
+                dataset: &Bound<'_, PyAny>,
+                key: &Bound<'_, PyAny>,
+                bins: Option<&Bound<'_, PyAny>>,
+                nulls: Option<&Bound<'_, PyAny>>,
+                ttl: Option<&Bound<'_, PyAny>>,
+                policy: Option<&Bound<'_, PyAny>>,
+                record_exists_action: Option<&Bound<'_, PyAny>>,
+                durable_delete: Option<&Bound<'_, PyAny>>,
+                keep_failures: Option<&Bound<'_, PyAny>>,
+                settings: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Py<PyAny>> {
+            SyncWriter::write_once(py, || SyncWriter::native(py, &self.core, settings), &TableArguments {
+                table, dataset, key, bins, nulls, ttl, policy, record_exists_action, durable_delete, keep_failures,
+            })
         }
 
         /// Closes all connections. Operations under way fail with the error of a closed client. A second call does

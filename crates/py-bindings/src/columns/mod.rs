@@ -5,9 +5,13 @@
 //! * [`table`]: rows that are filled from answers
 //! * [`records`]: the arrays, as Python sees them
 //! * [`arrow`]: Arrow columns
+//! * [`frames`]: these as frames of other libraries
+//! * [`input`]: the other way: tables that are read
 
 mod arrow;
 mod dtype;
+pub(crate) mod frames;
+mod input;
 mod records;
 mod table;
 
@@ -17,6 +21,7 @@ pub(crate) use arrow::{
     ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule,
 };
 pub(crate) use dtype::Layout;
+pub(crate) use input::{Fault, Input, KeyKind, Part, Unfit};
 pub(crate) use records::NumpyRecords;
 pub(crate) use table::Table;
 

@@ -6,4 +6,4 @@
 pub(crate) mod single;
 mod twin;
 
-pub(crate) use twin::{Control, Either, Twin, block_on, timed, twins};
+pub(crate) use twin::{Control, Either, Twin, block_on, interrupted, timed, twins};

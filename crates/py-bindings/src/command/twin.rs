@@ -96,7 +96,7 @@ where
 
 /// Ready when a signal handler of Python has raised an exception. Only on Python's main thread it ever is.
 #[allow(clippy::redundant_closure)] // the method itself is not general enough
-async fn interrupted() -> PyErr {
+pub(crate) async fn interrupted() -> PyErr {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     loop {
         tokio::time::sleep(LOOK_EVERY).await;

@@ -17,7 +17,7 @@ use super::writer;
 use crate::core::ClientCore;
 
 /// The logger is `aerolane.metrics`.
-const LOG: &str = "aerolane::metrics";
+pub(crate) const LOG: &str = "aerolane::metrics";
 /// How long closing waits for the last snapshots to be exported, all exporters together.
 const LAST_EXPORTS: Duration = Duration::from_secs(5);
 
@@ -199,10 +199,10 @@ pub(crate) fn add(core: &Arc<ClientCore>, exporter: &Bound<'_, PyAny>, on_loop: 
     };
     let turn = match twin {
         Some(turn) => turn,
-        None => py.import(intern!(py, "threading"))?.call_method0(intern!(py, "Lock"))?.unbind(),
+        None => new_turn(py)?,
     };
-    let arguments = (PyExports(Mutex::new(exports)), exporter, &turn, event_loop);
-    threads(py)?.call_method1(intern!(py, "start"), arguments)?;
+    let exports = Bound::new(py, PyExports(Mutex::new(exports)))?;
+    start_in_turn(exports.as_any(), exporter, &turn, event_loop.as_ref())?;
     let on = super::enabled(&core.raw);
     let called = {
         let mut inner = core.exporters.0.lock_py_attached(py);
@@ -244,32 +244,75 @@ pub(crate) fn remove(core: &ClientCore, exporter: &Bound<'_, PyAny>) -> PyResult
 
 /// Checks that an exporter can be called. Gives the event loop that an async one runs on.
 fn check<'py>(exporter: &Bound<'py, PyAny>, on_loop: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (py, class) = (exporter.py(), exporter.get_type().qualname()?);
+    let is_async = is_async(exporter)?;
+    // It writes on a thread of its own.
+    let writes_itself = exporter.is_exact_instance_of::<writer::MetricsWriter>();
+    if on_loop && !is_async && !writes_itself {
+        let class = exporter.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!(
+            "{class}.export() is not async: a cluster for asyncio takes exporters with `async def export()`"
+        )));
+    }
+    if is_async { loop_for(exporter, on_loop).map(Some) } else { Ok(None) }
+}
+
+/// Whether the method `export` of an exporter is async.
+///
+/// # Errors
+/// `TypeError`: it has no such method.
+pub(crate) fn is_async(exporter: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = exporter.py();
     let method = exporter.getattr_opt(intern!(py, "export"))?.filter(PyAnyMethods::is_callable);
     let Some(method) = method else {
+        let class = exporter.get_type().qualname()?;
         return Err(PyTypeError::new_err(format!("{class} is not an exporter of metrics: it has no method export()")));
     };
-    let is_async = py.import(intern!(py, "inspect"))?.call_method1(intern!(py, "iscoroutinefunction"), (method,))?;
-    match (on_loop, is_async.is_truthy()?) {
-        (false, false) => Ok(None),
-        (false, true) => Err(PyTypeError::new_err(format!(
-            "{class}.export() is async: a cluster of aerolane.sync takes exporters with a plain export()"
-        ))),
-        // It writes on a thread of its own.
-        (true, false) if exporter.is_exact_instance_of::<writer::MetricsWriter>() => Ok(None),
-        (true, false) => Err(PyTypeError::new_err(format!(
-            "{class}.export() is not async: a cluster for asyncio takes exporters with `async def export()`"
-        ))),
-        (true, true) => {
-            let running = py.import(intern!(py, "asyncio"))?.call_method0(intern!(py, "_get_running_loop"))?;
-            if running.is_none() {
-                return Err(PyRuntimeError::new_err(
-                    "no event loop is running: add exporters of metrics from a coroutine, whose loop they will run on",
-                ));
-            }
-            Ok(Some(running))
-        }
+    py.import(intern!(py, "inspect"))?.call_method1(intern!(py, "iscoroutinefunction"), (method,))?.is_truthy()
+}
+
+/// The event loop that an async exporter runs on: the running one.
+///
+/// # Errors
+/// `TypeError`: it is added to what has no event loop. `RuntimeError`: none is running.
+pub(crate) fn loop_for<'py>(exporter: &Bound<'py, PyAny>, on_loop: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = exporter.py();
+    if !on_loop {
+        let class = exporter.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!(
+            "{class}.export() is async: what is of aerolane.sync takes exporters with a plain export()"
+        )));
     }
+    let running = py.import(intern!(py, "asyncio"))?.call_method0(intern!(py, "_get_running_loop"))?;
+    if running.is_none() {
+        return Err(PyRuntimeError::new_err(
+            "no event loop is running: add exporters of metrics from a coroutine, whose loop they will run on",
+        ));
+    }
+    Ok(running)
+}
+
+/// Has an exporter called on a thread of its own, or by that on its event loop. `exports` has the snapshots.
+pub(crate) fn start(
+    exports: &Bound<'_, PyAny>,
+    exporter: &Bound<'_, PyAny>,
+    event_loop: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    start_in_turn(exports, exporter, &new_turn(exports.py())?, event_loop)
+}
+
+fn start_in_turn(
+    exports: &Bound<'_, PyAny>,
+    exporter: &Bound<'_, PyAny>,
+    turn: &Py<PyAny>,
+    event_loop: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = exports.py();
+    threads(py)?.call_method1(intern!(py, "start"), (exports, exporter, turn, event_loop))?;
+    Ok(())
+}
+
+fn new_turn(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    Ok(py.import(intern!(py, "threading"))?.call_method0(intern!(py, "Lock"))?.unbind())
 }
 
 fn threads(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {

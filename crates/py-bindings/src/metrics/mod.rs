@@ -7,7 +7,7 @@
 
 mod canonical;
 mod dict;
-mod exporters;
+pub(crate) mod exporters;
 mod histogram;
 mod policy;
 mod snapshot;

@@ -29,6 +29,25 @@ pub(crate) use tls::TlsConfig;
 #[pyclass(frozen, subclass, module = "aerolane.policy")]
 pub(crate) struct BasePolicy;
 
+impl BasePolicy {
+    /// What a policy has in common with others.
+    ///
+    /// # Errors
+    /// It is of a class whose policies have nothing in common with others.
+    pub(crate) fn shared_part(policy: &Bound<'_, Self>) -> PyResult<aerospike_core::BasePolicy> {
+        let policy = policy.as_any();
+        if let Ok(policy) = policy.cast::<ReadPolicy>() {
+            Ok(policy.get().snapshot().base_policy.clone())
+        } else if let Ok(policy) = policy.cast::<WritePolicy>() {
+            Ok(policy.get().snapshot().base_policy.clone())
+        } else if let Ok(policy) = policy.cast::<BatchPolicy>() {
+            Ok(policy.get().snapshot().base_policy.clone())
+        } else {
+            Ok(policy.cast::<QueryPolicy>()?.get().snapshot().base_policy.clone())
+        }
+    }
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enums::register(module)?;
     module.add_class::<Expiration>()?;

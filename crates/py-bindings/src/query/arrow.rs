@@ -9,6 +9,7 @@ use pyo3::types::PyCapsule;
 
 use super::recordset::{RECORDS_PER_PAUSE, Recordset, malformed};
 use super::stream::{Stream, Taken};
+use crate::columns::frames::frames;
 use crate::columns::{ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
 use crate::command::block_on;
 use crate::core::ClientCore;
@@ -91,6 +92,8 @@ impl ArrowStream {
 fn read_once() -> PyErr {
     PyValueError::new_err("the stream of a query can be read once")
 }
+
+frames!(ArrowStream);
 
 #[pymethods]
 impl ArrowStream {

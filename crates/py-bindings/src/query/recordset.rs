@@ -291,17 +291,29 @@ impl Recordset {
 
     /// The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars
     /// and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as a dict
-    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`, `int64`,
-    /// `float64`, `utf8`, `large_utf8`, `binary`, `large_binary`.
+    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`, `int8` to
+    /// `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`, `binary`, `large_binary`,
+    /// `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`, `timestamp[ms, tz=UTC]`, `duration[ns]`.
+    ///
+    /// `key`, `generation` and `ttl` ask for further columns: `key=("id", "int64")` for user keys (null where the server does
+    /// not keep them, or one is of another type), and names for the others: `uint32`, and `int64` for the seconds that are left
+    /// (null: the record never expires).
     ///
     /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In asyncio
     /// await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most `batch_rows` records (1 to
     /// 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of another type, and
     /// `InvalidArgumentError` for names that no bin can have.
-    #[pyo3(signature = (schema, *, batch_rows=65536))]
-    fn to_arrow(slf: &Bound<'_, Self>, schema: &Bound<'_, PyAny>, batch_rows: i64) -> PyResult<ArrowStream> {
+    #[pyo3(signature = (schema, *, batch_rows=65536, key=None, generation=None, ttl=None))]
+    fn to_arrow(
+        slf: &Bound<'_, Self>,
+        schema: &Bound<'_, PyAny>,
+        batch_rows: i64,
+        key: Option<(String, String)>,
+        generation: Option<String>,
+        ttl: Option<String>,
+    ) -> PyResult<ArrowStream> {
         slf.get().core.check(slf.py())?;
-        let schema = Arc::new(Schema::of(schema)?);
+        let schema = Arc::new(Schema::of(schema)?.with_more(slf.py(), key, generation, ttl)?);
         let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
             let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
             errors::invalid_argument(slf.py(), text)

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::seeds::Seeds;
 use super::session::{Common, Session, SyncSession};
 use super::transaction::{SyncTransactionalSession, TransactionalSession};
+use crate::ael::IndexesMonitor;
 use crate::behavior::{Behavior, Given};
 use crate::builder::context::Context;
 use crate::builder::surface::{QueryBuilder, SyncQueryBuilder};
@@ -31,6 +32,7 @@ struct Door {
     seeds: Seeds,
     origin: Origin,
     slot: ArcSwap<Slot>,
+    monitor: Option<Py<IndexesMonitor>>,
 }
 
 /// What a client is connected to in one process: a forked child begins anew, as nobody there would ever release the lock.
@@ -54,6 +56,7 @@ impl Door {
         policy: Option<&Bound<'_, ClientPolicy>>,
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
+        monitor: Option<Py<IndexesMonitor>>,
     ) -> PyResult<Self> {
         let default;
         let policy = if let Some(policy) = policy {
@@ -71,7 +74,7 @@ impl Door {
         }
         Cluster::check_seeds(&config.policy, &seeds).map_err(|e| errors::to_py(py, &e))?;
         let origin = Origin::here(py, &seeds)?;
-        Ok(Self { config, seeds: Seeds::Text(seeds), origin, slot: ArcSwap::new(Slot::new(false)) })
+        Ok(Self { config, seeds: Seeds::Text(seeds), origin, slot: ArcSwap::new(Slot::new(false)), monitor })
     }
 
     /// What this process is connected to.
@@ -118,7 +121,10 @@ impl Door {
         if let Some(surplus) = surplus {
             client::close_blocking(py, &surplus);
         }
-        Ok(())
+        match &self.monitor {
+            Some(monitor) => monitor.get().begin(py, &self.core()?),
+            None => Ok(()),
+        }
     }
 
     fn open(&self) -> Option<Arc<ClientCore>> {
@@ -136,17 +142,11 @@ impl Door {
         }
     }
 
-    fn session(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Common> {
+    /// What a session is that a client opens; `None`: one that nobody sees.
+    fn context(&self, py: Python<'_>, client: Option<Py<PyAny>>, behavior: Option<Given>) -> PyResult<Arc<Context>> {
         let core = self.core()?;
         core.check_open(py)?;
-        Common::new(py, &core, behavior)
-    }
-
-    /// The context of a transaction's session.
-    fn context(&self, py: Python<'_>, behavior: Option<Py<Behavior>>) -> PyResult<Arc<Context>> {
-        let core = self.core()?;
-        core.check_open(py)?;
-        Context::new(py, &core, behavior, None)
+        Context::new(py, &core, client, behavior.map(|given| given.0))
     }
 
     fn native(&self) -> PyResult<NativeClient> {
@@ -178,6 +178,7 @@ fn check_interval(py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
 /// `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
 /// `max_error_rate`, `error_rate_window`: go before what the policy says. `index_refresh_interval` is accepted for code written
 /// for the first versions of the SDK of Aerospike: here the indexes of a cluster are asked for when a query needs them.
+/// `indexes_monitor`: an `IndexesMonitor` of `aerolane.ael`, which begins with the connection.
 ///
 /// Raises `InvalidArgumentError` for seeds that are no addresses.
 #[pyclass(frozen, weakref, module = "aerolane")]
@@ -186,17 +187,21 @@ pub(crate) struct Client(Arc<Door>);
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (seeds, policy=None, *, max_error_rate=None, error_rate_window=None, index_refresh_interval=None))]
+    #[pyo3(signature = (
+        seeds, policy=None, index_refresh_interval=None, *, max_error_rate=None, error_rate_window=None,
+        indexes_monitor=None
+    ))]
     fn new(
         py: Python<'_>,
         seeds: String,
         policy: Option<&Bound<'_, ClientPolicy>>,
+        index_refresh_interval: Option<f64>,
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
-        index_refresh_interval: Option<f64>,
+        indexes_monitor: Option<Py<IndexesMonitor>>,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window)?)))
+        Ok(Self(Arc::new(Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor)?)))
     }
 
     /// Connects, unless the client is connected already in this process. Awaitable of `None`.
@@ -222,8 +227,8 @@ impl Client {
 
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
-    fn transaction_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<TransactionalSession>> {
-        self.transaction(py, behavior)
+    fn transaction_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<TransactionalSession>> {
+        Self::transaction(slf, behavior)
     }
 
     /// Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
@@ -268,20 +273,23 @@ pub(crate) struct SyncClient {
 impl SyncClient {
     #[new]
     #[pyo3(signature = (
-        seeds, policy=None, *, max_error_rate=None, error_rate_window=None, current_thread_runtime=false,
-        index_refresh_interval=None
+        seeds, policy=None, index_refresh_interval=None, *, max_error_rate=None, error_rate_window=None,
+        current_thread_runtime=false, indexes_monitor=None
     ))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python
     fn new(
         py: Python<'_>,
         seeds: String,
         policy: Option<&Bound<'_, ClientPolicy>>,
+        index_refresh_interval: Option<f64>,
         max_error_rate: Option<u32>,
         error_rate_window: Option<u32>,
         current_thread_runtime: bool,
-        index_refresh_interval: Option<f64>,
+        indexes_monitor: Option<Py<IndexesMonitor>>,
     ) -> PyResult<Self> {
         check_interval(py, index_refresh_interval)?;
-        Ok(Self { door: Door::new(py, seeds, policy, max_error_rate, error_rate_window)?, current_thread_runtime })
+        let door = Door::new(py, seeds, policy, max_error_rate, error_rate_window, indexes_monitor)?;
+        Ok(Self { door, current_thread_runtime })
     }
 
     /// Connects, unless the client is connected already in this process.
@@ -294,17 +302,16 @@ impl SyncClient {
     /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
     #[pyo3(signature = (behavior=None))]
     fn create_transactional_session(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         behavior: Option<Given>,
     ) -> PyResult<Py<SyncTransactionalSession>> {
-        self.transaction(py, behavior)
+        Self::transaction(slf, behavior)
     }
 
     /// Removes all records of a set: as `truncate` of a session.
     #[pyo3(signature = (dataset, before_nanos=None))]
     fn truncate(&self, py: Python<'_>, dataset: &Bound<'_, DataSet>, before_nanos: Option<i64>) -> PyResult<Py<PyAny>> {
-        self.create_session(py, None)?.truncate(py, dataset, before_nanos)
+        self.default_session(py)?.truncate(py, dataset, before_nanos)
     }
 
     /// As it was given.
@@ -343,8 +350,9 @@ macro_rules! door_methods {
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<$session> {
-                self.$door.session(py, behavior.map(|given| given.0)).map($session)
+            fn create_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<$session> {
+                let client = slf.clone().into_any().unbind();
+                slf.get().$door.context(slf.py(), Some(client), behavior).map(Common::of).map($session)
             }
 
             /// The native client, on the same connections. Closing one closes both.
@@ -372,7 +380,7 @@ macro_rules! door_methods {
                 more_keys: &Bound<'py, PyTuple>,
                 named: Option<&Bound<'py, PyDict>>,
             ) -> PyResult<$query> {
-                self.create_session(py, None)?.query(py, keys, more_keys, named)
+                self.default_session(py)?.query(py, keys, more_keys, named)
             }
 
             /// Creates and drops a secondary index of a data set: as `index` of a session.
@@ -387,7 +395,7 @@ macro_rules! door_methods {
                 namespace: Option<&Bound<'_, PyAny>>,
                 behavior: Option<&Bound<'_, Behavior>>,
             ) -> PyResult<$index> {
-                self.create_session(py, None)?.index(py, dataset, set_name, namespace, behavior)
+                self.default_session(py)?.index(py, dataset, set_name, namespace, behavior)
             }
 
             /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
@@ -395,8 +403,9 @@ macro_rules! door_methods {
             ///
             /// Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
             #[pyo3(signature = (behavior=None))]
-            fn transaction(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
-                $transactional::of(py, &*self.$door.context(py, behavior.map(|given| given.0))?)
+            fn transaction(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
+                let client = slf.clone().into_any().unbind();
+                $transactional::of(slf.py(), &*slf.get().$door.context(slf.py(), Some(client), behavior)?)
             }
 
             /// Registers a UDF module from its source: as `register_udf` of a session.
@@ -409,7 +418,7 @@ macro_rules! door_methods {
                 language: Option<&Bound<'_, PyAny>>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                self.create_session(py, None)?.register_udf(py, body, server_path, language, policy)
+                self.default_session(py)?.register_udf(py, body, server_path, language, policy)
             }
 
             /// Registers a UDF module from a file: as `register_udf_from_file` of a session.
@@ -422,7 +431,7 @@ macro_rules! door_methods {
                 language: Option<&Bound<'_, PyAny>>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                self.create_session(py, None)?.register_udf_from_file(py, client_path, server_path, language, policy)
+                self.default_session(py)?.register_udf_from_file(py, client_path, server_path, language, policy)
             }
 
             /// Removes a UDF module: as `remove_udf` of a session.
@@ -433,7 +442,7 @@ macro_rules! door_methods {
                 server_path: &Bound<'_, PyAny>,
                 policy: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                self.create_session(py, None)?.remove_udf(py, server_path, policy)
+                self.default_session(py)?.remove_udf(py, server_path, policy)
             }
 
             /// Whether all nodes select the index of a query themselves (8.2).
@@ -457,5 +466,18 @@ macro_rules! door_methods {
     };
 }
 
+/// Sessions for what clients do themselves.
+macro_rules! default_session {
+    ($client:ident . $door:tt, $session:ident) => {
+        impl $client {
+            fn default_session(&self, py: Python<'_>) -> PyResult<$session> {
+                self.$door.context(py, None, None).map(Common::of).map($session)
+            }
+        }
+    };
+}
+
+default_session!(Client.0, Session);
+default_session!(SyncClient.door, SyncSession);
 door_methods!(Client.0, Session, TransactionalSession, QueryBuilder, IndexBuilder);
 door_methods!(SyncClient.door, SyncSession, SyncTransactionalSession, SyncQueryBuilder, SyncIndexBuilder);

@@ -65,34 +65,37 @@ macro_rules! cluster_class {
             pub(super) fn core(&self) -> &Arc<ClientCore> {
                 &self.core
             }
+
+            /// What a session is that this cluster opens.
+            fn context(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Arc<Context>> {
+                let (py, core) = (slf.py(), &slf.get().core);
+                core.check_open(py)?;
+                Context::new(py, core, Some(slf.clone().into_any().unbind()), behavior.map(|given| given.0))
+            }
         }
 
         #[pymethods]
         impl $class {
             /// A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
             #[pyo3(signature = (behavior=None))]
-            fn create_session(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<$session> {
-                self.core.check_open(py)?;
-                Common::new(py, &self.core, behavior.map(|given| given.0)).map($session)
+            fn create_session(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<$session> {
+                Self::context(slf, behavior).map(Common::of).map($session)
             }
 
             /// A session whose calls belong to a new transaction, with the policies of a behavior (`None`: `Behavior.DEFAULT`): a
             /// context manager, which commits at its end.
             #[pyo3(signature = (behavior=None))]
-            fn transaction(&self, py: Python<'_>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
-                self.core.check_open(py)?;
-                let context = Context::new(py, &self.core, behavior.map(|given| given.0), None)?;
-                $transactional::of(py, &context)
+            fn transaction(slf: &Bound<'_, Self>, behavior: Option<Given>) -> PyResult<Py<$transactional>> {
+                $transactional::of(slf.py(), &*Self::context(slf, behavior)?)
             }
 
             /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
             #[pyo3(signature = (behavior=None))]
             fn create_transactional_session(
-                &self,
-                py: Python<'_>,
+                slf: &Bound<'_, Self>,
                 behavior: Option<Given>,
             ) -> PyResult<Py<$transactional>> {
-                self.transaction(py, behavior)
+                Self::transaction(slf, behavior)
             }
 
             /// The cluster's name as its nodes report it, or `None`.

@@ -32,19 +32,20 @@ use crate::index::builder::{Arguments, IndexBuilder, SyncIndexBuilder};
 use crate::info::commands::{InfoCommands, SyncInfoCommands};
 use crate::key::Key;
 use crate::txn::Txn;
-use crate::writer::{SyncWriter, Writer};
+use crate::writer::{SyncWriter, TableArguments, Writer};
 use crate::{errors, host, index, info, udf};
 
 /// What sessions of both kinds are made of.
 pub(super) struct Common(Arc<Context>);
 
 impl Common {
-    pub(super) fn new(py: Python<'_>, core: &Arc<ClientCore>, behavior: Option<Py<Behavior>>) -> PyResult<Self> {
-        Context::new(py, core, behavior, None).map(Self)
-    }
-
     pub(super) fn of(context: Arc<Context>) -> Self {
         Self(context)
+    }
+
+    /// Another session of the same client, with another behavior.
+    fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
+        self.0.derived(py, behavior, None).map(Self)
     }
 
     /// Refuses what cannot be part of a transaction.
@@ -177,7 +178,7 @@ impl Session {
 
     /// Another session of the same cluster, with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
-        Common::new(py, self.0.core(), Some(behavior.0)).map(Self)
+        self.0.session_for(py, behavior.0).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Awaitable of a
@@ -333,7 +334,7 @@ impl SyncSession {
 
     /// Another session of the same cluster, with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
-        Common::new(py, self.0.core(), Some(behavior.0)).map(Self)
+        self.0.session_for(py, behavior.0).map(Self)
     }
 
     /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Gives a `Record`.
@@ -491,6 +492,38 @@ macro_rules! begins {
                 $writer::of(py, &self.0.0, settings)
             }
 
+            /// The client or cluster that the session was opened with.
+            #[getter]
+            fn client(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+                self.0.0.opened_by.as_ref().map(|client| client.clone_ref(py))
+            }
+
+            /// Writes a table with a writer of its own: each row is a record of `dataset`, its user key is in the column `key`.
+            ///
+            /// The arguments are those of `write_table` of a writer, but for `policy`, which is that of the session's behavior;
+            /// others are settings of `writer()`. Gives a `TableSummary`; in asyncio, an awaitable of it.
+            #[pyo3(signature = (table, dataset, *, key, bins=None, nulls=None, ttl=None, record_exists_action=None, durable_delete=None, keep_failures=None, **settings))]
+            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+            fn write_table(
+                &self,
+                py: Python<'_>,
+                table: &Bound<'_, PyAny>,
+                dataset: &Bound<'_, PyAny>,
+                key: &Bound<'_, PyAny>,
+                bins: Option<&Bound<'_, PyAny>>,
+                nulls: Option<&Bound<'_, PyAny>>,
+                ttl: Option<&Bound<'_, PyAny>>,
+                record_exists_action: Option<&Bound<'_, PyAny>>,
+                durable_delete: Option<&Bound<'_, PyAny>>,
+                keep_failures: Option<&Bound<'_, PyAny>>,
+                settings: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Py<PyAny>> {
+                let policy = None;
+                $writer::write_once(py, || $writer::of(py, &self.0.0, settings), &TableArguments {
+                    table, dataset, key, bins, nulls, ttl, policy, record_exists_action, durable_delete, keep_failures,
+                })
+            }
+
             /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
             /// code written for the first versions of the SDK of Aerospike.
             fn batch(slf: Py<Self>) -> Py<Self> {
@@ -544,7 +577,7 @@ macro_rules! begins {
                         match behavior {
                             None => Self::read(&self.0.0, &keys, more_keys),
                             Some(behavior) => {
-                                let context = Context::new(py, &self.0.0.core, Some(behavior), self.0.0.txn.clone())?;
+                                let context = self.0.0.derived(py, behavior, self.0.0.txn.clone())?;
                                 Self::read(&context, &keys, more_keys)
                             }
                         }

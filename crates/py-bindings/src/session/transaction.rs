@@ -159,7 +159,7 @@ macro_rules! transactional {
             pub(super) fn of(py: Python<'_>, context: &Context) -> PyResult<Py<Self>> {
                 let txn = Py::new(py, Txn::open())?;
                 let shared = txn.get().shared();
-                let context = Context::new(py, &context.core, Some(context.behavior.clone_ref(py)), Some(shared))?;
+                let context = context.derived(py, context.behavior.clone_ref(py), Some(shared))?;
                 let base = $session(Common::of(Arc::clone(&context)));
                 Py::new(py, (Self(Ending { txn, context, alone: AtomicBool::new(false) }), base))
             }

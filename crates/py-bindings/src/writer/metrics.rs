@@ -1,6 +1,6 @@
 //! What a writer has counted, as Python objects.
 
-use aerolane::writer::{Progress, WriterMetrics};
+use aerolane::writer::{FIGURES, Figure, FigureKind, NODE_FIGURES, Progress, WriterMetrics};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList};
@@ -69,4 +69,21 @@ pub(super) fn snapshot<'py>(py: Python<'py>, of: &WriterMetrics) -> PyResult<Bou
     }
     dict.set_item("nodes", nodes)?;
     Ok(dict)
+}
+
+type Described = (&'static str, &'static str, &'static str);
+
+/// The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`, what it is): for
+/// exporters.
+#[pyfunction]
+pub(super) fn writer_figures() -> (Vec<Described>, Vec<Described>) {
+    (described(FIGURES), described(NODE_FIGURES))
+}
+
+fn described<M>(figures: &'static [Figure<M>]) -> Vec<Described> {
+    let kind = |figure: &Figure<M>| match figure.kind {
+        FigureKind::Counter => "counter",
+        FigureKind::Gauge => "gauge",
+    };
+    figures.iter().map(|figure| (figure.name, kind(figure), figure.help)).collect()
 }

@@ -1,7 +1,6 @@
 //! The outcome of a record that was handed over.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use aerolane::Outcome as RawOutcome;
 use aerolane::writer::{Delivery, WriteAttempt as RawAttempt, Written as RawWritten};
@@ -9,9 +8,9 @@ use pyo3::exceptions::PyTimeoutError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use super::key::WrittenKey;
 use super::options::limit;
-use crate::batch::rows::RowKey;
-use crate::blocking::gets_signals;
+use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::host::Make;
 use crate::key::Key;
@@ -108,24 +107,24 @@ impl WriteAttempt {
 /// drops it: the record is written in any case. What it tells beside that is `None` or empty until `done()`.
 #[pyclass(frozen, weakref, module = "aerolane")]
 pub(crate) struct Outcome {
-    outcome: RawOutcome<RowKey>,
+    outcome: RawOutcome<WrittenKey>,
     core: Arc<ClientCore>,
 }
 
 impl Outcome {
-    pub(super) fn new(outcome: RawOutcome<RowKey>, core: &Arc<ClientCore>) -> Self {
+    pub(super) fn new(outcome: RawOutcome<WrittenKey>, core: &Arc<ClientCore>) -> Self {
         Self { outcome, core: Arc::clone(core) }
     }
 
-    fn key_of(&self, py: Python<'_>) -> Py<Key> {
-        self.outcome.record_key().key.clone_ref(py)
+    fn key_of(&self, py: Python<'_>) -> PyResult<Py<Key>> {
+        self.outcome.record_key().object(py)
     }
 
     /// What awaiting it gives; there is a delivery.
     fn made(&self, py: Python<'_>, delivery: &Delivery) -> PyResult<Py<PyAny>> {
         match delivery.result() {
             Ok(written) => {
-                let written = Written { written: written.clone(), key: self.key_of(py) };
+                let written = Written { written: written.clone(), key: self.key_of(py)? };
                 Ok(Py::new(py, written)?.into_any())
             }
             Err(error) => Err(errors::to_py(py, error)),
@@ -174,31 +173,22 @@ impl Outcome {
     /// writer it raises `ClientError` for an outcome that is not there: no record goes on before the callback is over.
     #[pyo3(signature = (timeout=None))]
     fn result(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        /// How often signals are looked after.
-        const LOOK_EVERY: Duration = Duration::from_millis(50);
         self.core.check(py)?;
-        let deadline = limit("timeout", timeout)?.and_then(|timeout| Instant::now().checked_add(timeout));
-        let signals = gets_signals(py)?;
-        loop {
-            if let Some(delivery) = self.outcome.delivery() {
-                return self.made(py, delivery);
+        let timeout = limit("timeout", timeout)?;
+        if let Some(delivery) = self.outcome.delivery() {
+            return self.made(py, delivery);
+        }
+        let came = async {
+            match timeout {
+                None => drop(self.outcome.delivered().await),
+                Some(timeout) => drop(tokio::time::timeout(timeout, self.outcome.delivered()).await),
             }
-            let now = Instant::now();
-            if deadline.is_some_and(|deadline| deadline <= now) {
-                return Err(PyTimeoutError::new_err("the record has no outcome yet"));
-            }
-            self.core.raw.cluster().check_may_wait().map_err(|error| errors::to_py(py, &error))?;
-            let look = signals.then(|| now + LOOK_EVERY);
-            let until = [deadline, look].into_iter().flatten().min();
-            py.detach(|| {
-                let _ = match until {
-                    Some(until) => self.outcome.wait_until(until),
-                    None => Some(self.outcome.wait()),
-                };
-            });
-            if signals {
-                py.check_signals()?;
-            }
+        };
+        let waited = block_on(py, &self.core, came);
+        match self.outcome.delivery() {
+            // Also where the client was closed meanwhile: that has given it its outcome.
+            Some(delivery) if waited.is_ok() || self.core.raw.cluster().is_closed() => self.made(py, delivery),
+            _ => waited.and_then(|()| Err(PyTimeoutError::new_err("the record has no outcome yet"))),
         }
     }
 
@@ -227,7 +217,7 @@ impl Outcome {
 
     /// The key of the record.
     #[getter]
-    fn key(&self, py: Python<'_>) -> Py<Key> {
+    fn key(&self, py: Python<'_>) -> PyResult<Py<Key>> {
         self.key_of(py)
     }
 
@@ -241,7 +231,7 @@ impl Outcome {
     #[getter]
     fn attempts(&self) -> Vec<WriteAttempt> {
         let attempts = self.outcome.delivery().into_iter().flat_map(Delivery::attempts);
-        attempts.cloned().map(WriteAttempt).collect()
+        attempts.map(WriteAttempt).collect()
     }
 
     /// How long the record waited until it was sent first, in seconds.

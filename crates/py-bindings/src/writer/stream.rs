@@ -9,14 +9,14 @@ use arc_swap::ArcSwapOption;
 use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 
+use super::key::WrittenKey;
 use super::outcome::Outcome;
-use crate::batch::rows::RowKey;
 use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::host::{self, Make, Pace};
 use crate::streams::stream_methods;
 
-type Stream = RawOutcomes<RowKey>;
+type Stream = RawOutcomes<WrittenKey>;
 
 /// The outcomes of a writer as they come: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each is an
 /// `Outcome` that is done. It ends when the writer is closed and nothing is outstanding.
@@ -33,7 +33,7 @@ pub(crate) struct Outcomes {
 /// An outcome on its way to a task; it goes back if nobody takes it.
 struct OnTheWay {
     stream: Arc<Stream>,
-    outcome: Option<RawOutcome<RowKey>>,
+    outcome: Option<RawOutcome<WrittenKey>>,
 }
 
 impl Drop for OnTheWay {
@@ -50,7 +50,7 @@ impl Outcomes {
         Self { stream, core: Arc::clone(core), pace: Pace::default() }
     }
 
-    fn made(&self, py: Python<'_>, outcome: RawOutcome<RowKey>) -> PyResult<Py<PyAny>> {
+    fn made(&self, py: Python<'_>, outcome: RawOutcome<WrittenKey>) -> PyResult<Py<PyAny>> {
         Ok(Py::new(py, Outcome::new(outcome, &self.core))?.into_any())
     }
 

@@ -10,6 +10,8 @@ use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::export::Exporters;
+use super::key::WrittenKey;
 use super::metrics;
 use super::options::{Said, limit};
 use super::outcome::Outcome;
@@ -23,15 +25,15 @@ use crate::command::single::Overrides;
 use crate::core::ClientCore;
 use crate::host::{Make, Pace};
 use crate::key::Key;
-use crate::policy::{Expiration, WritePolicy};
+use crate::policy::WritePolicy;
 use crate::query::statement::function;
 use crate::{errors, host};
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
-type Handed = aerolane::Outcome<RowKey>;
+type Handed = aerolane::Outcome<WrittenKey>;
 
 /// Where the policies of records come from that have none of their own.
-enum Policies {
+pub(super) enum Policies {
     /// The behavior of a session.
     Of(Arc<Context>),
     /// The defaults of the native client.
@@ -39,13 +41,14 @@ enum Policies {
 }
 
 /// What both writers are made of.
-struct Common {
-    raw: ManuallyDrop<RawWriter<RowKey>>,
-    core: Arc<ClientCore>,
-    policies: Policies,
+pub(super) struct Common {
+    pub(super) raw: ManuallyDrop<RawWriter<WrittenKey>>,
+    pub(super) core: Arc<ClientCore>,
+    pub(super) policies: Policies,
     /// Nobody looks at outcomes.
-    failures_only: bool,
-    pace: Pace,
+    pub(super) failures_only: bool,
+    pub(super) pace: Pace,
+    exporters: ManuallyDrop<Exporters>,
 }
 
 impl Common {
@@ -85,7 +88,8 @@ impl Common {
             });
         }
         let raw = ManuallyDrop::new(raw);
-        Ok(Self { raw, core: Arc::clone(core), policies, failures_only, pace: Pace::default() })
+        let (pace, exporters) = (Pace::default(), ManuallyDrop::new(Exporters::default()));
+        Ok(Self { raw, core: Arc::clone(core), policies, failures_only, pace, exporters })
     }
 
     /// The policy of a record, with what goes over it.
@@ -102,7 +106,7 @@ impl Common {
         overrides.apply(self.core.writes_by(policy))
     }
 
-    fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<RawShape> {
+    pub(super) fn shaped(py: Python<'_>, shape: aerolane::Result<RawShape>) -> PyResult<RawShape> {
         shape.map_err(|error| errors::to_py(py, &error))
     }
 
@@ -133,10 +137,14 @@ impl Common {
     }
 
     /// Hands a record over if there is room.
-    fn try_hand_over(&self, key: &Bound<'_, Key>, shape: RawShape) -> PyResult<Result<Py<PyAny>, (RowKey, RawShape)>> {
+    fn try_hand_over(
+        &self,
+        key: &Bound<'_, Key>,
+        shape: RawShape,
+    ) -> PyResult<Result<Py<PyAny>, (WrittenKey, RawShape)>> {
         let py = key.py();
         self.core.check(py)?;
-        let row = RowKey { key: key.clone().unbind(), operate: true };
+        let row = WrittenKey::Object(RowKey { key: key.clone().unbind(), operate: true });
         match self.raw.try_hand_over(row, shape).map_err(|error| errors::to_py(py, &error))? {
             Ok(outcome) => self.made(py, outcome).map(Ok),
             Err(record) => Ok(Err(record)),
@@ -176,12 +184,40 @@ impl Common {
 
     fn close_blocking<'py>(&self, py: Python<'py>, limit: Option<Duration>) -> PyResult<Bound<'py, PyList>> {
         self.core.check(py)?;
-        if self.core.raw.cluster().is_closed() {
+        let left = if self.core.raw.cluster().is_closed() {
             // All outcomes are there.
-            return Ok(PyList::empty(py));
+            PyList::empty(py)
+        } else {
+            let left = block_on(py, &self.core, self.raw.close(limit))?;
+            self.left(py, left)?
+        };
+        self.exporters.finish(py, &self.raw).wait(py);
+        Ok(left)
+    }
+
+    /// [`close_blocking`](Self::close_blocking) for tasks of a loop, without the list.
+    async fn closed(self: Arc<Self>, limit: Option<Duration>) -> Vec<Handed> {
+        let left = self.raw.close(limit).await;
+        let last = Python::try_attach(|py| self.exporters.finish(py, &self.raw));
+        if let Some(last) = last {
+            last.waited(Arc::clone(&self.core)).await;
         }
-        let left = block_on(py, &self.core, self.raw.close(limit))?;
-        self.left(py, left)
+        left
+    }
+
+    fn add_exporter(&self, exporter: &Bound<'_, PyAny>, interval: f64, on_loop: bool) -> PyResult<()> {
+        let py = exporter.py();
+        self.core.check_open(py)?;
+        if self.raw.is_closed() {
+            return Err(errors::to_py(py, &aerolane::Error::writer_closed("the writer is closed")));
+        }
+        let interval = Duration::try_from_secs_f64(interval).map_err(|_| {
+            errors::invalid_argument(
+                py,
+                format!("the interval of an exporter must be a time in seconds, not {interval}"),
+            )
+        })?;
+        self.exporters.add(&self.raw, exporter, interval, on_loop)
     }
 
     fn repr(&self, name: &str) -> String {
@@ -202,7 +238,7 @@ impl Drop for Common {
         // In a forked child its locks may be held for ever, and its records are the parent's.
         if !self.core.is_foreign() {
             // SAFETY: dropped once, here.
-            drop(unsafe { ManuallyDrop::take(&mut self.raw) });
+            drop(unsafe { (ManuallyDrop::take(&mut self.exporters), ManuallyDrop::take(&mut self.raw)) });
         }
     }
 }
@@ -216,18 +252,18 @@ impl Drop for Common {
 ///
 /// Use it as a context manager: its end waits for all outcomes.
 #[pyclass(frozen, weakref, module = "aerolane")]
-pub(crate) struct Writer(Arc<Common>);
+pub(crate) struct Writer(pub(super) Arc<Common>);
 
 /// Writes records in bulk, with the outcome of each one known: the writer for code without asyncio. Made by
 /// `session.writer()`.
 ///
 /// As `aerolane.Writer`, but its methods block the calling thread. For any number of threads.
 #[pyclass(frozen, weakref, name = "Writer", module = "aerolane.sync")]
-pub(crate) struct SyncWriter(Arc<Common>);
+pub(crate) struct SyncWriter(pub(super) Arc<Common>);
 
 /// Defines what both have in common.
 macro_rules! common {
-    ($class:ident, $name:literal) => {
+    ($class:ident, $name:literal, $on_loop:literal) => {
         #[pymethods]
         impl $class {
             /// The outcomes of records as they come, from now on. In one place only.
@@ -245,6 +281,26 @@ macro_rules! common {
             fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 self.0.core.check(py)?;
                 metrics::snapshot(py, &self.0.raw.metrics())
+            }
+
+            /// Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what `metrics()` gives
+            /// after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for that. Each exporter is called on
+            /// a thread of its own, so one that is slow or stuck costs no record. `async def export` is for writers of asyncio, and runs on
+            /// the event loop. `aerolane.exporters` has some.
+            ///
+            /// What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried again every
+            /// ten intervals.
+            ///
+            /// Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and `WriterClosedError`.
+            #[pyo3(signature = (exporter, interval=30.0))]
+            fn add_exporter(&self, exporter: &Bound<'_, PyAny>, interval: f64) -> PyResult<()> {
+                self.0.add_exporter(exporter, interval, $on_loop)
+            }
+
+            /// Removes an exporter. An export that is under way comes to its end. `False`: there is no such exporter.
+            fn remove_exporter(&self, exporter: &Bound<'_, PyAny>) -> PyResult<bool> {
+                self.0.core.check(exporter.py())?;
+                Ok(self.0.exporters.remove(exporter))
             }
 
             /// Whether the writer takes no more records.
@@ -285,8 +341,8 @@ macro_rules! common {
     };
 }
 
-common!(Writer, "Writer");
-common!(SyncWriter, "Writer");
+common!(Writer, "Writer", true);
+common!(SyncWriter, "Writer", false);
 
 impl Writer {
     /// The awaitable of handing a record over.
@@ -334,118 +390,129 @@ impl Writer {
         }
         let writer = Arc::clone(&self.0);
         host::drive(py, &self.0.core, move |_| async move {
-            let left = writer.raw.close(limit).await;
+            let left = Arc::clone(&writer).closed(limit).await;
             let made: Make = Box::new(move |py| Ok(writer.left(py, left)?.into_any().unbind()));
             made
         })
     }
 }
 
+/// Defines the methods that hand records over, which each class carries out by its own `hand_over`.
+macro_rules! handing_over {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives an
+            /// `Outcome`, or `None` where the writer reports failures only; in asyncio, an awaitable of it.
+            ///
+            /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
+            /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
+            /// `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
+            /// `WriterClosedError`; in asyncio, where it is awaited.
+            #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+            fn put(
+                &self,
+                py: Python<'_>,
+                key: Object<'_, '_>,
+                bins: Object<'_, '_>,
+                policy: Option<Object<'_, '_>>,
+                record_exists_action: Option<Object<'_, '_>>,
+                expiration: Option<Object<'_, '_>>,
+                generation: Option<Object<'_, '_>>,
+                durable_delete: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.hand_over(py, "put", key, |key| {
+                    let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
+                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    self.0.put(key, bins, &policy)
+                })
+            }
+
+            /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
+            /// `Written`. Otherwise as `put`.
+            #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
+            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+            fn operate(
+                &self,
+                py: Python<'_>,
+                key: Object<'_, '_>,
+                operations: Object<'_, '_>,
+                policy: Option<Object<'_, '_>>,
+                record_exists_action: Option<Object<'_, '_>>,
+                expiration: Option<Object<'_, '_>>,
+                generation: Option<Object<'_, '_>>,
+                durable_delete: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.hand_over(py, "operate", key, |key| {
+                    let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
+                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    self.0.operate(key, operations, &policy)
+                })
+            }
+
+            /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
+            /// Otherwise as `put`.
+            #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
+            fn delete(
+                &self,
+                py: Python<'_>,
+                key: Object<'_, '_>,
+                policy: Option<Object<'_, '_>>,
+                generation: Option<Object<'_, '_>>,
+                durable_delete: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.hand_over(py, "delete", key, |key| {
+                    let over = overrides(None, None, generation, durable_delete)?;
+                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    Common::shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
+                })
+            }
+
+            /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
+            #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
+            fn touch(
+                &self,
+                py: Python<'_>,
+                key: Object<'_, '_>,
+                policy: Option<Object<'_, '_>>,
+                expiration: Option<Object<'_, '_>>,
+                generation: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.hand_over(py, "touch", key, |key| {
+                    let over = overrides(None, expiration, generation, None)?;
+                    let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
+                    Common::shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
+                })
+            }
+
+            /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
+            /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
+            #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
+            fn execute_udf(
+                &self,
+                py: Python<'_>,
+                key: Object<'_, '_>,
+                package_name: Object<'_, '_>,
+                function_name: Object<'_, '_>,
+                args: Option<Object<'_, '_>>,
+                policy: Option<Object<'_, '_>>,
+            ) -> PyResult<Py<PyAny>> {
+                self.hand_over(py, "execute_udf", key, |key| {
+                    let names = (argument("package_name", package_name)?, argument("function_name", function_name)?);
+                    let policy = self.0.policy(key, optional("policy", policy)?, &Overrides::default())?;
+                    self.0.udf(py, names, args, &policy)
+                })
+            }
+        }
+    };
+}
+
+handing_over!(Writer);
+handing_over!(SyncWriter);
+
 #[pymethods]
 impl Writer {
-    /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Awaitable of
-    /// an `Outcome` (of `None`, where the writer reports failures only).
-    ///
-    /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
-    /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
-    /// `durable_delete`. Raises, where it is awaited, what `put` of a session raises for arguments, `InvalidNamespaceError`,
-    /// and `WriterClosedError`.
-    #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
-    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-    fn put(
-        &self,
-        py: Python<'_>,
-        key: Object<'_, '_>,
-        bins: Object<'_, '_>,
-        policy: Option<Object<'_, '_>>,
-        record_exists_action: Option<Object<'_, '_>>,
-        expiration: Option<Object<'_, '_>>,
-        generation: Option<Object<'_, '_>>,
-        durable_delete: Option<Object<'_, '_>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.hand_over(py, "put", key, |key| {
-            let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
-            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-            self.0.put(key, bins, &policy)
-        })
-    }
-
-    /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
-    /// `Written`. Otherwise as `put`.
-    #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
-    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-    fn operate(
-        &self,
-        py: Python<'_>,
-        key: Object<'_, '_>,
-        operations: Object<'_, '_>,
-        policy: Option<Object<'_, '_>>,
-        record_exists_action: Option<Object<'_, '_>>,
-        expiration: Option<Object<'_, '_>>,
-        generation: Option<Object<'_, '_>>,
-        durable_delete: Option<Object<'_, '_>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.hand_over(py, "operate", key, |key| {
-            let over = overrides(record_exists_action, expiration, generation, durable_delete)?;
-            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-            self.0.operate(key, operations, &policy)
-        })
-    }
-
-    /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
-    /// Otherwise as `put`.
-    #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
-    fn delete(
-        &self,
-        py: Python<'_>,
-        key: Object<'_, '_>,
-        policy: Option<Object<'_, '_>>,
-        generation: Option<Object<'_, '_>>,
-        durable_delete: Option<Object<'_, '_>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.hand_over(py, "delete", key, |key| {
-            let over = overrides(None, None, generation, durable_delete)?;
-            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-            Common::shaped(py, shape::delete(self.0.raw.batch_policy(), &policy))
-        })
-    }
-
-    /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
-    #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
-    fn touch(
-        &self,
-        py: Python<'_>,
-        key: Object<'_, '_>,
-        policy: Option<Object<'_, '_>>,
-        expiration: Option<Object<'_, '_>>,
-        generation: Option<Object<'_, '_>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.hand_over(py, "touch", key, |key| {
-            let over = overrides(None, expiration, generation, None)?;
-            let policy = self.0.policy(key, optional("policy", policy)?, &over)?;
-            Common::shaped(py, shape::touch(self.0.raw.batch_policy(), &policy))
-        })
-    }
-
-    /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
-    /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
-    #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
-    fn execute_udf(
-        &self,
-        py: Python<'_>,
-        key: Object<'_, '_>,
-        package_name: Object<'_, '_>,
-        function_name: Object<'_, '_>,
-        args: Option<Object<'_, '_>>,
-        policy: Option<Object<'_, '_>>,
-    ) -> PyResult<Py<PyAny>> {
-        self.hand_over(py, "execute_udf", key, |key| {
-            let names = (argument("package_name", package_name)?, argument("function_name", function_name)?);
-            let policy = self.0.policy(key, optional("policy", policy)?, &Overrides::default())?;
-            self.0.udf(py, names, args.filter(|args| !args.is_none()), &policy)
-        })
-    }
-
     /// Waits until all records that were handed over before have their outcomes, whatever these are. Awaitable of `None`.
     fn flush(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "flush", || {
@@ -478,105 +545,29 @@ impl Writer {
             return host::ready(py, py.None());
         }
         host::drive(py, &self.0.core, move |_| async move {
-            writer.raw.close(None).await;
+            writer.closed(None).await;
             let made: Make = Box::new(|py| Ok(py.None()));
             made
         })
     }
 }
 
+impl SyncWriter {
+    /// Hands a record over, now.
+    fn hand_over(
+        &self,
+        _py: Python<'_>,
+        _name: &'static str,
+        key: Object<'_, '_>,
+        shape: impl FnOnce(&Bound<'_, Key>) -> PyResult<RawShape>,
+    ) -> PyResult<Py<PyAny>> {
+        let key: &Bound<'_, Key> = argument("key", key)?;
+        self.0.hand_over(key, shape(key)?)
+    }
+}
+
 #[pymethods]
 impl SyncWriter {
-    /// Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives an
-    /// `Outcome` (`None`, where the writer reports failures only).
-    ///
-    /// `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are the
-    /// writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
-    /// `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
-    /// `WriterClosedError`.
-    #[pyo3(signature = (key, bins, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
-    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-    fn put(
-        &self,
-        key: &Bound<'_, Key>,
-        bins: Object<'_, '_>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-        record_exists_action: Option<Object<'_, '_>>,
-        expiration: Option<&Bound<'_, Expiration>>,
-        generation: Option<u32>,
-        durable_delete: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        let over = Overrides { record_exists_action, expiration, generation, durable_delete };
-        let policy = self.0.policy(key, policy, &over)?;
-        self.0.hand_over(key, self.0.put(key, bins, &policy)?)
-    }
-
-    /// Hands over several operations on a record, of which at least one writes. What they return is `record` of the
-    /// `Written`. Otherwise as `put`.
-    #[pyo3(signature = (key, operations, *, policy=None, record_exists_action=None, expiration=None, generation=None, durable_delete=None))]
-    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
-    fn operate(
-        &self,
-        key: &Bound<'_, Key>,
-        operations: Object<'_, '_>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-        record_exists_action: Option<Object<'_, '_>>,
-        expiration: Option<&Bound<'_, Expiration>>,
-        generation: Option<u32>,
-        durable_delete: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        let over = Overrides { record_exists_action, expiration, generation, durable_delete };
-        let policy = self.0.policy(key, policy, &over)?;
-        self.0.hand_over(key, self.0.operate(key, operations, &policy)?)
-    }
-
-    /// Hands over a record to be deleted. One that is not there counts as deleted: `existed` of the `Written` tells.
-    /// Otherwise as `put`.
-    #[pyo3(signature = (key, *, policy=None, generation=None, durable_delete=None))]
-    fn delete(
-        &self,
-        key: &Bound<'_, Key>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-        generation: Option<u32>,
-        durable_delete: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        let over = Overrides { generation, durable_delete, ..Overrides::default() };
-        let policy = self.0.policy(key, policy, &over)?;
-        let shape = shape::delete(self.0.raw.batch_policy(), &policy);
-        self.0.hand_over(key, Common::shaped(key.py(), shape)?)
-    }
-
-    /// Hands over a record whose TTL is to be reset, to `expiration` or the policy's. Otherwise as `put`.
-    #[pyo3(signature = (key, *, policy=None, expiration=None, generation=None))]
-    fn touch(
-        &self,
-        key: &Bound<'_, Key>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-        expiration: Option<&Bound<'_, Expiration>>,
-        generation: Option<u32>,
-    ) -> PyResult<Py<PyAny>> {
-        let over = Overrides { expiration, generation, ..Overrides::default() };
-        let policy = self.0.policy(key, policy, &over)?;
-        let shape = shape::touch(self.0.raw.batch_policy(), &policy);
-        self.0.hand_over(key, Common::shaped(key.py(), shape)?)
-    }
-
-    /// Hands over a record to which a function of a UDF module is to be applied, with `args` (a list, or `None`). What it
-    /// returns is the bin `SUCCESS` of `record` of the `Written`. Otherwise as `put`.
-    #[pyo3(signature = (key, package_name, function_name, args=None, *, policy=None))]
-    fn execute_udf(
-        &self,
-        key: &Bound<'_, Key>,
-        package_name: &str,
-        function_name: &str,
-        args: Option<Object<'_, '_>>,
-        policy: Option<&Bound<'_, WritePolicy>>,
-    ) -> PyResult<Py<PyAny>> {
-        let policy = self.0.policy(key, policy, &Overrides::default())?;
-        let shape = self.0.udf(key.py(), (package_name, function_name), args, &policy)?;
-        self.0.hand_over(key, shape)
-    }
-
     /// Waits until all records that were handed over before have their outcomes, whatever these are.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         block_on(py, &self.0.core, self.0.raw.flush())
@@ -602,18 +593,17 @@ impl SyncWriter {
     }
 }
 
-/// What goes over a policy, from arguments of an async method.
+/// What goes over a policy, from arguments.
 fn overrides<'a, 'py>(
     record_exists_action: Option<Object<'a, 'py>>,
     expiration: Option<Object<'a, 'py>>,
     generation: Option<Object<'a, 'py>>,
     durable_delete: Option<Object<'a, 'py>>,
 ) -> PyResult<Overrides<'a, 'py>> {
-    let given = |object: Option<Object<'a, 'py>>| object.filter(|object| !object.is_none());
     Ok(Overrides {
-        record_exists_action: given(record_exists_action),
-        expiration: optional("expiration", given(expiration))?,
-        generation: optional("generation", given(generation))?,
-        durable_delete: optional("durable_delete", given(durable_delete))?,
+        record_exists_action,
+        expiration: optional("expiration", expiration)?,
+        generation: optional("generation", generation)?,
+        durable_delete: optional("durable_delete", durable_delete)?,
     })
 }

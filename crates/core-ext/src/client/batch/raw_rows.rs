@@ -74,6 +74,12 @@ impl RawOps {
         self.once |= others.once;
     }
 
+    /// None so far, with room for so many bytes.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), count: 0, once: false }
+    }
+
     /// None so far, in the memory of a buffer.
     #[must_use]
     pub fn in_buffer(mut bytes: Vec<u8>) -> Self {
@@ -98,6 +104,12 @@ impl RawOps {
         self.count as usize
     }
 
+    /// How many bytes of a request they take.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -110,11 +122,17 @@ impl RawOps {
 pub struct RawShape {
     header: RowHeader,
     send_key: bool,
+    ops: RawOps,
+    /// What few rows have: apart, since shapes are moved a lot where each row has its own.
+    extra: Option<Box<Extra>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Extra {
     /// The expression of the filter, encoded; empty: none.
     filter: Vec<u8>,
     /// Module, function and arguments of a UDF, as fields; empty: none.
     udf: Vec<u8>,
-    ops: RawOps,
 }
 
 /// How many fields a UDF has.
@@ -171,8 +189,9 @@ impl RawShape {
             (field::UDF_FUNCTION, function.as_bytes()),
             (field::UDF_ARGUMENTS, arguments),
         ];
+        let udf = &mut shape.extra.get_or_insert_default().udf;
         for (kind, value) in fields {
-            encode_field(&mut shape.udf, kind, value);
+            encode_field(udf, kind, value);
         }
         Ok(shape)
     }
@@ -184,23 +203,43 @@ impl RawShape {
         send_key: bool,
         ops: RawOps,
     ) -> Result<Self> {
-        let mut bytes = Vec::new();
+        let mut extra = None;
         if let Some(filter) = filter.or(batch.base_policy.filter_expression.as_ref()) {
+            let mut bytes = Vec::new();
             expression(filter, &mut bytes)?;
+            extra = Some(Box::new(Extra { filter: bytes, udf: Vec::new() }));
         }
-        Ok(Self { header, send_key, filter: bytes, udf: Vec::new(), ops })
+        Ok(Self { header, send_key, ops, extra })
+    }
+
+    fn filter(&self) -> &[u8] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.filter)
+    }
+
+    fn udf_fields(&self) -> &[u8] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.udf)
+    }
+
+    fn is_udf(&self) -> bool {
+        !self.udf_fields().is_empty()
     }
 
     /// The header for a call whose policy was changed after the shape was made, and whether the user key goes along.
     #[cold]
     fn patched(&self, policy: &BatchPolicy, patches: RowPatches) -> (RowHeader, bool) {
         let patch = match self.header.info2 {
-            _ if !self.udf.is_empty() => patches.udf,
+            _ if self.is_udf() => patches.udf,
             info2 if info2 & info2::DELETE != 0 => patches.delete,
             info2 if info2 & info2::WRITE != 0 => patches.write,
             _ => RowPatch::default(),
         };
         (patched_header(self.header, policy, patch), patch.send_key.unwrap_or(self.send_key))
+    }
+
+    /// The same with these operations in place of its own: for rows that differ in nothing else. Not for functions.
+    #[must_use]
+    pub fn with_ops(&self, ops: RawOps) -> Self {
+        Self { header: self.header, send_key: self.send_key, ops, extra: self.extra.clone() }
     }
 
     /// Whether it can change a record.
@@ -218,14 +257,14 @@ impl RawShape {
     /// Whether a second execution makes no difference: not of functions, of operations that add or append or change
     /// collections, and of writes that look at the generation or create only.
     #[must_use]
-    pub const fn repeats_safely(&self) -> bool {
+    pub fn repeats_safely(&self) -> bool {
         const LOOKS: u8 = info2::GENERATION | info2::GENERATION_GT | info2::CREATE_ONLY;
-        self.udf.is_empty() && !self.ops.once && self.header.info2 & LOOKS == 0
+        !self.is_udf() && !self.ops.once && self.header.info2 & LOOKS == 0
     }
 
     /// Asks for no answer of each operation, where none of them has one to give: plain writes of bins.
     #[must_use]
-    pub const fn answering_once(mut self) -> Self {
+    pub fn answering_once(mut self) -> Self {
         if self.header.info1 == 0 && self.repeats_safely() {
             self.header.info2 &= !info2::RESPOND_ALL_OPS;
         }
@@ -234,8 +273,8 @@ impl RawShape {
 
     /// How many bytes of a request its filter, function and operations take.
     #[must_use]
-    pub const fn size(&self) -> usize {
-        self.filter.len() + self.udf.len() + self.ops.bytes.len()
+    pub fn size(&self) -> usize {
+        self.filter().len() + self.udf_fields().len() + self.ops.size()
     }
 }
 
@@ -342,6 +381,11 @@ impl<K: RawKey> RawBatch<K> {
     #[must_use]
     pub fn into_outcomes(self) -> RawOutcomes<K> {
         RawOutcomes { rows: self.rows.into_iter(), answers: self.answers }
+    }
+
+    /// Room for a shape of each row.
+    pub(super) fn reserve_shapes(&mut self) {
+        self.shapes.reserve_exact(self.rows.capacity());
     }
 
     /// The keys, what their rows do, and their outcomes, in order. Of a batch in which each row has a shape of its own.
@@ -472,12 +516,12 @@ impl<K: RawKey> Rows for RawBatch<K> {
                 let user_key = if send_key { row.key.user_key() } else { &[] };
                 batch.row(place as u32, row.key.digest(), header, |writer| {
                     writer.encoded_fields(names.0, names.1);
-                    if !shape.filter.is_empty() {
-                        writer.field(field::FILTER, &shape.filter);
+                    if !shape.filter().is_empty() {
+                        writer.field(field::FILTER, shape.filter());
                     }
                     writer.encoded_fields(user_key, u32::from(!user_key.is_empty()));
-                    if !shape.udf.is_empty() {
-                        writer.encoded_fields(&shape.udf, UDF_FIELDS);
+                    if shape.is_udf() {
+                        writer.encoded_fields(shape.udf_fields(), UDF_FIELDS);
                     }
                     writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
                     WireResult::Ok(())
@@ -499,7 +543,7 @@ impl<K: RawKey> Rows for RawBatch<K> {
 
     fn fits_single(&self, row: u32) -> bool {
         // As with the rows of other callers.
-        self.shape_of(row).1.udf.is_empty()
+        !self.shape_of(row).1.is_udf()
     }
 
     fn encode_single(
@@ -530,8 +574,8 @@ impl<K: RawKey> Rows for RawBatch<K> {
             if send_key && !row.key.user_key().is_empty() {
                 writer.encoded_fields(row.key.user_key(), 1);
             }
-            if !shape.filter.is_empty() {
-                writer.field(field::FILTER, &shape.filter);
+            if !shape.filter().is_empty() {
+                writer.field(field::FILTER, shape.filter());
             }
             writer.encoded_ops(&shape.ops.bytes, shape.ops.count);
             writer.finish().map_err(too_big)

@@ -62,6 +62,44 @@ pub(in crate::client) trait Rows {
     fn answer_single(&mut self, policy: &BatchPolicy, row: u32, body: &[u8], node: &Arc<str>) -> Result<Option<Error>>;
 }
 
+/// Defines the methods that rows which stand over others leave to those, their field `rows`.
+macro_rules! left_to_rows {
+    () => {
+        fn count(&self) -> usize {
+            self.rows.count()
+        }
+
+        #[inline]
+        fn target<T>(&self, row: u32, take: impl FnOnce(Target<'_>) -> T) -> T {
+            self.rows.target(row, take)
+        }
+
+        #[inline]
+        fn has_write(&self, row: u32) -> bool {
+            self.rows.has_write(row)
+        }
+
+        #[inline]
+        fn is_pending(&self, row: u32) -> bool {
+            self.rows.is_pending(row)
+        }
+
+        fn begin(&mut self) {
+            self.rows.begin();
+        }
+
+        fn clear(&mut self, row: u32) {
+            self.rows.clear(row);
+        }
+
+        fn fail(&mut self, row: u32, error: Error) {
+            self.rows.fail(row, error);
+        }
+    };
+}
+
+pub(in crate::client) use left_to_rows;
+
 impl Target<'_> {
     pub(super) fn partition(&self) -> u16 {
         partition_id(self.digest)

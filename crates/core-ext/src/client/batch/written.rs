@@ -6,7 +6,7 @@ use aerospike_core::BatchPolicy;
 
 use super::on_lane::run_by;
 use super::raw_rows::{RawBatch, RawKey, RawOutcome, RawShape};
-use super::rows::{Rows, Target};
+use super::rows::{Rows, Target, left_to_rows};
 use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;
 use crate::driver::way::Way;
@@ -21,7 +21,9 @@ pub(crate) struct WrittenRows<K> {
 
 impl<K: RawKey> WrittenRows<K> {
     pub(crate) fn with_capacity(rows: usize) -> Self {
-        Self { rows: RawBatch::with_capacity(rows), nodes: Vec::with_capacity(rows) }
+        let mut batch = RawBatch::with_capacity(rows);
+        batch.reserve_shapes();
+        Self { rows: batch, nodes: Vec::with_capacity(rows) }
     }
 
     pub(crate) fn push(&mut self, key: K, shape: RawShape) {
@@ -48,33 +50,7 @@ impl<K: RawKey> WrittenRows<K> {
 }
 
 impl<K: RawKey> Rows for WrittenRows<K> {
-    fn count(&self) -> usize {
-        self.rows.count()
-    }
-
-    fn target<R>(&self, row: u32, take: impl FnOnce(Target<'_>) -> R) -> R {
-        self.rows.target(row, take)
-    }
-
-    fn has_write(&self, row: u32) -> bool {
-        self.rows.has_write(row)
-    }
-
-    fn is_pending(&self, row: u32) -> bool {
-        self.rows.is_pending(row)
-    }
-
-    fn begin(&mut self) {
-        self.rows.begin();
-    }
-
-    fn clear(&mut self, row: u32) {
-        self.rows.clear(row);
-    }
-
-    fn fail(&mut self, row: u32, error: Error) {
-        self.rows.fail(row, error);
-    }
+    left_to_rows!();
 
     fn stamp_unanswered(&mut self, row: u32, cause: &Error) {
         self.rows.stamp_unanswered(row, cause);

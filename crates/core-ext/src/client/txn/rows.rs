@@ -12,7 +12,7 @@ use super::ledger::{Ledger, Pending};
 use super::{RecordId, announce};
 use crate::batch::{RowAnswer, RowPatches};
 use crate::client::asynchronous::Shared;
-use crate::client::batch::{Rows, Target, on_lane};
+use crate::client::batch::{Rows, Target, left_to_rows, on_lane};
 use crate::driver::way::Way;
 use crate::error::{Error, Result};
 
@@ -106,33 +106,7 @@ impl<R: Rows + ?Sized> Drop for InTxn<'_, R> {
 }
 
 impl<R: Rows + ?Sized> Rows for InTxn<'_, R> {
-    fn count(&self) -> usize {
-        self.rows.count()
-    }
-
-    fn target<T>(&self, row: u32, take: impl FnOnce(Target<'_>) -> T) -> T {
-        self.rows.target(row, take)
-    }
-
-    fn has_write(&self, row: u32) -> bool {
-        self.rows.has_write(row)
-    }
-
-    fn is_pending(&self, row: u32) -> bool {
-        self.rows.is_pending(row)
-    }
-
-    fn begin(&mut self) {
-        self.rows.begin();
-    }
-
-    fn clear(&mut self, row: u32) {
-        self.rows.clear(row);
-    }
-
-    fn fail(&mut self, row: u32, error: Error) {
-        self.rows.fail(row, error);
-    }
+    left_to_rows!();
 
     fn stamp_unanswered(&mut self, row: u32, cause: &Error) {
         if self.rows.has_write(row) && cause.in_doubt() {

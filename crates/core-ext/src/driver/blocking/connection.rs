@@ -18,13 +18,11 @@ use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::layer::Layer;
 use crate::driver::mark::Mark;
-use crate::lane::{Failure, FailureKind};
+use crate::lane::{Failure, FailureKind, RESERVED_AT_ONCE};
 use crate::metrics::Meter;
 
 /// What a connection's buffer has at first: most answers fit, so that one read takes them.
 const FIRST_BUFFER: usize = 4 * 1024;
-/// So much memory is taken on the word of a header; more as bytes come.
-const RESERVED_AT_ONCE: usize = 1024 * 1024;
 /// A buffer that grew beyond this is given back when the connection is.
 const KEEP_BUFFER: usize = 256 * 1024;
 

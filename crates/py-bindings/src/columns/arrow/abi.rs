@@ -6,42 +6,42 @@
 use std::ffi::{c_char, c_int, c_void};
 
 /// Null is a value of the field's type that consumers must expect.
-pub(super) const NULLABLE: i64 = 2;
+pub(in crate::columns) const NULLABLE: i64 = 2;
 
 #[repr(C)]
-pub(super) struct ArrowSchema {
-    pub(super) format: *const c_char,
-    pub(super) name: *const c_char,
-    pub(super) metadata: *const c_char,
-    pub(super) flags: i64,
-    pub(super) n_children: i64,
-    pub(super) children: *mut *mut ArrowSchema,
-    pub(super) dictionary: *mut ArrowSchema,
-    pub(super) release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
-    pub(super) private_data: *mut c_void,
+pub(in crate::columns) struct ArrowSchema {
+    pub(in crate::columns) format: *const c_char,
+    pub(in crate::columns) name: *const c_char,
+    pub(in crate::columns) metadata: *const c_char,
+    pub(in crate::columns) flags: i64,
+    pub(in crate::columns) n_children: i64,
+    pub(in crate::columns) children: *mut *mut ArrowSchema,
+    pub(in crate::columns) dictionary: *mut ArrowSchema,
+    pub(in crate::columns) release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    pub(in crate::columns) private_data: *mut c_void,
 }
 
 #[repr(C)]
-pub(super) struct ArrowArray {
-    pub(super) length: i64,
-    pub(super) null_count: i64,
-    pub(super) offset: i64,
-    pub(super) n_buffers: i64,
-    pub(super) n_children: i64,
-    pub(super) buffers: *mut *const c_void,
-    pub(super) children: *mut *mut ArrowArray,
-    pub(super) dictionary: *mut ArrowArray,
-    pub(super) release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
-    pub(super) private_data: *mut c_void,
+pub(in crate::columns) struct ArrowArray {
+    pub(in crate::columns) length: i64,
+    pub(in crate::columns) null_count: i64,
+    pub(in crate::columns) offset: i64,
+    pub(in crate::columns) n_buffers: i64,
+    pub(in crate::columns) n_children: i64,
+    pub(in crate::columns) buffers: *mut *const c_void,
+    pub(in crate::columns) children: *mut *mut ArrowArray,
+    pub(in crate::columns) dictionary: *mut ArrowArray,
+    pub(in crate::columns) release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    pub(in crate::columns) private_data: *mut c_void,
 }
 
 #[repr(C)]
-pub(super) struct ArrowArrayStream {
-    pub(super) get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
-    pub(super) get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
-    pub(super) get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
-    pub(super) release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
-    pub(super) private_data: *mut c_void,
+pub(in crate::columns) struct ArrowArrayStream {
+    pub(in crate::columns) get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
+    pub(in crate::columns) get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    pub(in crate::columns) get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
+    pub(in crate::columns) release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
+    pub(in crate::columns) private_data: *mut c_void,
 }
 
 /// Dropping one releases what is in it; capsules of Python that nobody has taken anything from rely on that.
@@ -56,9 +56,40 @@ macro_rules! released_when_dropped {
             }
         }
 
-        // SAFETY: what `export` puts in can go to another thread; what others put in is only looked at where it is.
+        // SAFETY: the interfaces let any thread use what they hand over, one at a time: so does `export`, and so must others.
         unsafe impl Send for $name {}
     )*};
+}
+
+impl ArrowSchema {
+    /// A place for one.
+    pub(in crate::columns) const EMPTY: Self = Self {
+        format: std::ptr::null(),
+        name: std::ptr::null(),
+        metadata: std::ptr::null(),
+        flags: 0,
+        n_children: 0,
+        children: std::ptr::null_mut(),
+        dictionary: std::ptr::null_mut(),
+        release: None,
+        private_data: std::ptr::null_mut(),
+    };
+}
+
+impl ArrowArray {
+    /// A place for one, and what says that there are no more.
+    pub(in crate::columns) const EMPTY: Self = Self {
+        length: 0,
+        null_count: 0,
+        offset: 0,
+        n_buffers: 0,
+        n_children: 0,
+        buffers: std::ptr::null_mut(),
+        children: std::ptr::null_mut(),
+        dictionary: std::ptr::null_mut(),
+        release: None,
+        private_data: std::ptr::null_mut(),
+    };
 }
 
 released_when_dropped!(ArrowSchema, ArrowArray, ArrowArrayStream);

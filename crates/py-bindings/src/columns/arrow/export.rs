@@ -11,7 +11,7 @@ use pyo3::types::PyCapsule;
 
 use super::abi::{ArrowArray, ArrowArrayStream, ArrowSchema, NULLABLE};
 use super::chunk::Chunk;
-use super::schema::{Kind, Schema};
+use super::schema::{Field, Schema};
 
 /// Why a stream ends early.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ struct Owned<T> {
 }
 
 impl ArrowSchema {
-    fn new(held: &Arc<Schema>, format: &'static CStr, name: *const c_char, children: Vec<Self>) -> Self {
+    fn new(held: &Arc<Schema>, format: &CStr, name: *const c_char, children: Vec<Self>) -> Self {
         let (n_children, children) = leak(children);
         let owned = Owned { _held: Arc::clone(held), buffers: Vec::new() };
         Self {
@@ -57,8 +57,9 @@ impl ArrowSchema {
     }
 
     fn of(schema: &Arc<Schema>) -> Self {
-        let field = |(name, kind): (&CStr, Kind)| Self::new(schema, kind.format(), name.as_ptr(), Vec::new());
-        let fields = schema.fields.iter().map(|each| (&*each.name, each.kind)).map(field).collect();
+        // Names and formats are the schema's own, which the struct keeps.
+        let field = |field: &Field| Self::new(schema, &field.format, field.name.as_ptr(), Vec::new());
+        let fields = schema.fields.iter().map(field).collect();
         Self::new(schema, c"+s", c"".as_ptr(), fields)
     }
 }
@@ -85,22 +86,6 @@ impl ArrowArray {
         let columns = chunk.columns.iter().map(|each| Self::new(chunk, each.nulls, each.buffers(), Vec::new()));
         let columns = columns.collect();
         Self::new(chunk, 0, vec![ptr::null()], columns)
-    }
-
-    /// What says that there are no more.
-    const fn none() -> Self {
-        Self {
-            length: 0,
-            null_count: 0,
-            offset: 0,
-            n_buffers: 0,
-            n_children: 0,
-            buffers: ptr::null_mut(),
-            children: ptr::null_mut(),
-            dictionary: ptr::null_mut(),
-            release: None,
-            private_data: ptr::null_mut(),
-        }
     }
 }
 
@@ -195,7 +180,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
     // SAFETY: so the interface has it be called; `out` is a place for an array, with nothing in it.
     unsafe { exported(stream) }.guarded(|this| {
         let chunk = this.source.next()?;
-        let array = chunk.as_ref().map_or(ArrowArray::none(), ArrowArray::of);
+        let array = chunk.as_ref().map_or(ArrowArray::EMPTY, ArrowArray::of);
         // SAFETY: as above.
         unsafe { out.write(array) };
         Ok(())

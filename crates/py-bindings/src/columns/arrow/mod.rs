@@ -6,7 +6,7 @@
 //! * [`export`]: chunks, schemas and streams in the form of these
 //! * [`records`]: what Python sees
 
-mod abi;
+pub(super) mod abi;
 mod chunk;
 mod export;
 mod records;

@@ -8,6 +8,7 @@ use pyo3::types::PyCapsule;
 use super::chunk::{Builder, Chunk};
 use super::export::{Failure, Source, schema_capsule, stream_capsule};
 use super::schema::Schema;
+use crate::columns::frames::frames;
 
 /// Records as Arrow columns: what `batch_read(.., as_arrow=schema)` gives, and `await Recordset.to_arrow(schema)`.
 ///
@@ -15,9 +16,10 @@ use super::schema::Schema;
 /// columns over without a copy, any number of times. For a batch a row for each key, in order; for a query one for each
 /// record that it finds.
 ///
-/// A place is null if the record or the bin is missing, or if the value does not fit the column. Fits: an int in an
-/// `int64`, and in a `float64` up to 2**53; a float in a `float64`; a bool in a `bool`; a str in `utf8` and `large_utf8`; a
-/// str or bytes in `binary` and `large_binary`.
+/// A place is null if the record or the bin is missing, or if the value does not fit the column. Fits: an int in a column
+/// of ints that can hold it, in dates, times, timestamps and durations (as a number of their unit), in a `uint64` as the
+/// number with the same bits, and in floats up to 2**53; a float in floats (a `float32` rounds); a bool in a `bool`; a str in
+/// `utf8`, `large_utf8` and `string_view`; a str or bytes in `binary`, `large_binary` and `binary_view`.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowRecords {
     schema: Arc<Schema>,
@@ -59,7 +61,20 @@ impl ArrowRecords {
         let rows = chunks.iter().map(|chunk| chunk.rows).sum();
         Self { schema: Arc::clone(schema), chunks: chunks.into(), rows, result_codes: Vec::new() }
     }
+
+    /// For `__arrow_c_schema__`.
+    pub(crate) fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    /// For `__arrow_c_stream__`.
+    pub(crate) fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let source = Gathered { schema: Arc::clone(&self.schema), chunks: Arc::clone(&self.chunks), next: 0 };
+        stream_capsule(py, Box::new(source))
+    }
 }
+
+frames!(ArrowRecords);
 
 #[pymethods]
 impl ArrowRecords {
@@ -71,7 +86,7 @@ impl ArrowRecords {
 
     /// The columns' names and types, of the Arrow `PyCapsule` interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.schema)
+        self.schema_capsule(py)
     }
 
     /// The columns, of the Arrow `PyCapsule` interface. They keep their types, whatever `requested_schema` is.
@@ -82,8 +97,7 @@ impl ArrowRecords {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let source = Gathered { schema: Arc::clone(&self.schema), chunks: Arc::clone(&self.chunks), next: 0 };
-        stream_capsule(py, Box::new(source))
+        self.stream_capsule(py)
     }
 
     fn __len__(&self) -> usize {
