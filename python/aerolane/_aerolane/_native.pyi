@@ -9,6 +9,7 @@ from ._awaitable import Awaitable
 from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
+from ._dataset import DataSet
 from ._enums import RecordExistsAction
 from ._expiration import Expiration
 from ._expression import FilterExpression
@@ -26,7 +27,6 @@ from ._query import (
     Statement,
     _ArrowSchema,
 )
-from ._dataset import DataSet
 from ._step_policies import (
     BatchDeletePolicy,
     BatchReadPolicy,

@@ -9,11 +9,11 @@ from typing_extensions import CapsuleType
 
 from ._awaitable import Awaitable
 from ._call_policies import WritePolicy
+from ._dataset import DataSet
 from ._enums import RecordExistsAction
 from ._errors import ResultCode
 from ._expiration import Expiration
 from ._operations import BaseOperation
-from ._dataset import DataSet
 from ._values import Key, Record
 
 _O = TypeVar("_O", covariant=True)

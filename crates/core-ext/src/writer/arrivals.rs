@@ -22,14 +22,14 @@ impl Arrivals {
 
     /// Takes in that a record came; whether there was a pause before it.
     pub(super) fn came(&mut self, now: Instant, linger: Duration) -> bool {
-        let passed = now.saturating_duration_since(self.last);
+        let gap = now.saturating_duration_since(self.last);
         self.last = now;
-        let paused = !linger.is_zero() && passed >= linger;
+        let paused = !linger.is_zero() && gap >= linger;
         self.interval = if paused {
             // A pause. What was before it says nothing any more.
             linger.as_nanos() as u64
         } else {
-            self.interval - (self.interval >> Self::SHIFT) + (passed.as_nanos() as u64 >> Self::SHIFT)
+            self.interval - (self.interval >> Self::SHIFT) + (gap.as_nanos() as u64 >> Self::SHIFT)
         };
         paused
     }
