@@ -143,6 +143,12 @@ impl FailedRows {
         )
     }
 
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the object lives, and one with `__getitem__` can be iterated as a sequence; what is returned is a new
+        // reference, or null with an exception set.
+        unsafe { Bound::from_owned_ptr_or_err(slf.py(), pyo3::ffi::PySeqIter_New(slf.as_ptr())) }
+    }
+
     /// The columns' names and types, of the Arrow `PyCapsule` interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         self.columns()?.schema_capsule(py)
