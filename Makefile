@@ -127,6 +127,17 @@ fuzz: ## a short run of every fuzz target (needs nightly Rust and cargo-fuzz)
 bench: ## criterion microbenchmarks
 	$(CARGO) bench -p aerolane-bench
 
+# make bench-report [QUICK=1] [HOST=host:port LABEL="Aerospike 8.1, SSD"] [REPORT=folder]
+REPORT ?= bench-report
+LABEL ?=
+.PHONY: bench-report
+bench-report: $(PEERS)/.ready ## ours beside the other Python clients in many cases, as a page to look at; QUICK=1: in 4 minutes
+	$(MAKE) --no-print-directory wheel PROFILE=release
+	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt
+	$(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) --output $(REPORT) \
+	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)')
+
 .PHONY: bench-counts
 bench-counts: ## heap allocations and instructions per operation, against the accepted figures
 	crates/bench/counts.sh
@@ -134,7 +145,7 @@ bench-counts: ## heap allocations and instructions per operation, against the ac
 PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
 $(PEERS)/.ready: tests/python/peers/requirements.txt
-$(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt
+$(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt tests/python/requirements-report.txt
 # These have no wheels for a Python without the GIL: their tests are skipped there.
 $(TESTS)/.ready: tests/python/requirements-frames.txt
 $(TESTS_FT)/.ready: INTERPRETER = $(FREE_THREADED)

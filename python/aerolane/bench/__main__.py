@@ -2,7 +2,11 @@
 
 import sys
 
-from aerolane.bench.cli import main
+from aerolane.bench import cli
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:2] == ["report"]:
+        from aerolane.bench.study.cli import main
+
+        sys.exit(main(sys.argv[2:]))
+    sys.exit(cli.main())

@@ -92,6 +92,10 @@ def _do(job: str, spec: RunSpec) -> dict[str, Any]:
         if job == "truncate":
             truncate(MODES[spec.mode], spec)
             return {"figures": {}}
+        if job == "run" and spec.program:
+            from aerolane.bench.study import programs
+
+            return {"figures": programs.run(spec)}
         run = Run(MODES[spec.mode], spec, loading=job == "load")
         window = run.run()
         if window is not None:

@@ -96,7 +96,7 @@ def number(least: float, most: float, unit: str) -> Callable[[str], float]:
     return checked(parse)
 
 
-def _hosts(text: str) -> str:
+def hosts(text: str) -> str:
     if not text.strip():
         return ""
     for part in text.split(","):
@@ -274,7 +274,7 @@ def parser(program: str = "python -m aerolane.bench") -> argparse.ArgumentParser
     group.add_argument(
         "-H",
         "--hosts",
-        type=checked(_hosts),
+        type=checked(hosts),
         default="",
         help="host:port, separated by commas (an embedded cluster in a process of its own)",
     )

@@ -102,6 +102,8 @@ class RunSpec:
     print_loop: bool = False
     seed: int = 1
     ticker: bool = True
+    program: str = ""
+    """What runs in place of the loop of single calls; see `aerolane.bench.study.programs`."""
     security: Security = field(default_factory=Security)
     conditions: Conditions = field(default_factory=Conditions)
 

@@ -15,7 +15,11 @@ def embedded(context: typer.Context) -> None:
 
 @guarded
 def bench(context: typer.Context) -> None:
-    """Measure a cluster, or an embedded one. Options: aerolane bench --help."""
+    """Measure a cluster, or an embedded one. Options: aerolane bench --help, aerolane bench report --help."""
+    if context.args[:1] == ["report"]:
+        from aerolane.bench.study.cli import main as report
+
+        raise typer.Exit(report(context.args[1:], "aerolane bench report"))
     from aerolane.bench.cli import main
 
     raise typer.Exit(main(context.args, "aerolane bench"))

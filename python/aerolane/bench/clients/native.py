@@ -94,6 +94,10 @@ class NativeBlocking:
         policy.conn_pools_per_node = 1
         return _calls(self._module, self._module._LocalClient(policy, _seeds(self._spec)), "_blocking", "")
 
+    def native(self) -> Any:
+        """The client itself, the same for all threads."""
+        return self._clients[0]
+
     def truncate(self, spec: RunSpec) -> None:
         """Empties the set."""
         if not self._clients:
@@ -120,6 +124,10 @@ class NativeAsync:
     def calls(self) -> Calls:
         """The calls for the running loop."""
         return _calls(self._module, self._client, "", "await ")
+
+    def native(self) -> Any:
+        """The client itself."""
+        return self._client
 
     async def truncate(self, spec: RunSpec) -> None:
         """Empties the set."""

@@ -1,0 +1,118 @@
+"""What the figures of a study say in words, and what they do not."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aerolane.bench.study.results import Results
+from aerolane.bench.study.statistics import CONFIDENCE
+
+# Names of figures for people: with their unit, and which way is better.
+NAMES = {
+    "tps": "records/s",
+    "client_cpu_us_per_op": "client CPU per record",
+    "p50_us": "p50",
+    "p99_us": "p99",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison of one figure."""
+
+    group: Results
+    comparison: Results
+    figure: str
+    ratio: Results
+
+    @property
+    def verdict(self) -> str:
+        """`better`, `worse`, or `none`: no difference shown."""
+        return str(self.ratio["verdict"])
+
+    @property
+    def case(self) -> str:
+        """Where it was measured."""
+        group = self.group
+        return f"{group['title']}, {group['condition']}"
+
+    @property
+    def distance(self) -> float:
+        """How far ours is from the other one: 2 where a figure is twice the other, and where it is half of it."""
+        median = float(self.ratio["median"])
+        return max(median, 1 / median)
+
+
+def findings(results: Results) -> list[Finding]:
+    """All comparisons of all figures."""
+    return [
+        Finding(group, comparison, figure, ratio)
+        for group in results["groups"]
+        for comparison in group["comparisons"]
+        for figure, ratio in comparison["ratios"].items()
+    ]
+
+
+def against_us(found: list[Finding]) -> list[Finding]:
+    """Where ours is worse, the worst first: than other clients, then than other ways of working with Aerolane."""
+    worse = (one for one in found if one.verdict == "worse")
+    return sorted(worse, key=lambda one: (not one.comparison["peer"], -one.distance))
+
+
+def summary(results: Results) -> list[str]:
+    """The conclusion in a few sentences. Comparisons between ways of working with Aerolane do not count."""
+    found = [one for one in findings(results) if one.comparison["peer"]]
+    if not found:
+        return ["Nothing was compared: no other client is installed, or none ran."]
+    count = {verdict: sum(one.verdict == verdict for one in found) for verdict in ("worse", "none", "better")}
+    sentences = [
+        f"{len(found)} comparisons of a figure with another client: Aerolane is worse in {count['worse']},"
+        f" better in {count['better']}, and {count['none']} show no difference."
+    ]
+    for figure, name in NAMES.items():
+        ours = [one for one in found if one.figure == figure]
+        if ours:
+            counts = {verdict: sum(one.verdict == verdict for one in ours) for verdict in ("better", "none", "worse")}
+            sentences.append(
+                f"{name[0].upper()}{name[1:]}: better in {counts['better']} of {len(ours)},"
+                f" no difference shown in {counts['none']}, worse in {counts['worse']}."
+            )
+    return sentences
+
+
+def caveats(results: Results) -> list[str]:
+    """What a reader must know before quoting a figure."""
+    settings, environment = results["settings"], results["environment"]
+    rounds = settings["rounds"]
+    said = [
+        f"A difference counts as shown where the interval of the median ratio of {rounds} rounds, measured in turn, lies"
+        f" on one side of 1 in at least {CONFIDENCE:.0%} of such studies. Everything else is called no difference.",
+        "Client and server share the machine and its processors. The client's CPU time contains the kernel's work for"
+        " its own system calls; what the kernel does for packets that"
+        " arrive may be counted to either side.",
+        "Every run has a process of its own. All clients draw the same keys and the same order of reads and writes.",
+    ]
+    if environment["load_before"] > 0.5:
+        said.append(
+            f"The machine was not idle before the first round: its load average was {environment['load_before']}."
+        )
+    if not settings["hosts"]:
+        said.append(
+            "The server is the embedded cluster, which is no Aerospike server: it answers faster than one does."
+        )
+    if settings["quick"]:
+        said.append("This is the quick study: few cells, short rounds. It finds large differences only.")
+    return said
+
+
+def interval(ratio: dict[str, Any]) -> str:
+    """A ratio as text: its median and interval."""
+    return f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+
+
+def in_words(ratio: dict[str, Any]) -> str:
+    """A ratio as text, or that none was shown: a number would be quoted."""
+    return (
+        interval(ratio)
+        if ratio["verdict"] != "none"
+        else f"no difference shown ({ratio['low']:.2f} to {ratio['high']:.2f})"
+    )

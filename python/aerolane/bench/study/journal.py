@@ -1,0 +1,118 @@
+"""The rounds of a study as they come: each is appended to a file at once, so that a study can be resumed."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from aerolane.bench.report import Report
+from aerolane.bench.study.environment import Environment
+
+# The version of the files' form. What reads them refuses any other.
+SCHEMA = 1
+
+
+class JournalError(Exception):
+    """The file is not there, not ours, or of another study. The message says which."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all groups of a study. Times are seconds."""
+
+    quick: bool
+    rounds: int
+    duration: float
+    warmup: float
+    keys: int
+    nodes: int
+    hosts: str
+    """Empty: embedded clusters."""
+    label: str
+    """What the server at `hosts` is, in a user's words."""
+    sections: tuple[str, ...]
+
+    @property
+    def server(self) -> str:
+        """For people."""
+        if self.hosts:
+            return self.label
+        copies = min(2, self.nodes)
+        nodes, copies_of = "s" * (self.nodes != 1), "ies" if copies > 1 else "y"
+        return f"embedded cluster in its own process, {self.nodes} node{nodes}, {copies} cop{copies_of}, in memory"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One round of one cell, or why there is none."""
+
+    cell: str
+    round: int
+    figures: Report | None = None
+    missing: str = ""
+    failure: str = ""
+
+
+class Journal:
+    """The file, open for more rounds."""
+
+    def __init__(self, path: Path, environment: Environment, settings: Settings, lines: list[Line]) -> None:
+        self.path = path
+        self.environment = environment
+        self.settings = settings
+        self.lines = lines
+
+    @classmethod
+    def begin(cls, path: Path, environment: Environment, settings: Settings) -> "Journal":
+        """A new file. Raises `JournalError` if there is one."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = {"schema": SCHEMA, "environment": asdict(environment), "settings": asdict(settings)}
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(json.dumps(head) + "\n")
+        except FileExistsError:
+            raise JournalError(f"{path} is there already: --resume goes on with it, --output names another") from None
+        return cls(path, environment, settings, [])
+
+    @classmethod
+    def open(cls, path: Path) -> "Journal":
+        """A file that is there. A last line that was cut off is dropped. Raises `JournalError`."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise JournalError(f"cannot read {path}: {error.strerror}") from None
+        head, *rest = text.splitlines()[: text.count("\n")] or [""]
+        try:
+            found = json.loads(head)
+            if found["schema"] != SCHEMA:
+                raise JournalError(f"{path} is of version {found['schema']}, this program reads {SCHEMA}")
+            settings = Settings(**{**found["settings"], "sections": tuple(found["settings"]["sections"])})
+            lines = [Line(**json.loads(line)) for line in rest]
+            journal = cls(path, Environment(**found["environment"]), settings, lines)
+        except (ValueError, KeyError, TypeError):
+            raise JournalError(f"{path} holds no rounds of a study") from None
+        if not text.endswith("\n"):
+            path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
+        return journal
+
+    def check(self, environment: Environment, settings: Settings) -> None:
+        """Raises `JournalError` if rounds measured now would not belong to those that are there."""
+        differing = [f"another {name}" for name in self.environment.same_as(environment)]
+        mine, asked = asdict(self.settings), asdict(settings)
+        differing += [f"another value of {name}" for name in mine if mine[name] != asked[name]]
+        if differing:
+            raise JournalError(f"{self.path} cannot be resumed: it was begun with {', '.join(differing)}")
+
+    def add(self, line: Line) -> None:
+        """Appends a round."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(_without_defaults(line)) + "\n")
+        self.lines.append(line)
+
+    def has(self, cell: str, number: int) -> bool:
+        """Whether this round is there."""
+        return any(line.cell == cell and line.round == number for line in self.lines)
+
+
+def _without_defaults(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in asdict(line).items() if value not in (None, "")}

@@ -1,0 +1,122 @@
+"""Runs a study: a cluster for each condition, a child process for each round."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from aerolane.bench import child
+from aerolane.bench.session import ClusterError, LoadError
+from aerolane.bench.spec import Conditions, RunSpec
+from aerolane.bench.study.cells import Cell, Group, groups
+from aerolane.bench.study.journal import Journal, Line, Settings
+from aerolane.testing import EmbeddedProcess
+
+Tell = Callable[[str], None]
+
+# What a round takes beside warm-up and measured time: a process that starts, imports, connects, ends. Seconds.
+STARTING = 0.45
+# A cluster that starts and is loaded.
+LOADING = 3.0
+# Whoever loads: a client of ours, which is there in any case.
+LOADER = "pac-blocking"
+
+
+def plan(settings: Settings) -> list[Group]:
+    """The groups of a study, those that share a cluster one after the other."""
+    base = RunSpec(
+        mode=LOADER,
+        seeds=settings.hosts,
+        keys=settings.keys,
+        duration=settings.duration,
+        warmup=settings.warmup,
+        ticker=False,
+        sample_every=10,
+    )
+    found = [group for group in groups(base, settings.quick, not settings.hosts) if group.section in settings.sections]
+    order = {section: number for number, section in enumerate(settings.sections)}
+    return sorted(found, key=lambda group: (order[group.section], str(_setup(group))))
+
+
+def _setup(group: Group) -> tuple[Conditions, str]:
+    """What groups that share a cluster and its records have in common."""
+    spec = group.cells[0].spec
+    return spec.conditions, spec.bins
+
+
+def seconds(plan: Iterable[Group], settings: Settings, journal: Journal | None = None) -> float:
+    """How long it will take, about."""
+    total = 0.0
+    for _, shared in groupby(plan, _setup):
+        left = [
+            cell
+            for group in shared
+            for cell in group.cells
+            for number in range(settings.rounds)
+            if not (journal and journal.has(group.cell_id(cell), number))
+        ]
+        if left:
+            total += LOADING + len(left) * (STARTING + settings.warmup + settings.duration)
+    return total
+
+
+def run(plan: list[Group], journal: Journal, tell: Tell) -> None:
+    """Measures what the journal does not have yet. Raises `ClusterError` or `LoadError`."""
+    settings = journal.settings
+    missing: dict[str, str] = {}
+    for _, shared in groupby(plan, _setup):
+        together = [group for group in shared if list(_left(group, journal))]
+        if not together:
+            continue
+        with contextlib.ExitStack() as stack:
+            spec = together[0].cells[0].spec
+            seeds = settings.hosts or _start(spec.conditions, settings, stack)
+            _load(replace(spec, seeds=seeds))
+            for group in together:
+                _group(group, seeds, journal, missing, tell)
+
+
+def _left(group: Group, journal: Journal) -> Iterator[tuple[int, Cell]]:
+    """The rounds of a group that are not there yet. Whoever comes first meets a colder machine; so the order turns."""
+    for number in range(journal.settings.rounds):
+        for cell in group.cells if number % 2 == 0 else reversed(group.cells):
+            if not journal.has(group.cell_id(cell), number):
+                yield number, cell
+
+
+def _start(conditions: Conditions, settings: Settings, stack: contextlib.ExitStack) -> str:
+    options = [part for pair in conditions.options().items() for part in pair]
+    try:
+        started = EmbeddedProcess(settings.nodes, min(2, settings.nodes), "test", options=options)
+    except RuntimeError as error:
+        raise ClusterError(str(error)) from error
+    return stack.enter_context(started).seeds
+
+
+def _load(spec: RunSpec) -> None:
+    # On a cluster that is slow, so is the load: the service times hold for it, too, but many writers share them.
+    answer = child.ask("load", replace(spec, mode=LOADER, program="", current_thread_runtime=False, fast_path=True))
+    if answer.figures is None:
+        raise LoadError(f"the records could not be written: {answer.failure or answer.missing}")
+
+
+def _group(group: Group, seeds: str, journal: Journal, missing: dict[str, str], tell: Tell) -> None:
+    began = time.monotonic()
+    failed: set[str] = set()
+    for number, cell in _left(group, journal):
+        mode, name = cell.spec.mode, group.cell_id(cell)
+        if name in failed:
+            continue
+        if mode in missing:
+            journal.add(Line(name, number, missing=missing[mode]))
+            continue
+        answer = child.ask("run", replace(cell.spec, seeds=seeds))
+        journal.add(Line(name, number, answer.figures, answer.missing, answer.failure))
+        if answer.missing:
+            missing[mode] = answer.missing
+            tell(f"{mode}: left out: {answer.missing}")
+        elif answer.failure:
+            failed.add(name)
+            tell(f"{name}: failed: {answer.failure}")
+    tell(f"{group.id}: {time.monotonic() - began:.0f} s")

@@ -1,0 +1,317 @@
+"""The study of the load harness: what rounds may say, what a report shows, and that a study can be resumed."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from aerolane.bench.session import LoadError
+from aerolane.bench.spec import RunSpec
+from aerolane.bench.study import measure, results, tables
+from aerolane.bench.study.cells import SECTIONS, Cell, Group, groups
+from aerolane.bench.study.cli import main, parser, settings
+from aerolane.bench.study.environment import Environment
+from aerolane.bench.study.findings import against_us, findings, in_words, summary
+from aerolane.bench.study.journal import Journal, JournalError, Line
+from aerolane.bench.study.statistics import compare, estimate
+
+
+def rounds(values, samples=100_000, name="tps"):
+    return [{name: value, "samples": samples} for value in values]
+
+
+@pytest.mark.parametrize(
+    ("count", "coverage"), [(1, 0.0), (2, 0.5), (3, 0.75), (5, 0.9375), (7, 0.984375), (8, 0.9296875)]
+)
+def test_an_interval_says_how_much_it_is_worth(count, coverage):
+    found = estimate(list(range(count)))
+    assert (found.coverage, found.rounds) == (coverage, count)
+
+
+def test_with_more_rounds_the_ends_are_left_out():
+    found = estimate([9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    assert (found.low, found.median, found.high) == (2.0, 4.5, 7.0)
+
+
+def test_intervals_hold_the_true_median_as_often_as_they_say():
+    random = Random(1)
+    for count in (5, 7, 8, 12):
+        held = 0
+        for _ in range(2_000):
+            # Skewed, as times are.
+            found = estimate([random.expovariate(1.0) for _ in range(count)])
+            held += found.low <= 0.6931 <= found.high
+        assert held / 2_000 >= found.coverage - 0.03
+
+
+def test_nothing_has_no_median():
+    with pytest.raises(ValueError, match="no rounds"):
+        estimate([])
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [
+        ([110, 120, 130, 115, 111], "better"),
+        ([90, 80, 70, 85, 99], "worse"),
+        ([110, 120, 130, 115, 99], "none"),
+        ([200, 200], "none"),
+    ],
+)
+def test_a_difference_needs_rounds_that_agree(ours, verdict):
+    theirs = rounds([100.0] * len(ours))
+    assert compare(rounds(ours), theirs, "tps").verdict == verdict
+    # Of CPU time, less is better.
+    opposite = {"better": "worse", "worse": "better", "none": "none"}
+    cost = "client_cpu_us_per_op"
+    assert compare(rounds(ours, name=cost), rounds([100.0] * len(ours), name=cost), cost).verdict == opposite[verdict]
+
+
+def test_a_percentile_needs_samples():
+    few, many = rounds([1.0] * 5, 999, "p99_us"), rounds([2.0] * 5, 1_000, "p99_us")
+    assert compare(few, many, "p99_us") is None
+    assert compare(many, many, "p99_us").estimate.median == 1
+
+
+def test_a_ratio_that_is_not_shown_is_not_quoted():
+    ratio = compare(rounds([150, 99, 150, 150, 150]), rounds([100] * 5), "tps")
+    text = in_words({"median": ratio.estimate.median, "low": 0.99, "high": 1.5, "verdict": ratio.verdict})
+    assert text == "no difference shown (0.99 to 1.50)"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("embedded", [True, False])
+def test_the_groups_of_a_study(quick, embedded):
+    found = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
+    names = [group.cell_id(cell) for group in found for cell in group.cells]
+    assert len(set(names)) == len(names)
+    for group in found:
+        labels = {cell.label for cell in group.cells}
+        assert group.section in SECTIONS and labels >= {label for pair in group.pairs for label in pair}
+        assert labels >= set(group.notes)
+        assert len({(cell.spec.conditions, cell.spec.bins) for cell in group.cells}) == 1
+    assert any(group.section == "conditions" for group in found) == embedded
+    again = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
+    assert again == found
+
+
+def test_the_quick_study_takes_less_than_four_minutes():
+    wanted = settings(parser().parse_args(["--quick"]))
+    assert measure.seconds(measure.plan(wanted), wanted) < 240
+
+
+SETTINGS = replace(settings(parser().parse_args(["--quick"])), rounds=5)
+ENVIRONMENT = Environment.now("made by a test")
+
+
+def figures(tps, cpu=5.0):
+    return {
+        "tps": tps,
+        "client_cpu_us_per_op": cpu,
+        "p50_us": 100.0,
+        "p99_us": 200.0,
+        "samples": 5_000,
+        "errors": 1,
+        "timeouts": 2,
+        "histograms": {"reads": [[100_000, 4_900], [200_000, 100]]},
+    }
+
+
+def a_group(pairs=(("pac-async", "peer-native-async"),)):
+    cells = tuple(Cell(mode, RunSpec(mode, "")) for mode in ("pac-async", "peer-native-async", "peer-apy-async"))
+    return Group("single", "32 <tasks>", cells, pairs)
+
+
+def journal_of(path, ours, theirs):
+    journal = Journal.begin(path, ENVIRONMENT, SETTINGS)
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+        journal.add(Line("single: 32 <tasks>, memory: pac-async", number, figures(our)))
+        journal.add(Line("single: 32 <tasks>, memory: peer-native-async", number, figures(their)))
+    journal.add(Line("single: 32 <tasks>, memory: peer-apy-async", 0, missing="aerospike_py is not installed"))
+    return journal
+
+
+def test_results_keep_every_round(tmp_path):
+    journal = journal_of(tmp_path / "rounds.jsonl", [110.0, 120, 130, 140, 150], [100.0] * 5)
+    found = results.results([a_group()], journal)
+    (group,) = found["groups"]
+    ours, theirs, missing = group["cells"]
+    assert [round_["tps"] for round_ in ours["rounds"]] == [110, 120, 130, 140, 150]
+    assert ours["figures"]["tps"] == {"median": 130, "low": 110, "high": 150, "coverage": 0.9375, "rounds": 5}
+    assert (ours["errors"], ours["merged"]["samples"]) == (15, 25_000)
+    # 98 of 100 samples are the shorter ones.
+    assert (ours["merged"]["p50_us"], ours["merged"]["p99_us"]) == (100, 200)
+    assert missing["missing"] == "aerospike_py is not installed" and not missing["rounds"]
+    (comparison,) = group["comparisons"]
+    assert comparison["ratios"]["tps"]["verdict"] == "better"
+    assert comparison["ratios"]["client_cpu_us_per_op"]["verdict"] == "none"
+    assert theirs["settings"]["mode"] == "peer-native-async" and "security" not in theirs["settings"]
+
+
+def test_what_goes_against_us_comes_first(tmp_path):
+    journal = journal_of(tmp_path / "rounds.jsonl", [90.0, 80, 70, 60, 50], [100.0] * 5)
+    found = results.results([a_group()], journal)
+    (worst,) = against_us(findings(found))
+    assert (worst.figure, worst.case) == ("tps", "32 <tasks>, memory")
+    assert "worse in 1, better in 0, and 3 show no difference" in summary(found)[0]
+    text = tables.document(found)
+    against, first = text.index("## What goes against us"), text.index("## One record per call")
+    assert against < first and "0.70 (0.50 to 0.90)" in text[against:first]
+    assert "aerospike_py is not installed" in text
+
+
+def test_nothing_to_compare_with(tmp_path):
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, SETTINGS)
+    found = results.results([a_group()], journal)
+    assert summary(found) == ["Nothing was compared: no other client is installed, or none ran."]
+
+
+def test_tables_of_a_document(tmp_path):
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [110.0] * 5, [100.0] * 5))
+    document = f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n"
+    text = tables.insert(document, found)
+    assert text.startswith(f"before\n{tables.BEGIN}\n") and text.endswith(f"{tables.END}\nafter\n")
+    assert "old" not in text and "1.10 (1.10 to 1.10)" in text
+    assert tables.insert(text, found) == text
+    for bad in ("no markers", tables.BEGIN, f"{tables.END}{tables.BEGIN}", document * 2):
+        with pytest.raises(tables.MarkerError):
+            tables.insert(bad, found)
+
+
+def test_the_page_needs_nothing_else(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    from aerolane.bench.study.page import page
+
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [90.0, 80, 70, 60, 50], [100.0] * 5))
+    text = page(found)
+    assert text.count("<svg") == 2 and "<script" not in text and "src=" not in text
+    assert "32 &lt;tasks&gt;" in text and "<tasks>" not in text
+    assert text.index("What goes against us") < text.index("0.70 (0.50 to 0.90)") < text.index("<svg")
+    # The same figures give the same file.
+    assert page(found) == text
+
+
+def test_a_journal_goes_on(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    journal_of(path, [1.0, 2, 3], [1.0, 2, 3])
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    again = Journal.open(path)
+    assert len(again.lines) == 6 and path.read_text() == whole[: whole[:-20].rfind("\n") + 1]
+    again.add(Line("more", 0, figures(1.0)))
+    assert Journal.open(path).lines[-1] == Line("more", 0, figures(1.0))
+    again.check(replace(ENVIRONMENT, made="later", load_before=9.0, command="another"), SETTINGS)
+    with pytest.raises(JournalError, match=r"another value of rounds"):
+        again.check(ENVIRONMENT, replace(SETTINGS, rounds=6))
+    with pytest.raises(JournalError, match=r"another versions"):
+        again.check(replace(ENVIRONMENT, versions={}), SETTINGS)
+    with pytest.raises(JournalError, match="is there already"):
+        Journal.begin(path, ENVIRONMENT, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no rounds"),
+        ("nonsense\n", "holds no rounds"),
+        ("[]\n", "holds no rounds"),
+        ('{"schema": 99}\n', "of version 99"),
+        ('{"schema": 1, "settings": {}, "environment": {}}\n', "holds no rounds"),
+    ],
+)
+def test_a_file_that_is_no_journal(tmp_path, text, message):
+    path = tmp_path / "rounds.jsonl"
+    path.write_text(text)
+    with pytest.raises(JournalError, match=message):
+        Journal.open(path)
+
+
+def test_results_that_are_none(tmp_path):
+    path = tmp_path / "results.json"
+    with pytest.raises(JournalError, match="cannot read"):
+        results.load(path)
+    path.write_text("{}")
+    with pytest.raises(JournalError, match="holds no results"):
+        results.load(path)
+
+
+def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):
+    asked = []
+
+    def ask(job, spec):
+        asked.append((job, spec.mode))
+        if spec.mode == "peer-apy-async":
+            return measure.child.Answer(missing="not installed")
+        if spec.mode == "peer-native-async":
+            return measure.child.Answer(failure="broken")
+        return measure.child.Answer(figures=figures(1.0))
+
+    monkeypatch.setattr(measure.child, "ask", ask)
+    told = []
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, hosts="127.0.0.1:1", label="x"))
+    measure.run([a_group()], journal, told.append)
+    assert asked.count(("run", "pac-async")) == 5 and asked.count(("run", "peer-apy-async")) == 1
+    assert asked.count(("run", "peer-native-async")) == 1 and any("broken" in text for text in told)
+    # Turns: whoever came first comes last in the next round.
+    assert [mode for job, mode in asked if job == "run"][:4] == [
+        "pac-async",
+        "peer-native-async",
+        "peer-apy-async",
+        "pac-async",
+    ]
+    # What is there is not measured again; what failed is.
+    asked.clear()
+    measure.run([a_group()], Journal.open(journal.path), told.append)
+    assert asked == [("load", "pac-blocking"), ("run", "peer-native-async")]
+
+
+def test_records_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure.child, "ask", lambda job, spec: measure.child.Answer(failure="no cluster"))
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, hosts="127.0.0.1:1", label="x"))
+    with pytest.raises(LoadError, match="no cluster"):
+        measure.run([a_group()], journal, print)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--sections", "none"],
+        ["--hosts", "localhost:3000"],
+        ["--label", "mine"],
+        ["--rounds", "0"],
+        ["--plan", "--render"],
+    ],
+)
+def test_bad_options(arguments, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2 and "error:" in capsys.readouterr().err
+
+
+def test_a_small_study(tmp_path):
+    """A real one: patterns and writers of ours, on an embedded cluster."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    folder = tmp_path / "report"
+    command = [sys.executable, "-m", "aerolane.bench", "report", "--quick", "--output", str(folder), "--rounds", "1"]
+    command += ["-d", "0.1", "--warmup", "0.05", "-k", "1000", "--nodes", "1", "--sections", "writing,patterns"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    found = results.load(folder / "results.json")
+    cells = {cell["label"]: cell for group in found["groups"] for cell in group["cells"] if not cell["missing"]}
+    ours = ("writer, asyncio", "writer, failures only", "writer, blocking", "512 single puts", "aerolane.native, queue")
+    ours += ("aerolane.native, gather", "aerolane.native, execute_concurrent")
+    for label in ours:
+        assert cells[label]["rounds"][0]["tps"] > 0 and cells[label]["errors"] == 0, label
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    # Nothing is left to do, and other options do not go with what is there.
+    again = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=240, env=os.environ)
+    assert again.returncode == 0 and "about 0 seconds" in again.stderr
+    other = subprocess.run([*command, "--resume", "--nodes", "2"], capture_output=True, text=True, env=os.environ)
+    assert other.returncode == 1 and "another value of nodes" in other.stderr
+    assert json.loads((folder / "results.json").read_text()) == found
