@@ -84,11 +84,10 @@ def caveats(results: Results) -> list[str]:
     settings, environment = results["settings"], results["environment"]
     rounds = settings["rounds"]
     said = [
-        f"A difference counts as shown where the interval of the median ratio of {rounds} rounds, measured in turn, lies"
-        f" on one side of 1 in at least {CONFIDENCE:.0%} of such studies. Everything else is called no difference.",
+        f"A difference counts as shown where the interval of the median ratio of {rounds} rounds, measured in turn,"
+        f" lies on one side of 1 in at least {CONFIDENCE:.0%} of such studies. All else is called no difference.",
         "Client and server share the machine and its processors. The client's CPU time contains the kernel's work for"
-        " its own system calls; what the kernel does for packets that"
-        " arrive may be counted to either side.",
+        " its own system calls; what it does for packets that arrive may be counted to either side.",
         "Every run has a process of its own. All clients draw the same keys and the same order of reads and writes.",
     ]
     if environment["load_before"] > 0.5:
