@@ -112,6 +112,14 @@ deny: ## licences, sources and advisories of all dependencies (needs cargo-deny,
 	$(CARGO) deny --locked check licenses bans sources
 	$(CARGO) deny --locked check advisories
 
+# Crates that depend on each other are packed and built against each other before anything is sent.
+.PHONY: publish-check publish
+publish-check: ## what `cargo publish` would send: every crate is packed and built from its package
+	$(CARGO) publish --workspace --locked --dry-run
+
+publish:
+	$(CARGO) publish --workspace --locked
+
 # The toolchain is rustup's; what it builds lies apart, so that it does not displace what the usual one has built.
 .PHONY: msrv
 msrv: ## everything builds with the oldest Rust that is promised (rust-version in Cargo.toml; needs rustup)
