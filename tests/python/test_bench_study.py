@@ -1,6 +1,8 @@
 """The study of the load harness: what rounds may say, what a report shows, and that a study can be resumed."""
 
+import asyncio
 import json
+import math
 import os
 import subprocess
 import sys
@@ -11,11 +13,11 @@ import pytest
 
 from aerolane.bench.session import LoadError
 from aerolane.bench.spec import RunSpec
-from aerolane.bench.study import measure, results, tables
+from aerolane.bench.study import measure, programs, results, tables
 from aerolane.bench.study.cells import SECTIONS, Cell, Group, groups
 from aerolane.bench.study.cli import main, parser, settings
 from aerolane.bench.study.environment import Environment
-from aerolane.bench.study.findings import against_us, findings, in_words, summary
+from aerolane.bench.study.findings import against_us, caveats, findings, in_words, summary
 from aerolane.bench.study.journal import Journal, JournalError, Line
 from aerolane.bench.study.statistics import compare, estimate
 
@@ -81,6 +83,61 @@ def test_a_ratio_that_is_not_shown_is_not_quoted():
     ratio = compare(rounds([150, 99, 150, 150, 150]), rounds([100] * 5), "tps")
     text = in_words({"median": ratio.estimate.median, "low": 0.99, "high": 1.5, "verdict": ratio.verdict})
     assert text == "no difference shown (0.99 to 1.50)"
+
+
+def test_a_round_that_did_nothing_counts_against_us():
+    stalled = rounds([110.0, 120.0, 0.0, 0.0, 0.0])
+    found = compare(stalled, rounds([100.0] * 5), "tps")
+    assert (found.estimate.median, found.estimate.low, found.estimate.rounds) == (0, 0, 5)
+    # It is never a round less: the other four would have looked better.
+    assert compare(rounds([0.0, 110, 120, 130, 140]), rounds([100.0] * 5), "tps").verdict == "none"
+    assert compare(rounds([0.0] * 5), rounds([100.0] * 5), "tps").verdict == "worse"
+    # To nothing there is no ratio, and no records take no time.
+    assert compare(rounds([1.0]), rounds([0.0]), "tps") is None
+    assert compare(rounds([0.0], name="p50_us"), rounds([1.0], name="p50_us"), "p50_us") is None
+
+
+class EveryThirdFails:
+    """A client whose every third read fails, at once; the others take a moment."""
+
+    def __init__(self):
+        self.begun = 0
+
+    def calls(self):
+        return self
+
+    def native(self):
+        return self
+
+    @property
+    def names(self):
+        return {"get": self.get, "make_key": lambda namespace, set_name, number: number}
+
+    async def get(self, key):
+        self.begun += 1
+        if self.begun % 3 == 0:
+            raise OSError("refused")
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("name", ["gather", "queue", "chains"])
+def test_reads_that_fail_are_no_throughput(name):
+    client = EveryThirdFails()
+    spec = RunSpec("pac-async", "", keys=100, tasks=6, duration=0.05, warmup=0.0, program=name)
+    kept = []
+
+    class Kept(programs.Meter):
+        def __post_init__(self):
+            super().__post_init__()
+            kept.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programs, "Meter", Kept)
+        asyncio.run(programs.WAITING[name](spec, client))
+    (meter,) = kept
+    assert meter.errors == client.begun // 3 > 0
+    assert meter.done == client.begun - meter.errors
+    assert len(meter.latencies) <= meter.done
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -158,10 +215,27 @@ def test_what_goes_against_us_comes_first(tmp_path):
     (worst,) = against_us(findings(found))
     assert (worst.figure, worst.case) == ("tps", "32 <tasks>, memory")
     assert "worse in 1, better in 0, and 3 show no difference" in summary(found)[0]
+    said = " ".join(caveats(found))
+    assert "about 0 of the 4 comparisons would show a difference by chance" in said
+    assert (
+        "Operations failed in these cells, and are not counted as records: single: 32 <tasks>, memory: pac-async;"
+        in said
+    )
     text = tables.document(found)
     against, first = text.index("## What goes against us"), text.index("## One record per call")
     assert against < first and "0.70 (0.50 to 0.90)" in text[against:first]
     assert "aerospike_py is not installed" in text
+
+
+def test_ours_that_did_nothing_comes_first_of_all(tmp_path):
+    pytest.importorskip("matplotlib")
+    from aerolane.bench.study import plots
+
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [0.0] * 5, [100.0] * 5))
+    assert found["groups"][0]["cells"][0]["figures"]["tps"]["median"] == 0
+    (worst,) = against_us(findings(found))
+    assert (worst.figure, worst.distance) == ("tps", math.inf)
+    assert "<svg" in plots.heat_map(found, "single") and "Infinity" not in json.dumps(found)
 
 
 def test_nothing_to_compare_with(tmp_path):

@@ -1,5 +1,6 @@
 """What the figures of a study say in words, and what they do not."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +40,7 @@ class Finding:
     def distance(self) -> float:
         """How far ours is from the other one: 2 where a figure is twice the other, and where it is half of it."""
         median = float(self.ratio["median"])
-        return max(median, 1 / median)
+        return max(median, 1 / median) if median else math.inf
 
 
 def findings(results: Results) -> list[Finding]:
@@ -90,6 +91,16 @@ def caveats(results: Results) -> list[str]:
         " its own system calls; what it does for packets that arrive may be counted to either side.",
         "Every run has a process of its own. All clients draw the same keys and the same order of reads and writes.",
     ]
+    compared = findings(results)
+    if compared:
+        chance = sum(1 - one.ratio["coverage"] for one in compared if one.ratio["coverage"] >= CONFIDENCE)
+        said.append(
+            f"If no two clients differed at all, about {chance:.0f} of the {len(compared)} comparisons would show a"
+            " difference by chance. A small one that is shown once proves little."
+        )
+    failed = [cell["id"] for group in results["groups"] for cell in group["cells"] if cell["errors"]]
+    if failed:
+        said.append(f"Operations failed in these cells, and are not counted as records: {'; '.join(failed)}.")
     if environment["load_before"] > 0.5:
         said.append(
             f"The machine was not idle before the first round: its load average was {environment['load_before']}."

@@ -74,7 +74,8 @@ def _shade(ratio: dict[str, Any] | None, figure: str) -> float:
     """How far on our side: powers of two, up to the deepest colour."""
     if ratio is None or ratio["verdict"] == "none":
         return 0.0
-    power = math.log2(ratio["median"]) * (1 if FIGURES[figure] else -1)
+    median = ratio["median"]
+    power = (math.log2(median) if median else -math.inf) * (1 if FIGURES[figure] else -1)
     return max(-math.log2(DEEPEST), min(math.log2(DEEPEST), power))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from aerolane.bench.histogram import Histogram
 from aerolane.bench.study.cells import SECTIONS, Cell, Group
 from aerolane.bench.study.journal import SCHEMA, Journal, JournalError, Line
-from aerolane.bench.study.statistics import FIGURES, LEAST_SAMPLES, compare, estimate
+from aerolane.bench.study.statistics import FIGURES, LEAST_SAMPLES, compare, estimate, has_figure
 from aerolane.bench.table import is_peer
 
 Results = dict[str, Any]
@@ -92,7 +92,7 @@ def _cell(group: Group, cell: Cell, lines: list[Line]) -> Results:
 
 def _estimate(figures: list[Results], name: str) -> Any:
     least = LEAST_SAMPLES.get(name, 0)
-    values = [round_[name] for round_ in figures if round_.get(name) and round_.get("samples", 0) >= least]
+    values = [round_[name] for round_ in figures if has_figure(round_, name) and round_.get("samples", 0) >= least]
     return estimate(values) if values else None
 
 

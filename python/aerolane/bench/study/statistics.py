@@ -1,6 +1,6 @@
 """What rounds say: medians with the interval that they support, and ratios of rounds that were measured in turn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
@@ -77,12 +77,20 @@ LEAST_SAMPLES = {"p50_us": 50, "p99_us": 1_000, "p999_us": 10_000}
 def compare(ours: Sequence[dict[str, float]], theirs: Sequence[dict[str, float]], figure: str) -> Ratio | None:
     """The ratio of a figure, of rounds that belong together; `None` where one of the two has none.
 
-    Percentiles need samples: rounds in which one of the two has too few are left out.
+    Percentiles need samples: rounds in which one of the two has too few are left out. A round in which ours did nothing
+    at all counts against us, with a ratio of 0; to one in which the other did nothing there is no ratio.
     """
     least = LEAST_SAMPLES.get(figure, 0)
     ratios = [
         our[figure] / their[figure]
         for our, their in zip(ours, theirs, strict=False)
-        if their.get(figure) and our.get(figure) and min(our.get("samples", 0), their.get("samples", 0)) >= least
+        if their.get(figure)
+        and has_figure(our, figure)
+        and min(our.get("samples", 0), their.get("samples", 0)) >= least
     ]
     return Ratio(figure, estimate(ratios), FIGURES[figure]) if ratios else None
+
+
+def has_figure(round_: Mapping[str, float], figure: str) -> bool:
+    """Whether a round has a figure. No records per second are a result; without records, a time of 0 is none."""
+    return round_.get(figure) is not None if figure == "tps" else bool(round_.get(figure))
