@@ -140,6 +140,13 @@ def test_reads_that_fail_are_no_throughput(name):
     assert len(meter.latencies) <= meter.done
 
 
+def test_a_difference_that_is_shown_never_reads_as_one():
+    ratio = compare(rounds([99.9, 99.8, 99.7, 99.96, 99.9]), rounds([100.0] * 5), "tps")
+    found = {"median": ratio.estimate.median, "low": ratio.estimate.low, "high": ratio.estimate.high}
+    assert in_words(found | {"verdict": ratio.verdict}) == "0.9990 (0.9970 to 0.9996)"
+    assert in_words({"median": 1.5, "low": 1.2, "high": 2.0, "verdict": "better"}) == "1.50 (1.20 to 2.00)"
+
+
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("embedded", [True, False])
 def test_the_groups_of_a_study(quick, embedded):

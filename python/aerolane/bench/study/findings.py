@@ -114,9 +114,20 @@ def caveats(results: Results) -> list[str]:
     return said
 
 
+def number(ratio: dict[str, Any], value: float) -> str:
+    """A number of a ratio: with so many digits that a difference that is shown does not read as 1.00."""
+    places = 2
+    if ratio["verdict"] != "none":
+        ends = (ratio["low"], ratio["median"], ratio["high"])
+        while places < 6 and any(end != 1 and f"{end:.{places}f}" == f"{1:.{places}f}" for end in ends):
+            places += 1
+    return f"{value:.{places}f}"
+
+
 def interval(ratio: dict[str, Any]) -> str:
     """A ratio as text: its median and interval."""
-    return f"{ratio['median']:.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+    median, low, high = (number(ratio, ratio[name]) for name in ("median", "low", "high"))
+    return f"{median} ({low} to {high})"
 
 
 def in_words(ratio: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from aerolane.bench.study.findings import NAMES
+from aerolane.bench.study.findings import NAMES, number
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.statistics import FIGURES
 from aerolane.bench.table import is_peer
@@ -52,11 +52,11 @@ def heat_map(results: Results, section: str) -> str:
             ratio = comparison["ratios"].get(name)
             shade = _shade(ratio, name)
             shades[-1].append(shade)
-            text = "" if ratio is None else "≈" if ratio["verdict"] == "none" else f"{ratio['median']:.2f}"
+            text = "" if ratio is None else "≈" if ratio["verdict"] == "none" else number(ratio, ratio["median"])
             dark = abs(shade) > 1.2
             axes.text(column, place, text, ha="center", va="center", color="white" if dark else "black", fontsize=8)
     axes.imshow(shades, cmap=colours, norm=norm, aspect="auto")
-    axes.set_xticks(range(len(figures)), [NAMES[name] for name in figures])
+    axes.set_xticks(range(len(figures)), [NAMES[name].replace(" per ", "\nper ") for name in figures])
     axes.xaxis.tick_top()
     labels = [f"{_case(group)}: {comparison['ours']} / {comparison['theirs']}" for group, comparison in rows]
     axes.set_yticks(range(len(rows)), labels)
