@@ -1,4 +1,4 @@
-"""A wheel that was just built, without pytest: it imports, connects and keeps a record. Used by the release workflow."""
+"""A wheel that was just built, without pytest: it imports, connects and keeps a record. For the release workflow."""
 
 import asyncio
 import sys
