@@ -43,6 +43,9 @@ const HOME: u64 = 512 * MS;
 /// The same where the client was what is slow before.
 const HOME_SOON: u64 = 64 * MS;
 const MOST_HOME: u64 = 32_768 * MS;
+/// A few requests that were much slower than the others are expected again for this long: while each request has its
+/// connection for itself, nothing shows them.
+const UNEVEN_FOR: u64 = 256 * MS;
 /// A client that was what is slow may still be so for this long.
 const BOUND_FOR: u64 = 1024 * MS;
 /// What is measured while the client is what is slow takes at least so long: some turns of a scheduler.
@@ -139,6 +142,8 @@ pub(super) struct Adaptive {
     began_at: usize,
     /// This is not the first search.
     anew: bool,
+    /// When a few requests were last seen to be much slower than the others ([`Sums::uneven`]).
+    uneven: Option<u64>,
     /// When the client was last what is slow ([`Sums::is_client_bound`]).
     client_bound: Option<u64>,
     /// The client was so shortly before the search began: only a longer look tells a change of the server from one of a
@@ -185,6 +190,7 @@ impl Adaptive {
             again: schedule,
             began_at: 1,
             anew: false,
+            uneven: None,
             client_bound: None,
             wary: false,
             answers: 0,
@@ -340,7 +346,9 @@ impl Adaptive {
         if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
             return;
         }
-        self.reference = self.epoch.sums(now);
+        let reference = self.epoch.sums(now);
+        self.is_uneven(&reference, now);
+        self.reference = reference;
         self.reference_answers = answers;
         self.note_service();
         // Those in front of the first ones were few: what the last ones will wait is what counts.
@@ -382,9 +390,14 @@ impl Adaptive {
         // Connections that were busy and brought nothing wait for a slow request. Those of the reference did not, or it was too
         // short to show it: it could not have been faster than what each request takes now allows.
         let stuck = requests > 2 * self.width && (self.width as u64 * elapsed) as f64 > 1.3 * self.epoch.gap as f64;
-        let uneven = !fast && (stuck || self.epoch.is_uneven());
-        let most = if uneven { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
-        let gain = trial.rate / self.reference.rate.min(most) / trial.cost_factor(&self.reference);
+        let uneven = !fast && (stuck || self.is_uneven(&trial, now));
+        let most = if uneven && trial.gap > 0.0 { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
+        let mut gain = trial.rate / self.reference.rate.min(most);
+        if uneven && trial.requests < 1.5 * self.width as f64 {
+            // The callers wait elsewhere now, or come at a rate of their own: the time that a request takes says it all.
+            gain = gain.max((self.reference.wait / trial.wait).min(factor));
+        }
+        let gain = gain / trial.cost_factor(&self.reference);
         // Half of what more connections could give at most.
         if gain >= 1.0 + (factor - 1.0) / 2.0 {
             self.reference = trial;
@@ -412,7 +425,8 @@ impl Adaptive {
             self.set_width(from, reading, After::Reference);
         } else {
             let knee = Self::model(trial.rate, self.service).min(1.25 * gain * from as f64);
-            let knee = knee.clamp(from as f64, width as f64) as usize;
+            // Requests that share a connection with a slow one wait for it, however few connections are busy.
+            let knee = if uneven { width } else { knee.clamp(from as f64, width as f64) as usize };
             self.be_steady(now, knee, Direction::Up);
             self.set_width(knee, reading, After::Reference);
         }
@@ -461,7 +475,7 @@ impl Adaptive {
         if !self.is_long_enough(now) {
             return;
         }
-        let latest = self.epoch.sums(now);
+        let mut latest = self.epoch.sums(now);
         if latest.is_client_bound() {
             self.client_bound = Some(now);
         }
@@ -486,6 +500,8 @@ impl Adaptive {
             if faster {
                 self.service = 0.0;
                 if plainly {
+                    // The server has changed: what was slow was the one before.
+                    (self.uneven, latest.uneven) = (None, false);
                     self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
                 }
                 *base = latest;
@@ -535,11 +551,20 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let width = ((self.width as f64 * factor).ceil() as usize).min(self.bounds.max);
-                let width = width.min(latest.most);
+                let wider = if self.is_uneven(latest, now) && latest.rate < FAST {
+                    // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
+                    latest.most
+                } else {
+                    (self.width as f64 * factor).ceil() as usize
+                };
+                let width = wider.min(self.bounds.max).min(latest.most);
                 (width > self.width).then_some(width)
             }
             Direction::Down => {
+                if self.is_uneven(latest, now) && latest.rate < FAST {
+                    // Requests that share a connection wait for the slow ones: there is nothing to be gained.
+                    return None;
+                }
                 let Schedule { due, streak, .. } = self.down;
                 let start = self.bounds.start;
                 // Also at rates that are not fast any more: a width that is much too wide has made them so.
@@ -566,6 +591,14 @@ impl Adaptive {
     /// its connection costs.
     fn must_earn_more(&self, latest: &Sums) -> bool {
         latest.rate >= FAST && self.service < SLOW_GAP
+    }
+
+    /// Whether a few requests are much slower than the others: in this epoch, or in one of late. Remembers it.
+    fn is_uneven(&mut self, sums: &Sums, now: u64) -> bool {
+        if sums.uneven {
+            self.uneven = Some(now);
+        }
+        self.uneven.is_some_and(|at| now - at < UNEVEN_FOR)
     }
 
     /// Whether requests pile up while fewer connections are tried.
@@ -610,7 +643,9 @@ impl Adaptive {
             let log = (trial.wait / reference.wait).ln();
             // Three standard deviations of what chance does to a rate.
             let noise = 3.0 * (1.0 / self.epoch.answers as f64 + 1.0 / self.reference_answers as f64).sqrt();
-            let load_changed = !busy && (rates > noise.max(0.05) || trial.requests > 1.3 * reference.requests);
+            // With a few slow requests, chance does far more.
+            let noise = if self.is_uneven(&trial, now) { 0.5 } else { noise.max(0.05) };
+            let load_changed = !busy && (rates > noise || trial.requests > 1.3 * reference.requests);
             if load_changed { log.max(0.05) } else { log }
         };
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });

@@ -30,6 +30,8 @@ pub(super) struct Epoch {
     /// The squares of the gaps, in microseconds.
     pub(super) gap_squares: f64,
     pub(super) alone: u64,
+    /// The squares of the times of requests alone, in microseconds.
+    pub(super) alone_squares: f64,
     pub(super) alones: u32,
 }
 
@@ -51,6 +53,7 @@ impl Epoch {
         }
         if let Some(alone) = reading.alone {
             self.alone += alone;
+            self.alone_squares += (alone as f64 / 1e3).powi(2);
             self.alones += 1;
         }
     }
@@ -68,7 +71,10 @@ impl Epoch {
 
     /// Whether a few requests are much slower than the others.
     pub(super) fn is_uneven(&self) -> bool {
-        self.silence() as f64 > 4e3 * self.gap()
+        // The same of requests that have a connection each: half the mean square over the mean, and the mean.
+        let alone = self.alone as f64 / 1e3;
+        let uneven = self.alone_squares * f64::from(self.alones) > 8.0 * alone * alone;
+        self.silence() as f64 > 4e3 * self.gap() || (self.alones >= 32 && uneven)
     }
 
     /// From so many nanoseconds on, the few slow requests in it are no chance.
@@ -92,6 +98,7 @@ impl Epoch {
             requests: load / elapsed,
             most: self.most,
             cost: 1.0 + READ_COST * f64::from(self.reads) / answers,
+            uneven: self.is_uneven(),
         }
     }
 }
@@ -111,6 +118,8 @@ pub(super) struct Sums {
     pub(super) most: usize,
     /// What an answer cost the client.
     pub(super) cost: f64,
+    /// A few requests were much slower than the others.
+    pub(super) uneven: bool,
 }
 
 impl Sums {
@@ -144,6 +153,7 @@ impl Sums {
             *mean += weight * (value - *mean);
         }
         self.most = latest.most;
+        self.uneven = latest.uneven;
     }
 }
 
