@@ -9,8 +9,6 @@ from typing import Literal
 # The least share of studies in which an interval has to hold the true median, for a difference to be quoted.
 CONFIDENCE = 0.9
 
-Verdict = Literal["better", "worse", "none"]
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -57,7 +55,7 @@ class Ratio:
     more_is_better: bool
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Literal["better", "worse", "none"]:
         """What may be said: `none` where the rounds do not agree, or are too few."""
         if self.estimate.coverage < CONFIDENCE:
             return "none"
