@@ -139,7 +139,7 @@ bench: ## criterion microbenchmarks
 REPORT ?= bench-report
 LABEL ?=
 .PHONY: bench-report
-bench-report: $(PEERS)/.ready ## ours beside the other Python clients in many cases, as a page to look at; QUICK=1: in 4 minutes
+bench-report: $(PEERS)/.ready ## ours beside the other Python clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
 	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt

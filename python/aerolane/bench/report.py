@@ -71,7 +71,7 @@ def report(run: Run, window: Window) -> Report:
         "gil": gil_enabled(),
         "loop": ("uvloop" if run.uses_uvloop() else "asyncio") if mode.asynchronous else None,
         "loops": run.loops if mode.asynchronous else 0,
-        "version": _version(mode.distribution),
+        "version": version(mode.distribution),
         "read_tps": totals.reads / seconds,
         "write_tps": totals.writes / seconds,
         "median_tps": median(window.per_second) if window.per_second else records / seconds,
@@ -162,7 +162,8 @@ def _all(histograms: dict[str, Histogram]) -> Histogram:
     return merged
 
 
-def _version(distribution: str) -> str:
+def version(distribution: str) -> str:
+    """The installed version of a package; empty if it is not installed."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:

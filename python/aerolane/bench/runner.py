@@ -78,10 +78,7 @@ class Run:
 
     def uses_uvloop(self) -> bool:
         """Whether the event loops are uvloop's. Raises `Unsupported` if it is asked for and not installed."""
-        installed = importlib.util.find_spec("uvloop") is not None
-        if self.spec.loop == "uvloop" and not installed:
-            raise Unsupported("uvloop is not installed (pip install uvloop)")
-        return installed and self.spec.loop != "asyncio"
+        return uses_uvloop(self.spec)
 
     # What both sides share.
 
@@ -274,12 +271,7 @@ class Run:
     # Tasks.
 
     def _run_async(self) -> None:
-        if self.uses_uvloop():
-            import uvloop
-
-            make_loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-        else:
-            make_loop = asyncio.SelectorEventLoop
+        make_loop = loop_factory(self.spec)
         client = self.mode.open()
         pooled = self.spec.pool_loops > 0 and not self._loading
         if pooled and hasattr(client, "run_pool"):
@@ -353,6 +345,24 @@ class Run:
         for task in tasks:
             if task.done() and not task.cancelled() and task.exception():
                 raise task.exception() or RuntimeError
+
+
+def uses_uvloop(spec: RunSpec) -> bool:
+    """Whether the event loops of a run are uvloop's. Raises `Unsupported` if it is asked for and not installed."""
+    installed = importlib.util.find_spec("uvloop") is not None
+    if spec.loop == "uvloop" and not installed:
+        raise Unsupported("uvloop is not installed (pip install uvloop)")
+    return installed and spec.loop != "asyncio"
+
+
+def loop_factory(spec: RunSpec) -> Callable[[], asyncio.AbstractEventLoop]:
+    """What makes the event loops of a run. Raises `Unsupported` as `uses_uvloop` does."""
+    if not uses_uvloop(spec):
+        return asyncio.SelectorEventLoop
+    import uvloop
+
+    make: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return make
 
 
 def settle() -> None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -82,20 +82,26 @@ TLS_NAME = "localhost"
 
 def _embedded(plan: Plan, stack: contextlib.ExitStack) -> RunSpec:
     """Starts an embedded cluster; gives the run on it."""
-    options = [part for pair in plan.spec.conditions.options().items() for part in pair]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if plan.tls else None
     certificate = str(folder / "certificate.pem") if folder else ""
-    if certificate:
-        options += ["--tls-name", TLS_NAME, "--tls-certificate", certificate]
-    try:
-        started = EmbeddedProcess(plan.nodes, min(2, plan.nodes), plan.spec.namespace, options=options)
-    except RuntimeError as error:
-        raise ClusterError(str(error)) from error
-    cluster = stack.enter_context(started)
+    tls = ["--tls-name", TLS_NAME, "--tls-certificate", certificate] if certificate else []
+    cluster = stack.enter_context(start(plan.spec, plan.nodes, tls))
     if not certificate:
         return replace(plan.spec, seeds=cluster.seeds)
     security = replace(plan.spec.security, tls_ca_file=certificate, tls_name=TLS_NAME)
     return replace(plan.spec, seeds=cluster.tls_seeds, security=security)
+
+
+def start(spec: RunSpec, nodes: int, options: Sequence[str] = ()) -> EmbeddedProcess:
+    """Starts an embedded cluster under the conditions of a run, with two copies where it has two nodes.
+
+    Raises `ClusterError`.
+    """
+    conditions = [part for pair in spec.conditions.options().items() for part in pair]
+    try:
+        return EmbeddedProcess(nodes, min(2, nodes), spec.namespace, options=[*conditions, *options])
+    except RuntimeError as error:
+        raise ClusterError(str(error)) from error
 
 
 def _with_any(job: str, names: list[str], spec: RunSpec, outcome: Outcome, tell: Tell) -> None:

@@ -25,9 +25,9 @@ pub struct WriterOptions {
     pub batch_records: usize,
     /// The most bytes of encoded records in one batch. A larger record goes as a command of its own. Default 256 KiB.
     pub batch_bytes: usize,
-    /// How long a batch that is not full waits for more records while other requests of the writer are in flight that were
-    /// sent no longer ago than this. While there are none, records go at once; so they do when somebody waits for a flush, or
-    /// for room. Default 1 ms.
+    /// How long a batch that is not full waits for more records: while other requests of the writer are in flight that were sent
+    /// no longer ago than this, and while records come in so fast that 32 for each node are to be expected within it. Otherwise
+    /// records go at once; so they do when somebody waits for a flush or for room. Default 1 ms.
     pub linger: Duration,
     /// The most batches in flight to one node. Default 4.
     pub batches_in_flight: usize,

@@ -196,18 +196,18 @@ twins! { Client {
         fn write_table(
             &self,
             py: Python<'_>,
-                table: &Bound<'_, PyAny>,
-                dataset: &Bound<'_, PyAny>,
-                key: &Bound<'_, PyAny>,
-                bins: Option<&Bound<'_, PyAny>>,
-                nulls: Option<&Bound<'_, PyAny>>,
-                ttl: Option<&Bound<'_, PyAny>>,
-                policy: Option<&Bound<'_, PyAny>>,
-                record_exists_action: Option<&Bound<'_, PyAny>>,
-                durable_delete: Option<&Bound<'_, PyAny>>,
-                keep_failures: Option<&Bound<'_, PyAny>>,
-                settings: Option<&Bound<'_, PyDict>>,
-            ) -> PyResult<Py<PyAny>> {
+            table: &Bound<'_, PyAny>,
+            dataset: &Bound<'_, PyAny>,
+            key: &Bound<'_, PyAny>,
+            bins: Option<&Bound<'_, PyAny>>,
+            nulls: Option<&Bound<'_, PyAny>>,
+            ttl: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, PyAny>>,
+            record_exists_action: Option<&Bound<'_, PyAny>>,
+            durable_delete: Option<&Bound<'_, PyAny>>,
+            keep_failures: Option<&Bound<'_, PyAny>>,
+            settings: Option<&Bound<'_, PyDict>>,
+        ) -> PyResult<Py<PyAny>> {
             Writer::write_once(py, || Writer::native(py, &self.core, settings), &TableArguments {
                 table, dataset, key, bins, nulls, ttl, policy, record_exists_action, durable_delete, keep_failures,
             })
@@ -219,18 +219,18 @@ twins! { Client {
         fn write_table_blocking(
             &self,
             py: Python<'_>,
-                table: &Bound<'_, PyAny>,
-                dataset: &Bound<'_, PyAny>,
-                key: &Bound<'_, PyAny>,
-                bins: Option<&Bound<'_, PyAny>>,
-                nulls: Option<&Bound<'_, PyAny>>,
-                ttl: Option<&Bound<'_, PyAny>>,
-                policy: Option<&Bound<'_, PyAny>>,
-                record_exists_action: Option<&Bound<'_, PyAny>>,
-                durable_delete: Option<&Bound<'_, PyAny>>,
-                keep_failures: Option<&Bound<'_, PyAny>>,
-                settings: Option<&Bound<'_, PyDict>>,
-            ) -> PyResult<Py<PyAny>> {
+            table: &Bound<'_, PyAny>,
+            dataset: &Bound<'_, PyAny>,
+            key: &Bound<'_, PyAny>,
+            bins: Option<&Bound<'_, PyAny>>,
+            nulls: Option<&Bound<'_, PyAny>>,
+            ttl: Option<&Bound<'_, PyAny>>,
+            policy: Option<&Bound<'_, PyAny>>,
+            record_exists_action: Option<&Bound<'_, PyAny>>,
+            durable_delete: Option<&Bound<'_, PyAny>>,
+            keep_failures: Option<&Bound<'_, PyAny>>,
+            settings: Option<&Bound<'_, PyDict>>,
+        ) -> PyResult<Py<PyAny>> {
             SyncWriter::write_once(py, || SyncWriter::native(py, &self.core, settings), &TableArguments {
                 table, dataset, key, bins, nulls, ttl, policy, record_exists_action, durable_delete, keep_failures,
             })

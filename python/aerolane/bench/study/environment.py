@@ -1,6 +1,5 @@
 """Where a study runs: what its figures are worth only together with."""
 
-import importlib.metadata
 import os
 import platform
 import subprocess
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from aerolane.bench.process import gil_enabled, python_name
+from aerolane.bench.report import version
 
 PACKAGES = ("aerolane", "aerospike-native", "aerospike-sdk", "aerospike-py", "aerospike", "uvloop", "numpy")
 
@@ -47,7 +47,7 @@ class Environment:
             gil=gil_enabled(),
             load_before=round(os.getloadavg()[0], 2),
             commit=_commit(),
-            versions=dict(sorted(_versions())),
+            versions={package: found for package in sorted(PACKAGES) if (found := version(package))},
         )
 
     def same_as(self, other: "Environment") -> list[str]:
@@ -63,19 +63,6 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.machine())
-
-
-def _versions() -> list[tuple[str, str]]:
-    found = []
-    for package in PACKAGES:
-        try:
-            found.append((package, importlib.metadata.version(package)))
-        except importlib.metadata.PackageNotFoundError:
-            if package == "aerolane":
-                from aerolane import __version__
-
-                found.append((package, __version__))
-    return found
 
 
 def _commit() -> str:

@@ -33,14 +33,18 @@ class Finding:
     @property
     def case(self) -> str:
         """Where it was measured."""
-        group = self.group
-        return f"{group['title']}, {group['condition']}"
+        return case(self.group)
 
     @property
     def distance(self) -> float:
         """How far ours is from the other one: 2 where a figure is twice the other, and where it is half of it."""
         median = float(self.ratio["median"])
         return max(median, 1 / median) if median else math.inf
+
+
+def case(group: Results) -> str:
+    """What a group is, for people."""
+    return f"{group['title']}, {group['condition']}"
 
 
 def findings(results: Results) -> list[Finding]:
@@ -89,7 +93,8 @@ def caveats(results: Results) -> list[str]:
         f" lies on one side of 1 in at least {CONFIDENCE:.0%} of such studies. All else is called no difference.",
         "Client and server share the machine and its processors. The client's CPU time contains the kernel's work for"
         " its own system calls; what it does for packets that arrive may be counted to either side.",
-        "Every run has a process of its own. All clients draw the same keys and the same order of reads and writes.",
+        "Every run has a process of its own. Loops of calls draw keys, and whether to read or to write, from the same"
+        " seeds with every client; patterns and writers walk through the set in the same order.",
     ]
     compared = findings(results)
     if compared:

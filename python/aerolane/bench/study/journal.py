@@ -61,6 +61,7 @@ class Journal:
         self.environment = environment
         self.settings = settings
         self.lines = lines
+        self._there = {(line.cell, line.round) for line in lines if not line.failure}
 
     @classmethod
     def begin(cls, path: Path, environment: Environment, settings: Settings) -> "Journal":
@@ -108,10 +109,12 @@ class Journal:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(_without_defaults(line)) + "\n")
         self.lines.append(line)
+        if not line.failure:
+            self._there.add((line.cell, line.round))
 
     def has(self, cell: str, number: int) -> bool:
-        """Whether this round is there."""
-        return any(line.cell == cell and line.round == number for line in self.lines)
+        """Whether this round is there. One that failed is not."""
+        return (cell, number) in self._there
 
 
 def _without_defaults(line: Line) -> dict[str, Any]:

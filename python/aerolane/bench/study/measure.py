@@ -7,11 +7,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from aerolane.bench import child
-from aerolane.bench.session import ClusterError, LoadError
+from aerolane.bench.session import LoadError, start
 from aerolane.bench.spec import Conditions, RunSpec
 from aerolane.bench.study.cells import Cell, Group, groups
 from aerolane.bench.study.journal import Journal, Line, Settings
-from aerolane.testing import EmbeddedProcess
 
 Tell = Callable[[str], None]
 
@@ -71,7 +70,7 @@ def run(plan: list[Group], journal: Journal, tell: Tell) -> None:
             continue
         with contextlib.ExitStack() as stack:
             spec = together[0].cells[0].spec
-            seeds = settings.hosts or _start(spec.conditions, settings, stack)
+            seeds = settings.hosts or stack.enter_context(start(spec, settings.nodes)).seeds
             _load(replace(spec, seeds=seeds))
             for group in together:
                 _group(group, seeds, journal, missing, tell)
@@ -83,15 +82,6 @@ def _left(group: Group, journal: Journal) -> Iterator[tuple[int, Cell]]:
         for cell in group.cells if number % 2 == 0 else reversed(group.cells):
             if not journal.has(group.cell_id(cell), number):
                 yield number, cell
-
-
-def _start(conditions: Conditions, settings: Settings, stack: contextlib.ExitStack) -> str:
-    options = [part for pair in conditions.options().items() for part in pair]
-    try:
-        started = EmbeddedProcess(settings.nodes, min(2, settings.nodes), "test", options=options)
-    except RuntimeError as error:
-        raise ClusterError(str(error)) from error
-    return stack.enter_context(started).seeds
 
 
 def _load(spec: RunSpec) -> None:

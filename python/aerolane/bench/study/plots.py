@@ -4,7 +4,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from aerolane.bench.study.findings import NAMES, number
+from aerolane.bench.study.findings import NAMES, case, number
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.statistics import FIGURES
 from aerolane.bench.table import is_peer
@@ -58,7 +58,7 @@ def heat_map(results: Results, section: str) -> str:
     axes.imshow(shades, cmap=colours, norm=norm, aspect="auto")
     axes.set_xticks(range(len(figures)), [NAMES[name].replace(" per ", "\nper ") for name in figures])
     axes.xaxis.tick_top()
-    labels = [f"{_case(group)}: {comparison['ours']} / {comparison['theirs']}" for group, comparison in rows]
+    labels = [f"{case(group)}: {comparison['ours']} / {comparison['theirs']}" for group, comparison in rows]
     axes.set_yticks(range(len(rows)), labels)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
@@ -89,7 +89,7 @@ def dots(results: Results, section: str) -> str:
     for group in groups:
         cells = [cell for cell in group["cells"] if cell["figures"].get("tps")]
         if cells:
-            rows += [(_case(group), None), *((cell["label"], cell) for cell in cells)]
+            rows += [(case(group), None), *((cell["label"], cell) for cell in cells)]
     if not rows:
         return ""
     from matplotlib.ticker import MaxNLocator
@@ -127,11 +127,6 @@ def dots(results: Results, section: str) -> str:
     return _svg(
         figure, results, "Filled circles: Aerolane. Open diamonds: other clients. Lines: the interval of the median."
     )
-
-
-def _case(group: Results) -> str:
-    condition = group["condition"]
-    return f"{group['title']}, {condition}" if group["section"] == "conditions" else str(group["title"])
 
 
 def _figure(height: float, columns: int = 1) -> "tuple[Figure, Any]":

@@ -17,6 +17,7 @@ from aerolane.bench.histogram import Histogram
 from aerolane.bench.modes import MODES
 from aerolane.bench.process import Usage, gil_enabled, peak_rss_bytes, python_name
 from aerolane.bench.report import Report
+from aerolane.bench.runner import loop_factory, settle, uses_uvloop
 from aerolane.bench.spec import RunSpec
 
 # Keys are spread over the set by a step that has no divisor in common with a number of keys that people give.
@@ -32,7 +33,6 @@ class Meter:
     errors: int = 0
     latencies: list[int] = field(default_factory=list)
     """Nanoseconds, of operations that ended in the measured time."""
-    extra: dict[str, Any] = field(default_factory=dict)
     count: Callable[[], int] | None = None
     """Asks for what has been done, where somebody else counts."""
 
@@ -53,7 +53,7 @@ class Meter:
         """Ends the measurement. To be called before what is outstanding is waited for."""
         begun, before, cpu = self._begin or (self.end, self._counted(), Usage.now())
         seconds, records, used = time.perf_counter() - begun, self._counted() - before, Usage.now().since(cpu)
-        mode = MODES[self.spec.mode]
+        mode, histogram = MODES[self.spec.mode], Histogram(self.latencies)
         return {
             "client": mode.name,
             "program": self.spec.program,
@@ -68,8 +68,9 @@ class Meter:
             "peak_rss_bytes": peak_rss_bytes(),
             "python": python_name(),
             "gil": gil_enabled(),
-            **Histogram(self.latencies).figures(),
-            **self.extra,
+            "loop": ("uvloop" if uses_uvloop(self.spec) else "asyncio") if mode.asynchronous else None,
+            **histogram.figures(),
+            "histograms": {"all": histogram.to_pairs()},
         }
 
     def _counted(self) -> int:
@@ -80,10 +81,12 @@ def run(spec: RunSpec) -> Report:
     """Runs the program that `spec` names. Raises `Unsupported` where the client does not have what it needs."""
     blocking, waiting = BLOCKING.get(spec.program), WAITING.get(spec.program)
     if MODES[spec.mode].asynchronous and waiting:
-        return asyncio.run(_on_loop(spec, waiting))
+        with asyncio.Runner(loop_factory=loop_factory(spec)) as runner:
+            return runner.run(_on_loop(spec, waiting))
     if not MODES[spec.mode].asynchronous and blocking:
         client = MODES[spec.mode].open()
         client.connect(spec)
+        settle()
         figures = blocking(spec, client)
         client.close()
         return figures
@@ -93,6 +96,7 @@ def run(spec: RunSpec) -> Report:
 async def _on_loop(spec: RunSpec, program: "Waiting") -> Report:
     client = MODES[spec.mode].open()
     await client.connect(spec)
+    settle()
     figures = await program(spec, client)
     await client.close()
     return figures
@@ -109,67 +113,58 @@ def _keys(spec: RunSpec) -> Iterator[Any]:
     )
 
 
-def _writer_figures(writer: Any, meter: Meter) -> Report:
-    """To be called while the writer is still busy."""
+def _counted(writer: Any) -> Report:
+    """What became of all records, warm-up included. To be called after a flush."""
     counted = writer.metrics()
-    meter.errors = counted["failed"]
-    meter.extra = {"retries": counted["retries"]}
-    return meter.figures()
+    return {"errors": counted["failed"], "retries": counted["retries"]}
 
 
 def _confirmed(writer: Any) -> Callable[[], int]:
     return lambda: int(writer.progress().ok)
 
 
-async def _writer(spec: RunSpec, client: Any) -> Report:
+async def _writer(spec: RunSpec, client: Any, failures_only: bool = False) -> Report:
     """Each outcome is looked at once it is there, as a program does that has to know."""
     bins = spec.payload().bins(0)
     outstanding: deque[Any] = deque()
-    async with client.native().writer() as writer:
+    async with client.native().writer(failures_only=failures_only) as writer:
         meter = Meter(spec, count=_confirmed(writer))
-        failures = 0
         for number, key in enumerate(_keys(spec)):
-            outstanding.append(await writer.put(key, bins))
-            while outstanding and outstanding[0].done():
-                failures += outstanding.popleft().exception() is not None
+            outcome = await writer.put(key, bins)
+            if not failures_only:
+                outstanding.append(outcome)
+                _look(outstanding)
             if number % 64 == 0 and not meter.goes_on():
                 break
-        figures = _writer_figures(writer, meter)
+        figures = meter.figures()
         await writer.flush()
-        failures += sum(outcome.exception() is not None for outcome in outstanding)
-    return figures | {"errors": failures}
+    return figures | _counted(writer)
 
 
 async def _writer_forget(spec: RunSpec, client: Any) -> Report:
     """Only failures have outcomes."""
-    bins = spec.payload().bins(0)
-    async with client.native().writer(failures_only=True) as writer:
-        meter = Meter(spec, count=_confirmed(writer))
-        for number, key in enumerate(_keys(spec)):
-            await writer.put(key, bins)
-            if number % 64 == 0 and not meter.goes_on():
-                break
-        figures = _writer_figures(writer, meter)
-        await writer.flush()
-    return figures
+    return await _writer(spec, client, failures_only=True)
 
 
 def _blocking_writer(spec: RunSpec, client: Any) -> Report:
     bins = spec.payload().bins(0)
     outstanding: deque[Any] = deque()
-    failures = 0
     with client.native().writer_blocking() as writer:
         meter = Meter(spec, count=_confirmed(writer))
         for number, key in enumerate(_keys(spec)):
             outstanding.append(writer.put(key, bins))
-            while outstanding and outstanding[0].done():
-                failures += outstanding.popleft().exception() is not None
+            _look(outstanding)
             if number % 64 == 0 and not meter.goes_on():
                 break
-        figures = _writer_figures(writer, meter)
+        figures = meter.figures()
         writer.flush()
-        failures += sum(outcome.exception() is not None for outcome in outstanding)
-    return figures | {"errors": failures}
+        figures |= _counted(writer)
+    return figures
+
+
+def _look(outstanding: deque[Any]) -> None:
+    while outstanding and outstanding[0].done():
+        outstanding.popleft().exception()
 
 
 # Patterns. Each reads one record per call, and does it as somebody would write it with `asyncio` alone.

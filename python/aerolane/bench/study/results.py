@@ -70,7 +70,8 @@ def _figures(lines: list[Line]) -> dict[int, Results]:
 
 
 def _cell(group: Group, cell: Cell, lines: list[Line]) -> Results:
-    figures = list(_figures(lines).values())
+    rounds = _figures(lines)
+    figures = list(rounds.values())
     spec = {name: value for name, value in asdict(cell.spec).items() if name not in ("seeds", "security")}
     return {
         "id": group.cell_id(cell),
@@ -78,7 +79,7 @@ def _cell(group: Group, cell: Cell, lines: list[Line]) -> Results:
         "settings": spec,
         "notes": group.notes.get(cell.label, {}),
         "missing": next((line.missing for line in lines if line.missing), ""),
-        "failure": next((line.failure for line in lines if line.failure), ""),
+        "failure": next((line.failure for line in lines if line.failure and line.round not in rounds), ""),
         "errors": sum(round_["errors"] + round_["timeouts"] for round_ in figures),
         "not_found": sum(round_.get("not_found", 0) for round_ in figures),
         "figures": {name: asdict(found) for name in SHOWN if (found := _estimate(figures, name))},
