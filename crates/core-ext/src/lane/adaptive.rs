@@ -6,6 +6,7 @@
 //! compared.
 
 use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, Sums};
+use super::schedule::{After, Direction, MS, Phase, Schedule, later};
 use super::sizing::{Bounds, Measured, Reading, Sizing};
 
 /// A gap from which a request costs the server more time than the client: about four times the client's own cost of a
@@ -17,6 +18,10 @@ const PLAIN_GAP: f64 = 150.0;
 /// usual time between reads.
 const PAUSE: u64 = 1_000_000;
 
+/// From this many nanoseconds on, a silence is told from one that a slow request has caused. Shorter ones do no harm, and the
+/// first gaps of a server say too little of what it takes usually.
+const STALL: u64 = 4 * PAUSE;
+
 /// The round trip that is assumed until one is measured, in nanoseconds.
 const USUAL_ROUND_TRIP: u64 = 100_000;
 /// Most requests on a connection before anything is known of the server.
@@ -26,8 +31,6 @@ const LEAST_DEPTH: f64 = 4.0;
 /// The work put on a connection takes about so many nanoseconds and twice a round trip.
 const COMMITTED: f64 = 1e6;
 
-/// About a millisecond: waits are powers of two, so that their multiples meet.
-const MS: u64 = 1 << 20;
 /// First wait after a rejected probe.
 const BACK_OFF: u64 = 8 * MS;
 /// Probes take large steps while they are repeated after no more than this time, then small ones.
@@ -56,53 +59,6 @@ const LEAST: u64 = MS;
 const LONGEST_SETTLING: u64 = 50 * MS;
 /// Most pairs of reference and probe before a probe counts as rejected.
 const MOST_PAIRS: u32 = 6;
-
-/// The first moment after about so long of those at which all lanes try something: several that share a server, also those
-/// of other clients, then see what all of them do together. One alone would see what it takes from the others.
-fn later(now: u64, wait: u64) -> u64 {
-    let step = wait.next_power_of_two();
-    (now + step / 2 + 1).next_multiple_of(step)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Up,
-    Down,
-}
-
-impl Direction {
-    const fn other(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Measures what the present width gives.
-    Reference,
-    /// The width has changed: until the requests from before are answered, nothing is measured.
-    Settling { next: After, answers: u64, since: u64 },
-    /// Measures what the width of a trial gives.
-    Trial,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
-    Reference,
-    Trial,
-}
-
-/// When something is to be tried next, and how long to wait after the next failure.
-#[derive(Debug, Clone, Copy, Default)]
-struct Schedule {
-    due: u64,
-    back_off: u64,
-    /// Trials accepted in a row.
-    streak: u32,
-}
 
 /// Finds the width: multiplies it while that pays, stops where throughput stops to grow, then compares a little more and a
 /// little less now and then.
@@ -142,7 +98,7 @@ pub(super) struct Adaptive {
     began_at: usize,
     /// This is not the first search.
     anew: bool,
-    /// When a few requests were last seen to be much slower than the others ([`Sums::uneven`]).
+    /// When a few requests were last seen to be much slower than the others ([`Epoch::is_uneven`]).
     uneven: Option<u64>,
     /// When the client was last what is slow ([`Sums::is_client_bound`]).
     client_bound: Option<u64>,
@@ -283,11 +239,15 @@ impl Adaptive {
         let silence = reading.now.saturating_sub(std::mem::replace(&mut self.last_read, reading.now));
         self.silence = silence;
         let usual = 10.0 * self.interval;
+        let came = (silence as f64 / self.gap.max(1.0)).min(reading.in_flight as f64 / self.width as f64);
+        // What comes while the client pauses is there at once. Else a request was slow, and the others waited behind it.
+        let stalled = silence > STALL && 4.0 * f64::from(reading.answers) < came;
         let paused = silence > PAUSE
             && self.interval > 0.0
             && silence as f64 > usual
             && self.gap > 0.0
-            && silence as f64 > 4.0 * self.gap;
+            && silence as f64 > 4.0 * self.gap
+            && !stalled;
         self.interval += (if paused { usual } else { silence as f64 } - self.interval) * 0.05;
         paused.then(|| {
             let ready = silence as f64 / self.gap * self.width as f64;
@@ -346,9 +306,8 @@ impl Adaptive {
         if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
             return;
         }
-        let reference = self.epoch.sums(now);
-        self.is_uneven(&reference, now);
-        self.reference = reference;
+        self.reference = self.epoch.sums(now);
+        self.note_uneven(now);
         self.reference_answers = answers;
         self.note_service();
         // Those in front of the first ones were few: what the last ones will wait is what counts.
@@ -390,7 +349,10 @@ impl Adaptive {
         // Connections that were busy and brought nothing wait for a slow request. Those of the reference did not, or it was too
         // short to show it: it could not have been faster than what each request takes now allows.
         let stuck = requests > 2 * self.width && (self.width as u64 * elapsed) as f64 > 1.3 * self.epoch.gap as f64;
-        let uneven = !fast && (stuck || self.is_uneven(&trial, now));
+        if !fast {
+            self.note_uneven(now);
+        }
+        let uneven = !fast && (stuck || self.is_uneven(now));
         let most = if uneven && trial.gap > 0.0 { self.from as f64 / trial.gap.max(1.0) } else { f64::INFINITY };
         let mut gain = trial.rate / self.reference.rate.min(most);
         if uneven && trial.requests < 1.5 * self.width as f64 {
@@ -475,7 +437,7 @@ impl Adaptive {
         if !self.is_long_enough(now) {
             return;
         }
-        let mut latest = self.epoch.sums(now);
+        let latest = self.epoch.sums(now);
         if latest.is_client_bound() {
             self.client_bound = Some(now);
         }
@@ -484,6 +446,7 @@ impl Adaptive {
             self.usual_gap += weight * (latest.gap - self.usual_gap);
         }
         self.note_service();
+        let mut changed = false;
         if let Some(base) = &mut self.base {
             let waits = latest.wait > 1.3 * base.wait;
             let slower = waits && (latest.requests > 1.5 * base.requests || latest.gap > 1.5 * base.gap);
@@ -501,7 +464,8 @@ impl Adaptive {
                 self.service = 0.0;
                 if plainly {
                     // The server has changed: what was slow was the one before.
-                    (self.uneven, latest.uneven) = (None, false);
+                    self.uneven = None;
+                    changed = true;
                     self.home = Schedule { due: now, back_off: 4 * HOME, streak: 0 };
                 }
                 *base = latest;
@@ -521,6 +485,9 @@ impl Adaptive {
             let to = self.to;
             self.set_width(to, reading, After::Trial);
             return;
+        }
+        if !changed {
+            self.note_uneven(now);
         }
         for direction in [self.direction, self.direction.other()] {
             if let Some(width) = self.probe(direction, &latest, now) {
@@ -551,7 +518,7 @@ impl Adaptive {
                 } else {
                     1.25
                 };
-                let wider = if self.is_uneven(latest, now) && latest.rate < FAST {
+                let wider = if self.is_uneven(now) && latest.rate < FAST {
                     // Whoever shares a connection with a slow request waits for it: half as many sharers are no answer.
                     latest.most
                 } else {
@@ -561,7 +528,7 @@ impl Adaptive {
                 (width > self.width).then_some(width)
             }
             Direction::Down => {
-                if self.is_uneven(latest, now) && latest.rate < FAST {
+                if self.is_uneven(now) && latest.rate < FAST {
                     // Requests that share a connection wait for the slow ones: there is nothing to be gained.
                     return None;
                 }
@@ -593,12 +560,16 @@ impl Adaptive {
         latest.rate >= FAST && self.service < SLOW_GAP
     }
 
-    /// Whether a few requests are much slower than the others: in this epoch, or in one of late. Remembers it.
-    fn is_uneven(&mut self, sums: &Sums, now: u64) -> bool {
-        if sums.uneven {
+    /// Remembers whether a few requests of this epoch are much slower than the others.
+    fn note_uneven(&mut self, now: u64) {
+        if self.epoch.is_uneven() {
             self.uneven = Some(now);
         }
-        self.uneven.is_some_and(|at| now - at < UNEVEN_FOR)
+    }
+
+    /// Whether a few requests are much slower than the others, of late.
+    fn is_uneven(&self, now: u64) -> bool {
+        self.uneven.is_some_and(|at| now.saturating_sub(at) < UNEVEN_FOR)
     }
 
     /// Whether requests pile up while fewer connections are tried.
@@ -644,7 +615,8 @@ impl Adaptive {
             // Three standard deviations of what chance does to a rate.
             let noise = 3.0 * (1.0 / self.epoch.answers as f64 + 1.0 / self.reference_answers as f64).sqrt();
             // With a few slow requests, chance does far more.
-            let noise = if self.is_uneven(&trial, now) { 0.5 } else { noise.max(0.05) };
+            self.note_uneven(now);
+            let noise = if self.is_uneven(now) { 0.5 } else { noise.max(0.05) };
             let load_changed = !busy && (rates > noise || trial.requests > 1.3 * reference.requests);
             if load_changed { log.max(0.05) } else { log }
         };
@@ -771,17 +743,6 @@ impl Sizing for Adaptive {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lanes_that_wait_for_about_as_long_try_at_the_same_moment() {
-        let earlier = later(3 * MS, 8 * MS);
-        assert_eq!(earlier, 8 * MS);
-        assert_eq!(later(0, 5 * MS), earlier);
-        for now in (0..100).map(|n| n * MS / 3) {
-            let due = later(now, 64 * MS);
-            assert!(due.is_multiple_of(64 * MS) && due > now && due <= now + 96 * MS + 1, "{now}: {due}");
-        }
-    }
 
     /// A server on the client's own processors: twice as many connections bring a little more throughput, but answers come one
     /// by one.

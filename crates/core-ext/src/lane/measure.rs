@@ -69,12 +69,12 @@ impl Epoch {
         if self.gap == 0 { 0 } else { (self.gap_squares * 1e6 / (2.0 * self.gap as f64)) as u64 }
     }
 
-    /// Whether a few requests are much slower than the others.
+    /// Whether a few requests are much slower than the others: half the mean square of their times over the mean is more
+    /// than four times the mean, of requests that share a connection or of those that have one each.
     pub(super) fn is_uneven(&self) -> bool {
-        // The same of requests that have a connection each: half the mean square over the mean, and the mean.
         let alone = self.alone as f64 / 1e3;
-        let uneven = self.alone_squares * f64::from(self.alones) > 8.0 * alone * alone;
-        self.silence() as f64 > 4e3 * self.gap() || (self.alones >= 32 && uneven)
+        let shared = self.silence() as f64 > 4e3 * self.gap();
+        shared || (self.alones >= 32 && self.alone_squares * f64::from(self.alones) > 8.0 * alone * alone)
     }
 
     /// From so many nanoseconds on, the few slow requests in it are no chance.
@@ -98,7 +98,6 @@ impl Epoch {
             requests: load / elapsed,
             most: self.most,
             cost: 1.0 + READ_COST * f64::from(self.reads) / answers,
-            uneven: self.is_uneven(),
         }
     }
 }
@@ -118,8 +117,6 @@ pub(super) struct Sums {
     pub(super) most: usize,
     /// What an answer cost the client.
     pub(super) cost: f64,
-    /// A few requests were much slower than the others.
-    pub(super) uneven: bool,
 }
 
 impl Sums {
@@ -153,7 +150,6 @@ impl Sums {
             *mean += weight * (value - *mean);
         }
         self.most = latest.most;
-        self.uneven = latest.uneven;
     }
 }
 
@@ -209,6 +205,23 @@ mod tests {
         assert!((20_000_000..=LONGEST).contains(&uneven.representative()), "{}", uneven.representative());
         assert_eq!(epoch([80, 400_000]).representative(), LONGEST);
         assert!(!Epoch::default().is_uneven());
+    }
+
+    #[test]
+    fn few_slow_requests_show_where_each_has_a_connection_too() {
+        let epoch = |times: &[u64]| {
+            let mut epoch = Epoch::default();
+            for time in times {
+                epoch.add(&Reading { alone: Some(1000 * time), answers: 1, ..Reading::new(0, 7, 7) }, 1000 * time);
+            }
+            epoch
+        };
+        let mut times = [80; 100];
+        assert!(!epoch(&times).is_uneven());
+        times[50] = 20_000;
+        assert!(epoch(&times).is_uneven());
+        // A few say nothing.
+        assert!(!epoch(&times[40..60]).is_uneven());
     }
 
     #[test]

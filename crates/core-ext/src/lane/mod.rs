@@ -21,6 +21,7 @@ mod kind;
 mod large;
 mod line;
 mod measure;
+mod schedule;
 mod sizing;
 mod types;
 

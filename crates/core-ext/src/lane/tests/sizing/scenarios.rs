@@ -154,6 +154,13 @@ fn few_slow(usual: u64, per_mille: u64, slow: u64, callers: usize, rtt: u64) -> 
     scenario.with(|params| (params.servers[0].read, params.servers[0].write) = (service, service))
 }
 
+/// The same on several nodes: callers that are stuck at one of them call no other.
+fn few_slow_of_nodes(count: usize, usual: u64, per_mille: u64, slow: u64, callers: usize, rtt: u64) -> Scenario {
+    let mut scenario = few_slow(usual, per_mille, slow, callers, rtt);
+    scenario.name = format!("nodes={count},{}", scenario.name);
+    scenario.with(|params| params.servers = vec![params.servers[0].clone(); count])
+}
+
 /// The client's thread runs on the cores of the server.
 fn shared(service: u64, callers: usize, cores: usize) -> Scenario {
     closed(service, false, callers, (256, cores, 0)).with(|params| params.shared_cores = true).named(",shared-cores")
@@ -210,6 +217,7 @@ pub(super) fn tuning() -> Vec<Scenario> {
         }
         all.push(few_slow(80, 10, 20_000, callers, 0));
         all.push(few_slow(80, 10, 20_000, callers, 300).client_pauses());
+        all.push(few_slow_of_nodes(3, 50, 10, 20_000, callers, 0));
         all.extend([0, 50, 100].map(|service| shared(service, callers, 2)));
     }
     all.extend([0, 50, 100].map(|service| shared(service, 8, 2)));
