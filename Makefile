@@ -20,6 +20,7 @@ PEERS := $(CACHE)/peers
 TESTS := $(CACHE)/tests
 TESTS_FT := $(CACHE)/tests-free-threaded
 WHEELS := $(TARGET)/wheels
+EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
 PROFILE ?= fast
 PYTEST := -m pytest -q
@@ -27,7 +28,7 @@ PYTEST := -m pytest -q
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
-FEATURES := aerolane aerolane:dynamic-config aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin
+FEATURES := aerolane aerolane:dynamic-config aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -68,8 +69,9 @@ test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cl
 	$(CARGO) test --workspace --locked
 
 .PHONY: wheel
-wheel: $(TOOLS)/.ready ## the Python wheel, and a second one for a free-threaded Python where one is found
+wheel: $(TOOLS)/.ready ## the Python wheels: client, embedded cluster, and the client for a free-threaded Python where one is found
 	rm -rf $(WHEELS)
+	$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) --manifest-path crates/embedded/Cargo.toml --out $(WHEELS)
 	$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) --interpreter $(PYTHON) --out $(WHEELS)
 	$(if $(FREE_THREADED),$(TOOLS)/bin/maturin build --quiet --locked --profile $(PROFILE) \
 	    --interpreter $(FREE_THREADED) --out $(WHEELS))
@@ -87,13 +89,13 @@ endif
 # Not a target of its own for people: the wheel is built by what calls it.
 .PHONY: test-python-free-threaded
 test-python-free-threaded: $(TESTS_FT)/.ready
-	$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl
+	$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl $(EMBEDDED)
 	$(TESTS_FT)/bin/python -Werror -c 'import sys, aerolane; sys.exit(sys._is_gil_enabled() and "aerolane switches the GIL on")'
 	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST_OWN)
 
 .PHONY: test-types
 test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, and stubtest against the compiled module
-	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(TESTS)/bin/python -m mypy
 	$(TESTS)/bin/python -m mypy --strict tests/python/typed_builders.py
 	$(TESTS)/bin/pyright --pythonpath $(TESTS)/bin/python
@@ -104,7 +106,7 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(CARGO) build --locked -p aerolane-embedded
 	$(PEERS)/bin/python tests/python/peers/check_peers.py --binary $(TARGET)/debug/aerolane-embedded --require
 	$(PEERS)/bin/python tests/python/peers/check_transactions.py --binary $(TARGET)/debug/aerolane-embedded --require
-	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
 
 .PHONY: deny
@@ -141,7 +143,7 @@ LABEL ?=
 .PHONY: bench-report
 bench-report: $(PEERS)/.ready ## ours beside the other Python clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
-	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl
+	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt
 	$(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) --output $(REPORT) \
 	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)')

@@ -249,17 +249,22 @@ def test_the_vendors_option_for_columns_is_understood(text):
 
 
 def test_conditions_are_passed_to_the_cluster_that_is_started(monkeypatch):
-    told = []
+    told = {}
 
-    def start(*arguments, options):
-        told.extend(options)
+    def start(*arguments, **settings):
+        told.update(settings)
         raise RuntimeError("no cluster today")
 
-    monkeypatch.setattr(session, "EmbeddedProcess", start)
+    monkeypatch.setattr(session, "EmbeddedCluster", start)
     given = split("--service-time read=80us,write=99%:300us+1%:20ms --in-service 64 --latency 150us~30us")
     with pytest.raises(session.ClusterError, match="no cluster today"):
         session.run(planned(*given), print)
-    assert told == given
+    assert told == {
+        "service_time": "read=80us,write=99%:300us+1%:20ms",
+        "in_service": 64,
+        "latency": "150us~30us",
+        "tls_name": None,
+    }
 
 
 # Runs.

@@ -12,6 +12,7 @@ import pytest
 
 import aerolane
 from aerolane import _aerolane
+from aerolane.testing import program
 
 
 def test_build_info():
@@ -35,6 +36,19 @@ def test_the_metadata_agrees():
     assert [script.value for script in scripts] == ["pytest_aerolane"]
     commands = importlib.metadata.entry_points(group="console_scripts", name="aerolane")
     assert [command.value for command in commands] == ["aerolane.cli:main"]
+
+
+def test_the_cluster_for_tests_is_another_package():
+    """Services that import the client carry no server; the program that tests start has the client's version."""
+    try:
+        requires = importlib.metadata.requires("aerolane") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("runs from the source tree, not from a wheel")
+    named = {line.partition(";")[0].strip() for line in requires if line.startswith("aerolane-embedded")}
+    assert named == {f"aerolane-embedded=={aerolane.__version__}"}
+    assert not [line for line in requires if "extra ==" not in line]
+    said = subprocess.run([program.find(), "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert said.split() == ["aerolane-embedded", aerolane.__version__]
 
 
 def test_types_come_along():

@@ -1,5 +1,7 @@
 """Embedded clusters as Python has them, and the fixtures for pytest."""
 
+import concurrent.futures
+import gc
 import json
 import os
 import signal
@@ -15,7 +17,7 @@ from conftest import eventually
 
 from aerolane import Key, SyncClient
 from aerolane.exceptions import RecordNotFoundError
-from aerolane.testing import EmbeddedCluster, EmbeddedNode, EmbeddedProcess
+from aerolane.testing import EmbeddedCluster, EmbeddedNode, program
 
 
 def info(address, command):
@@ -170,7 +172,7 @@ def test_faults_strike_and_are_taken_back():
         (("delay",), {}, TypeError, "needs a value: seconds"),
         (("delay", -1.0), {}, ValueError, "0 to 600"),
         (("delay", float("nan")), {}, ValueError, "0 to 600"),
-        (("result", 256), {}, OverflowError, "out of range"),
+        (("result", 256), {}, ValueError, "0 to 255"),
         (("garbage", "text"), {}, TypeError, "as bytes"),
         (("stall", 1), {}, TypeError, "takes no value"),
         (("stall",), {"on": "writes"}, ValueError, "unknown kind"),
@@ -263,7 +265,7 @@ def test_latency_is_paid_each_way_while_it_is_set():
         ({"in_service": 0}, ValueError, "is 0: expected 1 to 65536"),
         ({"latency": "30us~40us"}, ValueError, "the jitter of 40us is larger"),
         ({"latency": b"1ms"}, TypeError, "not bytes"),
-        ({"seed": -1}, OverflowError, "negative"),
+        ({"seed": -1}, ValueError, "seed is -1: it cannot be negative"),
     ],
 )
 def test_bad_conditions_are_told(settings, error, text):
@@ -277,16 +279,13 @@ def test_bad_conditions_are_told(settings, error, text):
             cluster.set_conditions(node="ABC")
 
 
-def test_a_process_has_conditions():
-    with EmbeddedProcess(
-        1, service_time={"read": 0.001, "all": "exp:2ms"}, in_service=7, latency=0.05, seed=3
-    ) as process:
-        assert taken(process.seeds) >= 0.2
-        shown = info(process.seeds, "aerolane-conditions:show").partition(";")[2]
+def test_conditions_reach_the_nodes():
+    times = {"read": 0.001, "all": "exp:2ms"}
+    with EmbeddedCluster(1, service_time=times, in_service=7, latency=0.05, seed=3) as cluster:
+        assert taken(cluster.seeds) >= 0.2
+        shown = info(cluster.seeds, "aerolane-conditions:show").partition(";")[2]
         times = "read=1ms,write=exp:2ms,batch=exp:2ms,query=exp:2ms,udf=exp:2ms"
         assert shown == f"service-time={times};in-service=7;latency=50ms;seed=3"
-    with pytest.raises(RuntimeError, match='service_time: "80" is not a duration'):
-        EmbeddedProcess(1, service_time="80")
 
 
 def test_too_many_faults_leave_none_behind():
@@ -320,54 +319,132 @@ def test_a_forked_child_lets_go_of_the_cluster():
 
 
 def test_a_process_of_its_own():
-    with EmbeddedProcess(nodes=2, namespace=["test", "other"]) as process:
-        addresses = process.seeds.split(",")
-        assert len(addresses) == 2 and process.pid != os.getpid()
+    with EmbeddedCluster(nodes=2, namespace=["test", "other"]) as cluster:
+        addresses = cluster.seeds.split(",")
+        assert len(addresses) == 2 and cluster.pid != os.getpid()
         assert info(addresses[0], "namespaces") == "test;other"
-        assert not process.is_closed
-    assert process.is_closed
+        assert not cluster.is_closed
+    assert cluster.is_closed
     with pytest.raises(OSError):
         info(addresses[0], "node")
-    process.close()
+    cluster.close()
 
 
-def test_a_process_with_tls(tmp_path):
-    trusted = tmp_path / "ca.pem"
-    options = ["--tls-name", "lab.example", "--tls-certificate", str(trusted)]
-    with EmbeddedProcess(nodes=2, options=options) as process:
-        assert len(process.tls_seeds.split(",")) == 2 and process.tls_seeds != process.seeds
-        assert trusted.read_text().startswith("-----BEGIN CERTIFICATE-----")
-    with EmbeddedProcess(nodes=1) as process:
-        assert process.tls_seeds == ""
+def is_gone(seeds):
+    try:
+        return not info(seeds, "node")
+    except OSError:
+        return True
 
 
-def test_a_process_that_cannot_start_says_why():
-    with pytest.raises(RuntimeError, match=r"did not start.*0 nodes"):
-        EmbeddedProcess(nodes=0)
-    with pytest.raises(RuntimeError, match="did not start"):
-        EmbeddedProcess(start_timeout=0.0001)
+def test_a_cluster_that_nobody_holds_ends():
+    cluster = EmbeddedCluster(nodes=1)
+    seeds = cluster.seeds
+    del cluster
+    gc.collect()
+    eventually(lambda: is_gone(seeds), lambda: "the cluster is still there")
 
 
-def test_a_process_ends_with_its_parent():
-    program = textwrap.dedent(
-        """
-        import os, signal
-        from aerolane.testing import EmbeddedProcess
-        process = EmbeddedProcess(nodes=1)
-        print(process.seeds, flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
-        """
-    )
+@pytest.mark.parametrize("last", ["os.kill(os.getpid(), signal.SIGKILL)", "pass"])
+def test_a_cluster_ends_with_its_process(last):
+    program = f"""
+import os, signal
+from aerolane.testing import EmbeddedCluster
+cluster = EmbeddedCluster(nodes=1)
+print(cluster.seeds, flush=True)
+{last}
+"""
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert run.returncode == -signal.SIGKILL
+    assert run.returncode == (-signal.SIGKILL if "KILL" in last else 0), run.stderr
+    eventually(lambda: is_gone(run.stdout.strip()), lambda: "the cluster is still there")
 
-    def gone():
-        try:
-            return not info(run.stdout.strip(), "node")
-        except OSError:
-            return True
 
-    eventually(gone, lambda: "the cluster is still there")
+def test_a_program_that_dies_is_told():
+    with EmbeddedCluster(nodes=1) as cluster:
+        os.kill(cluster.pid, signal.SIGKILL)
+        with pytest.raises(RuntimeError, match=r"has ended|does not answer"):
+            _ = cluster.seeds
+
+
+def test_threads_share_a_cluster():
+    with EmbeddedCluster(nodes=1) as cluster, concurrent.futures.ThreadPoolExecutor(8) as threads:
+        node = cluster.nodes[0]
+        assert set(threads.map(cluster.master, range(400))) == {node.id}
+        assert all(threads.map(lambda _: cluster.stats(node)["records"] == 0, range(100)))
+
+
+def test_the_program_has_to_be_installed(monkeypatch):
+    monkeypatch.setenv("AEROLANE_EMBEDDED", "/nowhere/aerolane-embedded")
+    with pytest.raises(FileNotFoundError, match="AEROLANE_EMBEDDED names '/nowhere"):
+        EmbeddedCluster(nodes=1)
+    monkeypatch.delenv("AEROLANE_EMBEDDED")
+    monkeypatch.setattr(program.sysconfig, "get_path", lambda *_, **__: "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(FileNotFoundError, match=r"pip install 'aerolane\[testing\]'"):
+        EmbeddedCluster(nodes=1)
+
+
+def test_racks_and_logs_of_udfs_are_told():
+    with EmbeddedCluster(2, racks=[1, 2]) as cluster:
+        racks = info(cluster.nodes[0].address, "rack-ids")
+        assert racks == "test:1", racks
+        assert cluster.udf_log() == []
+
+
+def requests(*lines):
+    """What the program answers to these lines."""
+    said = "".join(f"{line}\n" for line in lines)
+    run = subprocess.run(
+        [program.find(), "--control"], input=said, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert not run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def test_the_protocol_is_for_every_language():
+    started, stopped, again, shown = requests(
+        '{"id":1,"do":"start","nodes":2}',
+        '{"id":"two","do":"stop"}',
+        '{"do":"start","nodes":1,"users":{"a":{"password":"p","roles":["read"]}}}',
+        '{"id":null,"do":"show"}',
+    )
+    assert started["id"] == 1 and len(started["ok"]["nodes"]) == 2
+    assert stopped == {"id": "two", "ok": None}
+    assert again["ok"]["seeds"] == again["ok"]["nodes"][0]["address"]
+    assert shown["ok"] == again["ok"] and shown["id"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("{", "request"),
+        ("[1]", "type"),
+        ("\xff", "request"),
+        ("{}", "request"),
+        ('{"do":"fly"}', "request"),
+        ('{"do":"show","more":1}', "request"),
+        ('{"do":"start"}', "state"),
+        ('{"do":"record_count"}', "request"),
+        ('{"do":"record_count","namespace":7}', "type"),
+        ('{"do":"record_count","namespace":"other"}', "unknown"),
+        ('{"do":"start_node","node":"ABC"}', "unknown"),
+        ('{"do":"master","partition":4096}', "setting"),
+        ('{"do":"advance_clock","seconds":-1}', "setting"),
+        ('{"do":"set_conditions","latency":[]}', "type"),
+        ('{"do":"set_conditions","service_time":{"scan":"1ms"}}', "setting"),
+        ('{"do":"inject","action":"garbage","value":"0"}', "type"),
+        ('{"do":"inject","action":"truncate","value":-1}', "setting"),
+    ],
+)
+def test_bad_requests_are_refused(line, kind):
+    _, refused, shown = requests('{"do":"start","nodes":1}', line, '{"do":"show"}')
+    assert refused["error"]["kind"] == kind and refused["error"]["text"], refused
+    assert "ok" in shown
+
+
+def test_nothing_goes_without_a_cluster():
+    (refused,) = requests('{"do":"show"}')
+    assert refused == {"error": {"kind": "state", "text": "no cluster runs: start one first"}}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -11,7 +11,7 @@ from conftest import eventually
 import aerolane
 from aerolane import exceptions, native
 from aerolane.native import AbortStatus, CommitStatus, Operation, ResultCode, Txn, TxnState
-from aerolane.testing import EmbeddedCluster, EmbeddedProcess
+from aerolane.testing import EmbeddedCluster
 
 LIST, MAP = native.ListPolicy(), native.MapPolicy(native.MapOrder.UNORDERED)
 DURABLE = native.WritePolicy(durable_delete=True)
@@ -380,14 +380,3 @@ def test_queries_see_what_is_committed(client, keys):
     assert seen == [{"n": 1}]
     assert client.commit_blocking(txn) is CommitStatus.OK
     assert [record.bins for record in client.query_blocking(statement)] == [{"n": 2}] * 2
-
-
-def test_a_process_of_its_own(set_name):
-    with EmbeddedProcess(nodes=1, strong_consistency=True) as cluster:
-        client = native.new_client_blocking(native.ClientPolicy(), cluster.seeds)
-        txn = Txn()
-        key = aerolane.Key("test", set_name, 1)
-        client.put_blocking(key, {"n": 1}, txn=txn)
-        assert client.commit_blocking(txn) is CommitStatus.OK
-        assert bins(client, key) == {"n": 1}
-        client.close_blocking()

@@ -7,6 +7,7 @@
 //! * [`EmbeddedCluster`]: starting, stopping and changing a cluster
 //! * [`conditions`]: service times and latency, as production clusters have them
 //! * [`faults`]: faults on demand
+//! * `control` (with the feature of that name): all of it by lines of JSON, for tests in any language
 //!
 //! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
 //! it, `record` holds what one record does, `cdt`, `path`, `bits`, `hll` and `exp` what operations do with a value,
@@ -20,6 +21,8 @@ mod clock;
 mod cluster;
 mod code;
 pub mod conditions;
+#[cfg(feature = "control")]
+pub mod control;
 mod exp;
 pub mod faults;
 mod geo;

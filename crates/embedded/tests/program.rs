@@ -6,7 +6,7 @@ mod common;
 
 use common::Raw;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -60,6 +60,29 @@ fn it_prints_seeds_and_ends_with_its_standard_input() {
 }
 
 #[test]
+fn requests_control_it_until_its_input_ends() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
+        .arg("--control")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut requests, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(answers).lines();
+    let mut ask = |line: &[u8]| -> Value {
+        requests.write_all(line).unwrap();
+        serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap()
+    };
+    let started = ask(b"\n  {\"do\":\"start\",\"nodes\":2}\r\n");
+    let seeds = started["ok"]["seeds"].as_str().unwrap().to_owned();
+    assert_eq!(Raw::connect(seeds.split(',').next().unwrap().parse().unwrap()).info("namespaces"), "test");
+    assert_eq!(ask(b"\xff\n")["error"]["kind"], "request");
+    assert_eq!(ask(b"{\"id\":7,\"do\":\"sweep\"}\n"), serde_json::json!({ "id": 7, "ok": 0 }));
+    drop(requests);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn json_names_nodes_and_a_signal_ends_it() {
     let arguments = ["--nodes", "2", "--port", "0", "--json", "--namespace", "a", "--namespace", "b"];
     let mut program = Program::start(&[&arguments[..], &["--users", "admin:secret", "--tls-name", "x"]].concat());
@@ -78,7 +101,19 @@ fn json_names_nodes_and_a_signal_ends_it() {
 #[test]
 fn conditions_are_options() {
     let times = "--service-time=read=80us,write=99%:300us+1%:20ms";
-    let program = Program::start(&["--port", "0", times, "--in-service", "9", "--latency", "20ms~1ms", "--seed", "7"]);
+    let program = Program::start(&[
+        "--nodes",
+        "1",
+        "--port",
+        "0",
+        times,
+        "--in-service",
+        "9",
+        "--latency",
+        "20ms~1ms",
+        "--seed",
+        "7",
+    ]);
     let start = Instant::now();
     let shown = Raw::connect(program.line.parse().unwrap()).info("aerolane-conditions:show");
     assert!(start.elapsed() >= Duration::from_millis(78), "two round trips");

@@ -46,7 +46,6 @@ mod configuration;
 mod core;
 mod dataset;
 mod door;
-mod embedded;
 mod errors;
 mod expression;
 mod fork;
@@ -129,6 +128,5 @@ fn _aerolane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     metrics::register(module)?;
     writer::register(module)?;
     logging::register(module)?;
-    embedded::register(module)?;
     Ok(())
 }

@@ -280,9 +280,6 @@ from ._steps import CdtWriteBuilder as CdtWriteBuilder
 from ._steps import CdtWriteInvertableBuilder as CdtWriteInvertableBuilder
 from ._steps import QueryBinBuilder as QueryBinBuilder
 from ._steps import WriteBinBuilder as WriteBinBuilder
-from ._testing import EmbeddedCluster as EmbeddedCluster
-from ._testing import EmbeddedNode as EmbeddedNode
-from ._testing import Fault as Fault
 from ._tls import TlsConfig as TlsConfig
 from ._txn import AbortStatus as AbortStatus
 from ._txn import CommitErrorType as CommitErrorType

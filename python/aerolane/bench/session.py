@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from aerolane.bench import child
 from aerolane.bench.modes import MODES
 from aerolane.bench.report import Report, middle
 from aerolane.bench.spec import RunSpec
-from aerolane.testing import EmbeddedProcess
+from aerolane.testing import EmbeddedCluster
 
 Tell = Callable[[str], None]
 
@@ -78,29 +78,39 @@ def run(plan: Plan, tell: Tell) -> Outcome:
 
 # The name in the certificate of the embedded cluster.
 TLS_NAME = "localhost"
+# How many requests a node has in service where nothing is said of it.
+DEFAULT_IN_SERVICE = 64
 
 
 def _embedded(plan: Plan, stack: contextlib.ExitStack) -> RunSpec:
     """Starts an embedded cluster; gives the run on it."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if plan.tls else None
-    certificate = str(folder / "certificate.pem") if folder else ""
-    tls = ["--tls-name", TLS_NAME, "--tls-certificate", certificate] if certificate else []
-    cluster = stack.enter_context(start(plan.spec, plan.nodes, tls))
-    if not certificate:
+    cluster = stack.enter_context(start(plan.spec, plan.nodes, TLS_NAME if plan.tls else None))
+    if folder is None:
         return replace(plan.spec, seeds=cluster.seeds)
-    security = replace(plan.spec.security, tls_ca_file=certificate, tls_name=TLS_NAME)
+    certificate = folder / "certificate.pem"
+    certificate.write_text(cluster.certificate_pem or "", encoding="ascii")
+    security = replace(plan.spec.security, tls_ca_file=str(certificate), tls_name=TLS_NAME)
     return replace(plan.spec, seeds=cluster.tls_seeds, security=security)
 
 
-def start(spec: RunSpec, nodes: int, options: Sequence[str] = ()) -> EmbeddedProcess:
+def start(spec: RunSpec, nodes: int, tls_name: str | None = None) -> EmbeddedCluster:
     """Starts an embedded cluster under the conditions of a run, with two copies where it has two nodes.
 
     Raises `ClusterError`.
     """
-    conditions = [part for pair in spec.conditions.options().items() for part in pair]
+    given = spec.conditions
     try:
-        return EmbeddedProcess(nodes, min(2, nodes), spec.namespace, options=[*conditions, *options])
-    except RuntimeError as error:
+        return EmbeddedCluster(
+            nodes,
+            min(2, nodes),
+            spec.namespace,
+            service_time=given.service_time or None,
+            in_service=int(given.in_service or DEFAULT_IN_SERVICE),
+            latency=given.latency or None,
+            tls_name=tls_name,
+        )
+    except (ValueError, OSError, RuntimeError) as error:
         raise ClusterError(str(error)) from error
 
 

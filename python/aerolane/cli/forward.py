@@ -10,7 +10,7 @@ def embedded(context: typer.Context) -> None:
     """Run a cluster in memory until Ctrl-C. Options: aerolane embedded --help."""
     from aerolane.testing.__main__ import main
 
-    raise typer.Exit(main(context.args, "aerolane embedded"))
+    main(context.args)
 
 
 @guarded

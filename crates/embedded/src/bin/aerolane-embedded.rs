@@ -1,11 +1,12 @@
 //! The embedded cluster as a program: prints its seeds, then runs until it is told to stop.
 
 use aerolane_embedded::conditions::{Conditions, ConditionsError, Latency};
+use aerolane_embedded::control::{Controller, MAX_LINE};
 use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
 use clap::Parser;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -15,7 +16,7 @@ use std::sync::mpsc;
 #[command(name = "aerolane-embedded", version)]
 struct Arguments {
     /// How many nodes.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 3)]
     nodes: usize,
     /// Port of the first node; the others follow. 0: any free ports.
     #[arg(long, default_value_t = 3000)]
@@ -79,15 +80,27 @@ struct Arguments {
     /// Stop when standard input is closed, so that the cluster does not outlive the process that started it.
     #[arg(long)]
     stdin: bool,
+    /// Start nothing; carry out requests from standard input, one JSON object in each line ({"do":"start","nodes":3}), and
+    /// answer likewise, until it is closed. The documentation of the crate's module `control` has them all. Goes alone.
+    #[arg(long, exclusive = true)]
+    control: bool,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Before anything runs, so that no signal is missed.
-    let stop = match wait_for_stop(arguments.stdin) {
-        Ok(stop) => stop,
-        Err(error) => return fail(&error),
-    };
+    let (stopper, stop) = mpsc::channel();
+    if let Err(error) = stop_on_signals(stopper.clone()) {
+        return fail(&error);
+    }
+    if arguments.control {
+        return control(stopper, &stop);
+    }
+    if arguments.stdin
+        && let Err(error) = stop_with_input(stopper)
+    {
+        return fail(&error);
+    }
     let cluster = match start(&arguments) {
         Ok(cluster) => cluster,
         Err(error) => return fail(&error),
@@ -102,7 +115,7 @@ fn main() -> ExitCode {
     if let Err(error) = announce(&arguments, &cluster) {
         return fail(&error);
     }
-    // Every sender is gone only if the threads that wait for the end have failed; that is an end, too.
+    // Every sender is gone only if the threads that wait for the end have failed: that is an end, too.
     let _ = stop.recv();
     cluster.shutdown();
     ExitCode::SUCCESS
@@ -188,23 +201,68 @@ fn announce(arguments: &Arguments, cluster: &EmbeddedCluster) -> std::io::Result
     out.flush()
 }
 
-/// Something arrives here on SIGINT, on SIGTERM and, if `stdin`, when standard input ends.
-fn wait_for_stop(stdin: bool) -> std::io::Result<mpsc::Receiver<()>> {
-    let (stop, stopped) = mpsc::channel();
+/// Carries out requests until their end, or a signal.
+fn control(stopper: mpsc::Sender<()>, stop: &mpsc::Receiver<()>) -> ExitCode {
+    let thread = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+        if let Err(error) = carry_out_requests() {
+            eprintln!("aerolane-embedded: {error}");
+        }
+        // The receiver is gone only when the program ends anyway.
+        let _ = stopper.send(());
+    });
+    if let Err(error) = thread {
+        return fail(&error);
+    }
+    let _ = stop.recv();
+    ExitCode::SUCCESS
+}
+
+/// Answers the requests of standard input, until that ends or nobody reads answers any more.
+fn carry_out_requests() -> std::io::Result<()> {
+    let mut requests = BufReader::new(std::io::stdin());
+    let mut answers = std::io::stdout();
+    let mut controller = Controller::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = requests.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if line.len() > MAX_LINE {
+            let text = format!("a request is longer than {MAX_LINE} bytes");
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
+        }
+        // What is not UTF-8 is no JSON either, and is refused as that.
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let mut answer = controller.answer(text.trim());
+        answer.push('\n');
+        answers.write_all(answer.as_bytes())?;
+        answers.flush()?;
+    }
+}
+
+/// Sends something on SIGINT and on SIGTERM.
+fn stop_on_signals(stop: mpsc::Sender<()>) -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let on_signal = stop.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if signals.forever().next().is_some() {
             // The receiver is gone only when the program ends anyway.
-            let _ = on_signal.send(());
+            let _ = stop.send(());
         }
     })?;
-    if stdin {
-        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-            let mut chunk = [0; 1024];
-            while std::io::stdin().read(&mut chunk).is_ok_and(|n| n > 0) {}
-            let _ = stop.send(());
-        })?;
-    }
-    Ok(stopped)
+    Ok(())
+}
+
+/// Sends something when standard input ends.
+fn stop_with_input(stop: mpsc::Sender<()>) -> std::io::Result<()> {
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        let mut chunk = [0; 1024];
+        while std::io::stdin().read(&mut chunk).is_ok_and(|n| n > 0) {}
+        let _ = stop.send(());
+    })?;
+    Ok(())
 }

@@ -1,0 +1,55 @@
+//! What can be asked for.
+
+use super::fault::Injection;
+use super::settings::{ConditionSettings, Settings};
+use serde::Deserialize;
+
+/// A request. The variants are the names in `do`; what has no fields takes none.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Command {
+    Start(Box<Settings>),
+    Show {},
+    Stop {},
+    StopNodes {
+        nodes: Vec<String>,
+    },
+    StartNode {
+        node: String,
+    },
+    AddNode {},
+    Master {
+        partition: u16,
+    },
+    SetMaster {
+        partition: u16,
+        #[serde(default)]
+        node: Option<String>,
+    },
+    HoldPartitions {
+        hold: bool,
+    },
+    Stats {
+        node: String,
+    },
+    RecordCount {
+        namespace: String,
+    },
+    UdfLog {},
+    AdvanceClock {
+        seconds: f64,
+    },
+    Sweep {},
+    SetConditions(ConditionSettings),
+    Conditions {
+        node: String,
+    },
+    Inject(Injection),
+    RemoveFault {
+        fault: u64,
+    },
+    Struck {
+        fault: u64,
+    },
+    ClearFaults {},
+}

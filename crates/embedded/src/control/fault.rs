@@ -1,0 +1,192 @@
+//! Faults, as requests have them.
+
+use super::answer::Refusal;
+use super::node_id;
+use crate::faults::{FaultAction, FaultRule, RequestKind, RuleId};
+use crate::{EmbeddedCluster, NodeId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Longest delay, in seconds.
+const MAX_DELAY: f64 = 600.0;
+/// Most garbage, in bytes.
+const MAX_GARBAGE: usize = 1024 * 1024;
+
+/// What `inject` takes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Injection {
+    action: String,
+    #[serde(default)]
+    value: Option<Value>,
+    /// `None`: all kinds.
+    #[serde(default)]
+    on: Option<Vec<String>>,
+    /// `None`: all that there are.
+    #[serde(default)]
+    node: Option<String>,
+    #[serde(default)]
+    skip: u64,
+    #[serde(default)]
+    times: Option<u64>,
+    #[serde(default = "always")]
+    probability: f64,
+}
+
+const fn always() -> f64 {
+    1.0
+}
+
+/// The faults that were injected, by number.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    injected: BTreeMap<u64, Vec<(NodeId, RuleId)>>,
+    last: u64,
+}
+
+impl Faults {
+    /// Installs a fault on all of its nodes, or on none.
+    pub(super) fn inject(&mut self, cluster: &EmbeddedCluster, injection: &Injection) -> Result<Value, Refusal> {
+        let rule = injection.rule()?;
+        let nodes = match &injection.node {
+            Some(node) => vec![node_id(node)?],
+            None => cluster.nodes().iter().map(|node| node.id).collect(),
+        };
+        let mut installed = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match cluster.set_fault(Some(node), &rule) {
+                Ok(ids) => installed.extend(ids.into_iter().map(|id| (node, id))),
+                Err(error) => {
+                    for (node, id) in installed {
+                        cluster.remove_fault(node, id)?;
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        self.last += 1;
+        self.injected.insert(self.last, installed);
+        Ok(json!({ "fault": self.last, "rule": rule.to_string() }))
+    }
+
+    pub(super) fn remove(&mut self, cluster: &EmbeddedCluster, fault: u64) -> Result<(), Refusal> {
+        for (node, id) in self.injected.remove(&fault).unwrap_or_default() {
+            cluster.remove_fault(node, id)?;
+        }
+        Ok(())
+    }
+
+    /// How many requests it has struck, on all nodes together.
+    pub(super) fn struck(&self, cluster: &EmbeddedCluster, fault: u64) -> Result<u64, Refusal> {
+        let mut sum = 0;
+        for (node, id) in self.injected.get(&fault).into_iter().flatten() {
+            sum += cluster.fault_struck(*node, *id)?.unwrap_or(0);
+        }
+        Ok(sum)
+    }
+
+    /// All of them were taken back.
+    pub(super) fn forget(&mut self) {
+        self.injected.clear();
+    }
+}
+
+impl Injection {
+    fn rule(&self) -> Result<FaultRule, Refusal> {
+        if !(0.0..=1.0).contains(&self.probability) {
+            return Err(Refusal::setting(format!("probability {}: 0 to 1 expected", self.probability)));
+        }
+        let mut rule = FaultRule::new(self.action()?).skip(self.skip).probability(self.probability);
+        if let Some(times) = self.times {
+            rule = rule.times(times);
+        }
+        if self.on.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Refusal::setting("on: at least one kind of request expected"));
+        }
+        for name in self.on.iter().flatten() {
+            let kind = RequestKind::from_name(name).ok_or_else(|| {
+                let text = format!("unknown kind {name:?}: info, admin, read, write, batch, query or other expected");
+                Refusal::setting(text)
+            })?;
+            rule = rule.on(kind);
+        }
+        Ok(rule)
+    }
+
+    fn action(&self) -> Result<FaultAction, Refusal> {
+        let action = match self.action.as_str() {
+            "delay" => return self.delay().map(FaultAction::Delay),
+            "answer-delay" => return self.delay().map(FaultAction::AnswerDelay),
+            "truncate" => {
+                return self
+                    .number("a number of bytes", u64::from(u32::MAX))
+                    .map(|n| FaultAction::Truncate(n as usize));
+            }
+            "result" => {
+                return self.number("a result code", u64::from(u8::MAX)).map(|code| FaultAction::Result(code as u8));
+            }
+            "garbage" => return self.garbage().map(FaultAction::Garbage),
+            "stall" => FaultAction::Stall,
+            "drop-before" => FaultAction::DropBefore,
+            "drop-after" => FaultAction::DropAfter,
+            "split" => FaultAction::Split,
+            "refuse" => FaultAction::Refuse,
+            "reject-unowned" => FaultAction::RejectUnowned,
+            other => {
+                return Err(Refusal::setting(format!(
+                    "unknown fault {other:?}: delay, answer-delay, stall, drop-before, drop-after, truncate, split, result, \
+                     garbage, refuse or reject-unowned expected"
+                )));
+            }
+        };
+        if self.value.is_some() {
+            return Err(Refusal::of_type(format!("the fault {:?} takes no value", self.action)));
+        }
+        Ok(action)
+    }
+
+    fn needed(&self, what: &str) -> Result<&Value, Refusal> {
+        let text = || format!("the fault {:?} needs a value: {what}", self.action);
+        self.value.as_ref().ok_or_else(|| Refusal::of_type(text()))
+    }
+
+    fn delay(&self) -> Result<Duration, Refusal> {
+        let seconds = self.needed("seconds")?;
+        let text = || format!("the fault {:?} takes seconds, not {seconds}", self.action);
+        let seconds = seconds.as_f64().ok_or_else(|| Refusal::of_type(text()))?;
+        if (0.0..=MAX_DELAY).contains(&seconds) {
+            Ok(Duration::from_secs_f64(seconds))
+        } else {
+            Err(Refusal::setting(format!("a delay of {seconds} s: 0 to {MAX_DELAY} expected")))
+        }
+    }
+
+    fn number(&self, what: &str, most: u64) -> Result<u64, Refusal> {
+        let value = self.needed(what)?;
+        if !value.is_number() {
+            return Err(Refusal::of_type(format!("the fault {:?} takes {what}, not {value}", self.action)));
+        }
+        let out_of_range = || Refusal::setting(format!("the fault {:?} takes 0 to {most}, not {value}", self.action));
+        value.as_u64().filter(|number| *number <= most).ok_or_else(out_of_range)
+    }
+
+    fn garbage(&self) -> Result<Vec<u8>, Refusal> {
+        let value = self.needed("bytes in hexadecimal")?;
+        let digits = value.as_str().map(str::as_bytes).filter(|digits| digits.len() % 2 == 0);
+        let bytes = digits.and_then(|digits| {
+            let digit = |at: u8| char::from(at).to_digit(16);
+            digits
+                .chunks(2)
+                .map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8))
+                .collect::<Option<Vec<_>>>()
+        });
+        let bytes =
+            bytes.ok_or_else(|| Refusal::of_type("garbage is given as bytes in hexadecimal, such as \"00ff\""))?;
+        if bytes.len() > MAX_GARBAGE {
+            return Err(Refusal::setting(format!("{} bytes of garbage: at most {MAX_GARBAGE} expected", bytes.len())));
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,227 @@
+//! Settings of clusters and conditions, as requests have them.
+
+use super::answer::Refusal;
+use crate::conditions::{Conditions, ConditionsError, DEFAULT_IN_SERVICE, Latency, ServiceTime, ServiceTimes};
+use crate::{Builder, EmbeddedCluster, NamespaceOptions};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What `start` takes.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Settings {
+    nodes: usize,
+    replication_factor: usize,
+    namespaces: Vec<String>,
+    strong_consistency: bool,
+    default_ttl: u32,
+    nsup_period: u32,
+    host: String,
+    port: u16,
+    cluster_name: Option<String>,
+    build: Option<String>,
+    users: BTreeMap<String, User>,
+    racks: Vec<u32>,
+    tls_name: Option<String>,
+    tls_port: u16,
+    tls_client_ca: Option<String>,
+    threads: Option<usize>,
+    service_time: Option<Value>,
+    in_service: usize,
+    latency: Option<Value>,
+    seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            nodes: 3,
+            replication_factor: 2,
+            namespaces: vec!["test".to_owned()],
+            strong_consistency: false,
+            default_ttl: 0,
+            nsup_period: 1,
+            host: "127.0.0.1".to_owned(),
+            port: 0,
+            cluster_name: None,
+            build: None,
+            users: BTreeMap::new(),
+            racks: Vec::new(),
+            tls_name: None,
+            tls_port: 0,
+            tls_client_ca: None,
+            threads: None,
+            service_time: None,
+            in_service: DEFAULT_IN_SERVICE,
+            latency: None,
+            seed: 0,
+        }
+    }
+}
+
+/// A user: a password alone is that of one who may do everything.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a password, or an object with password and roles")]
+enum User {
+    Password(String),
+    WithRoles { password: String, roles: Vec<String> },
+}
+
+impl Settings {
+    pub(super) fn builder(self) -> Result<Builder, Refusal> {
+        let host: IpAddr = self.host.parse().map_err(|_| {
+            Refusal::setting(format!("host {:?}: an IP address such as \"127.0.0.1\" expected", self.host))
+        })?;
+        if self.namespaces.is_empty() {
+            return Err(Refusal::setting("namespaces: at least one name expected"));
+        }
+        let mut builder = EmbeddedCluster::builder()
+            .nodes(self.nodes)
+            .replication_factor(self.replication_factor)
+            .host(host)
+            .port(self.port)
+            .racks(self.racks)
+            .conditions(conditions(self.service_time.as_ref(), self.in_service, self.latency.as_ref(), self.seed)?);
+        for name in self.namespaces {
+            let options = NamespaceOptions::new(name).default_ttl(self.default_ttl).nsup_period(self.nsup_period);
+            builder = builder.namespace_with(options.strong_consistency(self.strong_consistency));
+        }
+        if let Some(name) = self.cluster_name {
+            builder = builder.cluster_name(name);
+        }
+        if let Some(build) = self.build {
+            builder = builder.build(build);
+        }
+        for (name, user) in self.users {
+            builder = match user {
+                User::Password(password) => builder.user(name, password),
+                User::WithRoles { password, roles } => builder.user_with_roles(name, password, roles),
+            };
+        }
+        match self.threads {
+            Some(0) => return Err(Refusal::setting("threads: at least 1 expected")),
+            Some(threads) => builder = builder.service_threads(threads),
+            None => {}
+        }
+        with_tls(builder, self.tls_name.as_deref(), self.tls_port, self.tls_client_ca.as_deref())
+    }
+}
+
+#[cfg(feature = "tls")]
+fn with_tls(builder: Builder, name: Option<&str>, port: u16, client_ca: Option<&str>) -> Result<Builder, Refusal> {
+    let Some(name) = name else {
+        return match client_ca {
+            Some(_) => Err(Refusal::setting("tls_client_ca goes with tls_name")),
+            None => Ok(builder),
+        };
+    };
+    let tls = crate::TlsOptions::self_signed(name);
+    let tls = match client_ca {
+        Some(authorities) => tls.require_client_certificate(authorities),
+        None => tls,
+    };
+    Ok(builder.tls(tls).tls_port(port))
+}
+
+#[cfg(not(feature = "tls"))]
+fn with_tls(builder: Builder, name: Option<&str>, _port: u16, client_ca: Option<&str>) -> Result<Builder, Refusal> {
+    if name.is_some() || client_ca.is_some() {
+        return Err(Refusal::setting("this program was built without TLS"));
+    }
+    Ok(builder)
+}
+
+/// What `set_conditions` takes.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ConditionSettings {
+    service_time: Option<Value>,
+    in_service: usize,
+    latency: Option<Value>,
+    seed: u64,
+    /// `None`: all of them.
+    pub(super) node: Option<String>,
+}
+
+impl Default for ConditionSettings {
+    fn default() -> Self {
+        Self { service_time: None, in_service: DEFAULT_IN_SERVICE, latency: None, seed: 0, node: None }
+    }
+}
+
+impl ConditionSettings {
+    pub(super) fn read(&self) -> Result<Conditions, Refusal> {
+        conditions(self.service_time.as_ref(), self.in_service, self.latency.as_ref(), self.seed)
+    }
+}
+
+/// How far a clock is to be put forward.
+pub(super) fn clock(seconds: f64) -> Result<Duration, Refusal> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Refusal::setting(format!("{seconds} s: a clock is put forward by 0 s to ten years")))
+}
+
+fn conditions(
+    service_time: Option<&Value>,
+    in_service: usize,
+    latency: Option<&Value>,
+    seed: u64,
+) -> Result<Conditions, Refusal> {
+    let mut conditions = Conditions::new().in_service(in_service).seed(seed);
+    if let Some(times) = service_time {
+        conditions = conditions.service_times(service_times(times)?);
+    }
+    if let Some(latency) = latency {
+        let told = |error: ConditionsError| Refusal::conditions("latency", &error);
+        let Latency { one_way, jitter } = match Time::of(latency, "latency")? {
+            Time::Text(text) => text.parse().map_err(told)?,
+            Time::Seconds(one_way) => Latency { one_way, ..Latency::ZERO },
+        };
+        conditions = conditions.latency(one_way).jitter(jitter);
+    }
+    conditions.check().map_err(|error| Refusal::setting(error.to_string()))?;
+    Ok(conditions)
+}
+
+/// One time for all kinds of requests, or an object with times for kinds.
+fn service_times(value: &Value) -> Result<ServiceTimes, Refusal> {
+    let told = |error: ConditionsError| Refusal::conditions("service_time", &error);
+    let Value::Object(kinds) = value else {
+        return match Time::of(value, "service_time")? {
+            Time::Text(text) => text.parse().map_err(told),
+            Time::Seconds(time) => Ok(ServiceTimes::all(&ServiceTime::fixed(time))),
+        };
+    };
+    let mut pairs = Vec::with_capacity(kinds.len());
+    for (kind, time) in kinds {
+        let time = match Time::of(time, "service_time")? {
+            Time::Text(text) => text.parse().map_err(told)?,
+            Time::Seconds(time) => ServiceTime::fixed(time),
+        };
+        pairs.push((kind.as_str(), time));
+    }
+    ServiceTimes::from_pairs(pairs).map_err(told)
+}
+
+/// What stands for a time.
+enum Time<'a> {
+    /// In the grammar of the command line.
+    Text(&'a str),
+    Seconds(Duration),
+}
+
+impl<'a> Time<'a> {
+    fn of(value: &'a Value, argument: &str) -> Result<Self, Refusal> {
+        let seconds = match value {
+            Value::String(text) => return Ok(Self::Text(text)),
+            Value::Number(number) => number.as_f64().unwrap_or(f64::NAN),
+            _ => return Err(Refusal::of_type(format!("{argument}: a text such as \"80us\" or seconds expected"))),
+        };
+        Duration::try_from_secs_f64(seconds).map(Self::Seconds).map_err(|_| {
+            Refusal::setting(format!("{argument}: {seconds} s is not a duration: expected 0 s to 10 minutes"))
+        })
+    }
+}

@@ -1,0 +1,102 @@
+"""Checks of what embedded clusters are given, before it becomes JSON: that has fewer types."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, TypedDict, cast
+
+Time: TypeAlias = str | float
+"""A time: a text such as `"80us"`, or a number of seconds."""
+
+ServiceTime: TypeAlias = Time | Mapping[str, Time]
+"""How long requests are in service: all of them, or by kind."""
+
+Kind: TypeAlias = Literal["info", "admin", "read", "write", "batch", "query", "other"]
+"""A kind of request that a fault can strike."""
+
+Action: TypeAlias = Literal[
+    "delay",
+    "answer-delay",
+    "stall",
+    "drop-before",
+    "drop-after",
+    "truncate",
+    "split",
+    "result",
+    "garbage",
+    "refuse",
+    "reject-unowned",
+]
+"""What a fault does."""
+
+
+class Conditions(TypedDict):
+    """How long requests take, as `set_conditions` takes it."""
+
+    service_time: str
+    in_service: int
+    latency: str
+    seed: int
+
+
+def whole(name: str, value: object) -> int:
+    """An int that is not negative."""
+    if not isinstance(value, int):
+        raise TypeError(f"{name}: an int expected, not {type(value).__name__}")
+    if value < 0:
+        raise ValueError(f"{name} is {value}: it cannot be negative")
+    return int(value)
+
+
+def one_or_several(name: str, what: str, value: object) -> list[str]:
+    """A str, or at least one of them in an iterable."""
+    if isinstance(value, str):
+        return [value]
+    texts = list(cast(Iterable[object], value)) if isinstance(value, Iterable) else [None]
+    found = [text for text in texts if isinstance(text, str)]
+    if len(found) < len(texts):
+        raise TypeError(f"{name}: a {what} or a sequence of them expected")
+    if not found:
+        raise ValueError(f"{name}: at least one {what} expected")
+    return found
+
+
+def time(name: str, value: object) -> Time:
+    """A text, or a finite number of seconds."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, (int, float)):
+        raise TypeError(f'{name}: expected a str such as "80us" or seconds, not {type(value).__name__}')
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: {value} s is not a duration: expected 0 s to 10 minutes")
+    return value
+
+
+def service_time(value: object) -> ServiceTime:
+    """A time, or times by kind of request."""
+    if isinstance(value, Mapping):
+        times = cast(Mapping[object, object], value)
+        return {str(kind): time("service_time", each) for kind, each in times.items()}
+    return time("service_time", value)
+
+
+def conditions(service_time_: object, in_service: object, latency: object, seed: object) -> dict[str, object]:
+    """How long requests take, as the program takes it."""
+    return {
+        "service_time": None if service_time_ is None else service_time(service_time_),
+        "in_service": whole("in_service", in_service),
+        "latency": None if latency is None else time("latency", latency),
+        "seed": whole("seed", seed),
+    }
+
+
+def fault_value(action: str, value: object) -> object:
+    """The value of a fault."""
+    if action == "garbage" and value is not None:
+        if not isinstance(value, (bytes, bytearray)):
+            raise TypeError("garbage is given as bytes")
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"a delay of {value} s: 0 to 600 expected")
+    if value is not None and not isinstance(value, (int, float, str)):
+        raise TypeError(f"the fault {action!r} takes a number, not {type(value).__name__}")
+    return value
