@@ -109,6 +109,11 @@ test-peers: wheel $(PEERS)/.ready ## other Aerospike clients, unmodified, on the
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/python $(PYTEST) tests/python/test_peers*.py
 
+.PHONY: test-languages
+test-languages: ## clients of Go, Node and Java on the embedded cluster, where their tools are installed (needs the network)
+	$(CARGO) build --locked --profile $(PROFILE) -p aerolane-embedded
+	tests/languages/run.sh $(TARGET)/$(PROFILE)/aerolane-embedded
+
 .PHONY: deny
 deny: ## licences, sources and advisories of all dependencies (needs cargo-deny, and the network for the advisories)
 	$(CARGO) deny --locked check licenses bans sources

@@ -299,3 +299,30 @@ fn dropping_the_cluster_closes_everything() {
         std::net::TcpListener::bind(address).unwrap();
     }
 }
+
+#[test]
+fn nodes_tell_the_addresses_that_they_are_told_to() {
+    let cluster = EmbeddedCluster::builder()
+        .nodes(2)
+        .host([0, 0, 0, 0].into())
+        .advertise([10, 1, 2, 3].into())
+        .advertise_alternate([192, 0, 2, 9].into())
+        .start()
+        .unwrap();
+    let [first, second] = [0, 1].map(|at| cluster.nodes()[at].address.port());
+    assert_eq!(cluster.seeds(), format!("10.1.2.3:{first},10.1.2.3:{second}"));
+    let mut node = Raw::connect(([127, 0, 0, 1], first).into());
+    assert_eq!(node.info("service-clear-std"), format!("10.1.2.3:{first}"));
+    assert_eq!(node.info("service-clear-alt"), format!("192.0.2.9:{first}"));
+    assert!(node.info("peers-clear-std").ends_with(&format!("[10.1.2.3:{second}]]]")));
+    assert!(node.info("peers-clear-alt").ends_with(&format!("[192.0.2.9:{second}]]]")));
+    assert_eq!(node.info("services-alternate"), format!("192.0.2.9:{second}"));
+}
+
+#[test]
+fn nodes_that_listen_everywhere_tell_the_loopback_address() {
+    let cluster = EmbeddedCluster::builder().host([0, 0, 0, 0].into()).start().unwrap();
+    let port = cluster.nodes()[0].address.port();
+    assert_eq!(cluster.seeds(), format!("127.0.0.1:{port}"));
+    assert_eq!(Raw::connect(([127, 0, 0, 1], port).into()).info("service-clear-std"), cluster.seeds());
+}

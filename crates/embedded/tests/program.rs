@@ -83,6 +83,24 @@ fn requests_control_it_until_its_input_ends() {
 }
 
 #[test]
+fn whoever_connects_to_the_control_port_controls_it() {
+    let arguments = ["--nodes", "2", "--port", "0", "--json", "--control-port", "0"];
+    let program = Program::start(&arguments);
+    let json: Value = serde_json::from_str(&program.line).unwrap();
+    let ask = |line: &str| -> Value {
+        let mut stream = std::net::TcpStream::connect(json["control"].as_str().unwrap()).unwrap();
+        stream.write_all(line.as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    };
+    let node = &json["nodes"][0]["id"];
+    assert_eq!(ask(&format!("{{\"do\":\"stop_nodes\",\"nodes\":[{node}]}}\n"))["ok"], Value::Null);
+    assert_eq!(ask("{\"do\":\"show\"}\n")["ok"]["seeds"], json["nodes"][1]["address"]);
+    assert_eq!(ask("{\"do\":\"start\"}\n")["error"]["kind"], "state");
+}
+
+#[test]
 fn json_names_nodes_and_a_signal_ends_it() {
     let arguments = ["--nodes", "2", "--port", "0", "--json", "--namespace", "a", "--namespace", "b"];
     let mut program = Program::start(&[&arguments[..], &["--users", "admin:secret", "--tls-name", "x"]].concat());

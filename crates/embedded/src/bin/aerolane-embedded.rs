@@ -4,12 +4,13 @@ use aerolane_embedded::conditions::{Conditions, ConditionsError, Latency};
 use aerolane_embedded::control::{Controller, MAX_LINE};
 use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
 use clap::Parser;
+use parking_lot::Mutex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// An Aerospike-compatible cluster in memory, for tests and for trying things out. Never for production.
 #[derive(Debug, Parser)]
@@ -24,6 +25,13 @@ struct Arguments {
     /// Address to listen on.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
+    /// Address that nodes tell clients, where that is not the one that they listen on: from a container, that of the host.
+    /// Ports are the same outside.
+    #[arg(long, value_name = "IP")]
+    advertise: Option<IpAddr>,
+    /// The same for clients that ask for alternate addresses.
+    #[arg(long, value_name = "IP")]
+    advertise_alternate: Option<IpAddr>,
     /// Name of a namespace; may be given several times.
     #[arg(long = "namespace", default_value = "test")]
     namespaces: Vec<String>,
@@ -80,6 +88,10 @@ struct Arguments {
     /// Stop when standard input is closed, so that the cluster does not outlive the process that started it.
     #[arg(long)]
     stdin: bool,
+    /// Take requests as --control does, at this TCP port of --host, from up to 64 connections: for containers. 0: any free one;
+    /// --json says which. Whoever reaches it controls the cluster.
+    #[arg(long, value_name = "PORT")]
+    control_port: Option<u16>,
     /// Start nothing; carry out requests from standard input, one JSON object in each line ({"do":"start","nodes":3}), and
     /// answer likewise, until it is closed. The documentation of the crate's module `control` has them all. Goes alone.
     #[arg(long, exclusive = true)]
@@ -112,12 +124,23 @@ fn main() -> ExitCode {
         eprintln!("aerolane-embedded: cannot write {}: {error}", file.display());
         return ExitCode::FAILURE;
     }
-    if let Err(error) = announce(&arguments, &cluster) {
+    let port = match arguments.control_port.map(|port| TcpListener::bind((arguments.host, port))).transpose() {
+        Ok(port) => port,
+        Err(error) => return fail(&error),
+    };
+    if let Err(error) = announce(&arguments, &cluster, port.as_ref()) {
+        return fail(&error);
+    }
+    let controller = Arc::new(Mutex::new(Controller::of(cluster)));
+    if let Some(port) = port
+        && let Err(error) = control_at(port, &controller)
+    {
         return fail(&error);
     }
     // Every sender is gone only if the threads that wait for the end have failed: that is an end, too.
     let _ = stop.recv();
-    cluster.shutdown();
+    // Its nodes are stopped properly; who is connected to the control port learns it by the end of the process.
+    *controller.lock() = Controller::new();
     ExitCode::SUCCESS
 }
 
@@ -135,6 +158,12 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
     for name in &arguments.namespaces {
         let options = NamespaceOptions::new(name).default_ttl(arguments.default_ttl).nsup_period(arguments.nsup_period);
         builder = builder.namespace_with(options.strong_consistency(arguments.strong_consistency));
+    }
+    if let Some(address) = arguments.advertise {
+        builder = builder.advertise(address);
+    }
+    if let Some(address) = arguments.advertise_alternate {
+        builder = builder.advertise_alternate(address);
     }
     if let Some(name) = &arguments.cluster_name {
         builder = builder.cluster_name(name);
@@ -178,7 +207,7 @@ fn conditions(arguments: &Arguments) -> Result<Conditions, ClusterError> {
 }
 
 /// Prints where the nodes listen: one line, flushed, so that whoever started the program can wait for it.
-fn announce(arguments: &Arguments, cluster: &EmbeddedCluster) -> std::io::Result<()> {
+fn announce(arguments: &Arguments, cluster: &EmbeddedCluster, control: Option<&TcpListener>) -> std::io::Result<()> {
     let mut line = cluster.seeds();
     if arguments.json {
         // Ids and addresses hold nothing that JSON would want escaped.
@@ -191,8 +220,12 @@ fn announce(arguments: &Arguments, cluster: &EmbeddedCluster) -> std::io::Result
             })
             .collect();
         let (seeds, tls_seeds, pid) = (cluster.seeds(), cluster.tls_seeds(), std::process::id());
+        let control = match control {
+            Some(port) => format!("\"{}\"", port.local_addr()?),
+            None => "null".to_owned(),
+        };
         line = format!(
-            "{{\"seeds\":\"{seeds}\",\"tls_seeds\":\"{tls_seeds}\",\"pid\":{pid},\"nodes\":[{}]}}",
+            "{{\"seeds\":\"{seeds}\",\"tls_seeds\":\"{tls_seeds}\",\"pid\":{pid},\"control\":{control},\"nodes\":[{}]}}",
             nodes.join(",")
         );
     }
@@ -201,10 +234,11 @@ fn announce(arguments: &Arguments, cluster: &EmbeddedCluster) -> std::io::Result
     out.flush()
 }
 
-/// Carries out requests until their end, or a signal.
+/// Carries out the requests of standard input until their end, or a signal.
 fn control(stopper: mpsc::Sender<()>, stop: &mpsc::Receiver<()>) -> ExitCode {
     let thread = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
-        if let Err(error) = carry_out_requests() {
+        let controller = Mutex::new(Controller::new());
+        if let Err(error) = carry_out(BufReader::new(std::io::stdin()), std::io::stdout(), &controller) {
             eprintln!("aerolane-embedded: {error}");
         }
         // The receiver is gone only when the program ends anyway.
@@ -217,11 +251,40 @@ fn control(stopper: mpsc::Sender<()>, stop: &mpsc::Receiver<()>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Answers the requests of standard input, until that ends or nobody reads answers any more.
-fn carry_out_requests() -> std::io::Result<()> {
-    let mut requests = BufReader::new(std::io::stdin());
-    let mut answers = std::io::stdout();
-    let mut controller = Controller::new();
+/// Most connections to the control port at a time.
+const MAX_CONTROLLERS: usize = 64;
+
+/// Carries out the requests of those who connect to a port.
+fn control_at(port: TcpListener, controller: &Arc<Mutex<Controller>>) -> std::io::Result<()> {
+    let controller = Arc::clone(controller);
+    let serve = move || {
+        let connected = Arc::new(());
+        for stream in port.incoming().flatten() {
+            // One reference is here. What is too much is closed at once.
+            if Arc::strong_count(&connected) > MAX_CONTROLLERS {
+                continue;
+            }
+            let (controller, connected) = (Arc::clone(&controller), Arc::clone(&connected));
+            let serve = move || {
+                // Whoever has gone needs no answer.
+                let _ = stream.set_nodelay(true);
+                let _ = carry_out(BufReader::new(&stream), &stream, &controller);
+                drop(connected);
+            };
+            // Without a thread the connection is closed.
+            let _ = std::thread::Builder::new().name("control".to_owned()).spawn(serve);
+        }
+    };
+    std::thread::Builder::new().name("control-port".to_owned()).spawn(serve)?;
+    Ok(())
+}
+
+/// Answers requests until they end, or nobody reads answers any more.
+fn carry_out(
+    mut requests: impl BufRead,
+    mut answers: impl Write,
+    controller: &Mutex<Controller>,
+) -> std::io::Result<()> {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -238,7 +301,7 @@ fn carry_out_requests() -> std::io::Result<()> {
         if text.trim().is_empty() {
             continue;
         }
-        let mut answer = controller.answer(text.trim());
+        let mut answer = controller.lock().answer(text.trim());
         answer.push('\n');
         answers.write_all(answer.as_bytes())?;
         answers.flush()?;

@@ -1,5 +1,6 @@
 //! How a cluster is set up before it starts.
 
+use super::access::Access;
 use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId, Racks};
 use crate::admin::{FirstUser, SESSION_TTL, Security};
 use crate::conditions::Conditions;
@@ -43,6 +44,7 @@ pub struct Builder {
     users: Vec<FirstUser>,
     session_ttl: u32,
     racks: Vec<u32>,
+    pub(super) access: Access,
     conditions: Conditions,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
@@ -163,6 +165,7 @@ impl Default for Builder {
             users: Vec::new(),
             session_ttl: SESSION_TTL,
             racks: Vec::new(),
+            access: Access::default(),
             conditions: Conditions::new(),
             #[cfg(feature = "tls")]
             tls: None,
@@ -224,10 +227,24 @@ impl Builder {
         self
     }
 
-    /// The address that nodes listen on and tell clients. Default `127.0.0.1`; it should stay a loopback address, as
-    /// the cluster has no protection worth the name.
+    /// The address that nodes listen on, and tell clients if [`advertise`](Self::advertise) says no other. Default `127.0.0.1`;
+    /// it should stay a loopback address outside of containers, as the cluster has no protection worth the name. With
+    /// `0.0.0.0` or `::` nodes listen on all addresses, and tell clients the loopback one.
     pub fn host(mut self, host: IpAddr) -> Self {
         self.host = host;
+        self
+    }
+
+    /// The address that nodes tell clients in place of the one that they listen on, as the server's `access-address`: from a
+    /// container, that of the host. Ports are the same outside.
+    pub fn advertise(mut self, address: IpAddr) -> Self {
+        self.access.standard = Some(address);
+        self
+    }
+
+    /// The address for clients that ask for alternate ones, as the server's `alternate-access-address`. Default: that for all.
+    pub fn advertise_alternate(mut self, address: IpAddr) -> Self {
+        self.access.alternate = Some(address);
         self
     }
 
@@ -378,6 +395,7 @@ impl Builder {
             security,
             tls_name,
             racks: Racks { first_id: self.first_id, racks: self.racks.clone() },
+            access: self.access,
             conditions: self.conditions.clone(),
         })
     }

@@ -135,13 +135,15 @@ impl EmbeddedCluster {
     /// Seeds of all live nodes, as clients take them: `127.0.0.1:3000,127.0.0.1:3001`.
     #[must_use]
     pub fn seeds(&self) -> String {
-        join(self.nodes().iter().filter(|node| node.live).map(|node| node.address))
+        join(self.nodes().iter().filter(|node| node.live).map(|node| self.state.access.standard(node.address)))
     }
 
     /// The same for TLS; empty if the cluster has no TLS.
     #[must_use]
     pub fn tls_seeds(&self) -> String {
-        join(self.nodes().iter().filter(|node| node.live).filter_map(|node| node.tls_address))
+        let nodes = self.nodes();
+        let addresses = nodes.iter().filter(|node| node.live).filter_map(|node| node.tls_address);
+        join(addresses.map(|address| self.state.access.standard(address)))
     }
 
     /// The certificate (PEM) that clients have to trust; `None` without TLS.

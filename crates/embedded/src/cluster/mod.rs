@@ -1,5 +1,6 @@
 //! The cluster: its nodes, namespaces, and who owns which partition.
 
+mod access;
 mod builder;
 mod error;
 mod handle;

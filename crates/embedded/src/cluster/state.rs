@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::access::Access;
 use super::ownership::{Ownership, PARTITIONS};
 use super::{Node, NodeId};
 use crate::admin::Security;
@@ -40,6 +41,8 @@ pub(crate) struct ClusterState {
     pub(crate) tls_name: Option<String>,
     /// The racks of nodes.
     pub(crate) racks: Racks,
+    /// The addresses that nodes tell.
+    pub(crate) access: Access,
     /// What time it is.
     pub(crate) clock: Clock,
     /// The conditions of nodes that are yet to come.
@@ -106,6 +109,7 @@ pub(crate) struct ClusterParts {
     pub(crate) security: Option<Security>,
     pub(crate) tls_name: Option<String>,
     pub(crate) racks: Racks,
+    pub(crate) access: Access,
     pub(crate) conditions: Conditions,
 }
 
@@ -134,6 +138,7 @@ impl ClusterState {
             queries: Queries::default(),
             tls_name: parts.tls_name,
             racks: parts.racks,
+            access: parts.access,
             clock: Clock::default(),
             conditions: Mutex::new(parts.conditions),
             view: RwLock::new(Arc::new(view)),

@@ -1,5 +1,6 @@
-//! Control of clusters by lines of JSON: what the program `aerolane-embedded --control` speaks on its standard input and
-//! output, so that tests in any language can start clusters, change them and have them fail.
+//! Control of clusters by lines of JSON, so that tests in any language can start clusters, change them and have them fail. The
+//! program `aerolane-embedded` speaks it on its standard input and output (`--control`), or to whoever connects to a port
+//! (`--control-port`).
 //!
 //! A request is an object in one line, and so is its answer. `do` names what is to be done, `id` (any value; optional) comes
 //! back with the answer:
@@ -37,7 +38,7 @@
 //! | `clear_faults` | | null |
 //!
 //! Settings of `start`, with their defaults: `nodes` 3, `replication_factor` 2, `namespaces` `["test"]`,
-//! `strong_consistency` false, `default_ttl` 0, `nsup_period` 1, `host` `"127.0.0.1"`, `port` 0 (any free ones),
+//! `strong_consistency` false, `default_ttl` 0, `nsup_period` 1, `host` `"127.0.0.1"`, `advertise`, `advertise_alternate`, `port` 0 (any free ones),
 //! `cluster_name`, `build`, `users` (passwords by name, or objects with `password` and `roles`), `racks` (a list of numbers),
 //! `tls_name`, `tls_port` 0, `tls_client_ca` (PEM), `threads`, and the conditions `service_time`, `in_service` 64, `latency`
 //! and `seed` 0. What they mean is said at [`Builder`](crate::Builder) and [`Conditions`](crate::conditions::Conditions).
@@ -91,6 +92,12 @@ impl Controller {
         Self::default()
     }
 
+    /// One of a cluster that runs already.
+    #[must_use]
+    pub fn of(cluster: EmbeddedCluster) -> Self {
+        Self { running: Some(Running { cluster, faults: Faults::default() }) }
+    }
+
     /// Carries out a request, and gives its answer: both without the end of their line.
     pub fn answer(&mut self, line: &str) -> String {
         let mut id = None;
@@ -117,7 +124,7 @@ impl Controller {
             (Command::Start(settings), None) => {
                 let cluster = settings.builder()?.start()?;
                 let shown = show(&cluster);
-                self.running = Some(Running { cluster, faults: Faults::default() });
+                *self = Self::of(cluster);
                 Ok(shown)
             }
             (Command::Start(_), Some(_)) => Err(Refusal::state("a cluster runs already: stop it first")),

@@ -20,6 +20,8 @@ pub(super) struct Settings {
     default_ttl: u32,
     nsup_period: u32,
     host: String,
+    advertise: Option<String>,
+    advertise_alternate: Option<String>,
     port: u16,
     cluster_name: Option<String>,
     build: Option<String>,
@@ -45,6 +47,8 @@ impl Default for Settings {
             default_ttl: 0,
             nsup_period: 1,
             host: "127.0.0.1".to_owned(),
+            advertise: None,
+            advertise_alternate: None,
             port: 0,
             cluster_name: None,
             build: None,
@@ -72,22 +76,25 @@ enum User {
 
 impl Settings {
     pub(super) fn builder(self) -> Result<Builder, Refusal> {
-        let host: IpAddr = self.host.parse().map_err(|_| {
-            Refusal::setting(format!("host {:?}: an IP address such as \"127.0.0.1\" expected", self.host))
-        })?;
         if self.namespaces.is_empty() {
             return Err(Refusal::setting("namespaces: at least one name expected"));
         }
         let mut builder = EmbeddedCluster::builder()
             .nodes(self.nodes)
             .replication_factor(self.replication_factor)
-            .host(host)
+            .host(address("host", &self.host)?)
             .port(self.port)
             .racks(self.racks)
             .conditions(conditions(self.service_time.as_ref(), self.in_service, self.latency.as_ref(), self.seed)?);
         for name in self.namespaces {
             let options = NamespaceOptions::new(name).default_ttl(self.default_ttl).nsup_period(self.nsup_period);
             builder = builder.namespace_with(options.strong_consistency(self.strong_consistency));
+        }
+        if let Some(text) = &self.advertise {
+            builder = builder.advertise(address("advertise", text)?);
+        }
+        if let Some(text) = &self.advertise_alternate {
+            builder = builder.advertise_alternate(address("advertise_alternate", text)?);
         }
         if let Some(name) = self.cluster_name {
             builder = builder.cluster_name(name);
@@ -108,6 +115,11 @@ impl Settings {
         }
         with_tls(builder, self.tls_name.as_deref(), self.tls_port, self.tls_client_ca.as_deref())
     }
+}
+
+fn address(setting: &str, text: &str) -> Result<IpAddr, Refusal> {
+    let told = |_| Refusal::setting(format!("{setting} {text:?}: an IP address such as \"127.0.0.1\" expected"));
+    text.parse().map_err(told)
 }
 
 #[cfg(feature = "tls")]

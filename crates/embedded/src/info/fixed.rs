@@ -93,12 +93,16 @@ fn missing(command: &CommandLine<'_>, name: &str) -> String {
 fn endpoints(node: &Node) -> String {
     let (ip, port) = (node.address.ip(), node.address.port());
     let tls_ip = node.tls_address.map_or_else(|| "null".to_owned(), |a| a.ip().to_string());
+    let access = node.cluster.access.standard(node.address).ip();
+    let alternate = node.cluster.access.alternate(node.address).ip();
+    let or_null = |ip: std::net::IpAddr| if node.tls_address.is_some() { ip.to_string() } else { "null".to_owned() };
+    let (tls_access, tls_alternate) = (or_null(access), or_null(alternate));
     let tls_port = node.tls_address.map_or(0, |a| a.port());
     format!(
-        "service.port={port};service.addresses={ip};service.access-port={port};service.access-addresses={ip};\
-         service.alternate-access-port={port};service.alternate-access-addresses={ip};service.tls-port={tls_port};\
-         service.tls-addresses={tls_ip};service.tls-access-port={tls_port};service.tls-access-addresses={tls_ip};\
-         service.tls-alternate-access-port={tls_port};service.tls-alternate-access-addresses={tls_ip};admin.port=0;\
+        "service.port={port};service.addresses={ip};service.access-port={port};service.access-addresses={access};\
+         service.alternate-access-port={port};service.alternate-access-addresses={alternate};service.tls-port={tls_port};\
+         service.tls-addresses={tls_ip};service.tls-access-port={tls_port};service.tls-access-addresses={tls_access};\
+         service.tls-alternate-access-port={tls_port};service.tls-alternate-access-addresses={tls_alternate};admin.port=0;\
          admin.addresses=null;admin.tls-port=0;admin.tls-addresses=null;heartbeat.port=0;heartbeat.addresses=null;\
          heartbeat.tls-port=0;heartbeat.tls-addresses=null;fabric.port=0;fabric.addresses=null;fabric.tls-port=0;\
          fabric.tls-addresses=null"

@@ -14,28 +14,31 @@ const DEFAULT_PORT: u16 = 3000;
 
 /// Answers a command about the members of the cluster; `None` if it is none.
 pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<String> {
-    let plain = |n: &Node| Some(n.address);
-    let tls = |n: &Node| n.tls_address;
+    let access = &node.cluster.access;
+    let standard = |n: &Node| access.standard(n.address);
+    let alternate = |n: &Node| access.alternate(n.address);
     Some(match command.name {
         "node" | "name" | "get-sl" => node.name.clone(),
         "cluster-name" => node.cluster.cluster_name.clone(),
         "partition-generation" => node.generations.partition().to_string(),
         "rebalance-generation" => node.generations.rebalance().to_string(),
         "peers-generation" => node.generations.peers().to_string(),
-        // Alternate addresses are the same loopback addresses, so that clients may ask for either.
-        "service" | "service-clear-std" | "service-clear-alt" => node.address.to_string(),
+        "service" | "service-clear-std" => standard(node).to_string(),
+        "service-clear-alt" => alternate(node).to_string(),
         "service-tls-std" | "service-tls-alt" => {
-            node.tls_address.map_or_else(enterprise_only, |address| address.to_string())
+            let told = |a| if command.name.ends_with("alt") { access.alternate(a) } else { access.standard(a) };
+            node.tls_address.map_or_else(enterprise_only, |address| told(address).to_string())
         }
-        "peers-clear-std" | "peers-clear-alt" | "alumni-clear-std" | "alumni-clear-alt" => peers(node, "", plain),
+        "peers-clear-std" | "alumni-clear-std" => peers(node, "", |n| Some(standard(n))),
+        "peers-clear-alt" | "alumni-clear-alt" => peers(node, "", |n| Some(alternate(n))),
         "peers-tls-std" | "peers-tls-alt" if node.tls_address.is_some() => {
-            peers(node, node.cluster.tls_name.as_deref().unwrap_or_default(), tls)
+            let told = |a| if command.name.ends_with("alt") { access.alternate(a) } else { access.standard(a) };
+            let name = node.cluster.tls_name.as_deref().unwrap_or_default();
+            peers(node, name, |n| n.tls_address.map(told))
         }
         "peers-tls-std" | "peers-tls-alt" | "alumni-tls-std" | "alumni-tls-alt" => enterprise_only(),
-        "services" | "services-alternate" | "services-alumni" => {
-            let others = others(node).iter().map(|peer| peer.address.to_string()).collect::<Vec<_>>();
-            others.join(";")
-        }
+        "services" | "services-alumni" => join(&others(node), standard),
+        "services-alternate" => join(&others(node), alternate),
         "services-alumni-reset" => "ok".to_owned(),
         "mesh" => {
             let view = node.cluster.view();
@@ -49,6 +52,10 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
         "smd-info" => metadata(node),
         _ => return None,
     })
+}
+
+fn join(nodes: &[Arc<Node>], address: impl Fn(&Node) -> SocketAddr) -> String {
+    nodes.iter().map(|node| address(node).to_string()).collect::<Vec<_>>().join(";")
 }
 
 /// The other live nodes, by rising id.
