@@ -4,6 +4,7 @@
 mod common;
 
 use aerolane_embedded::EmbeddedCluster;
+use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::msgpack::{Element, Reader};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
@@ -394,6 +395,23 @@ fn aggregations_see_every_record_and_can_be_aborted() {
     });
     assert!(text(&answers[0]).contains("takes too long"), "{}", text(&answers[0]));
     assert_eq!(answers.last().unwrap().code, 1);
+}
+
+#[test]
+fn an_aggregation_under_a_fault_leaves_its_thread_to_others() {
+    let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
+    let address = cluster.nodes()[0].address;
+    let mut raw = Raw::connect(address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    put_n(&mut raw, digest(8, 3), 1);
+    cluster.set_fault(None, &FaultRule::new(FaultAction::Split).on(RequestKind::Query)).unwrap();
+    // It takes two seconds to be stopped; the node has one thread.
+    raw.send(&job(FOREGROUND, "endless", &[0x90], 1, 9));
+    let mut other = Raw::connect(address);
+    assert!(other.info("query-show:trid=9").contains("status=active"));
+    let answers = raw.until_last();
+    assert!(text(&answers[0]).contains("takes too long"), "{}", text(&answers[0]));
+    assert!(other.info("query-show:trid=9").contains("status=done"));
 }
 
 #[test]

@@ -69,6 +69,8 @@ enum State {
     Splitting { answer: Vec<u8>, sent: usize, close: bool },
     /// An answer that is still being produced.
     Streaming(Box<dyn Producer>),
+    /// The same, with a fault that has to have the answer as a whole, or as far as it goes.
+    Gathering { producer: Box<dyn Producer>, answer: Vec<u8>, fault: RequestFault },
     /// All is answered; close when it is sent.
     Closing { reset: bool },
 }
@@ -311,6 +313,21 @@ impl Connection {
                 }
                 Some(Turn::Again)
             }
+            State::Gathering { producer, answer, fault } => {
+                if let Some(until) = self.link.as_ref().and_then(|link| link.occupied(Instant::now())) {
+                    return Some(Turn::At(until));
+                }
+                if let Some(at) = producer.resume_at().filter(|at| Instant::now() < *at) {
+                    return Some(if self.read_closed { Turn::Close } else { Turn::At(at) });
+                }
+                let enough = fault.truncate.unwrap_or(usize::MAX);
+                if producer.produce(now_ms, answer) || answer.len() >= enough {
+                    let (answer, fault) = (std::mem::take(answer), std::mem::take(fault));
+                    self.state = State::Open;
+                    self.answered(answer, fault);
+                }
+                Some(Turn::Again)
+            }
             State::Closing { reset } => {
                 if let Some(at) = self.link.as_mut().and_then(|link| link.closes_later(Instant::now())) {
                     return Some(Turn::At(at));
@@ -474,13 +491,18 @@ impl Connection {
                     return true;
                 }
                 Answered::Stream(mut producer) => {
-                    // A fault may cut the answer anywhere, so it has to be there as a whole, or as far as it goes.
                     producer.hurry();
-                    let enough = fault.truncate.unwrap_or(usize::MAX);
-                    while answer.len() < enough && !producer.produce(now_ms, &mut answer) {}
+                    self.state = State::Gathering { producer, answer, fault };
+                    return true;
                 }
             }
         }
+        self.answered(answer, fault);
+        true
+    }
+
+    /// An answer is there that a fault may delay or change.
+    fn answered(&mut self, answer: Vec<u8>, mut fault: RequestFault) {
         if fault.drop_after {
             self.state = State::Closing { reset: true };
         } else if let Some(delay) = fault.answer_delay.take() {
@@ -494,7 +516,6 @@ impl Connection {
         } else {
             self.deliver(answer, fault);
         }
-        true
     }
 
     /// Lets the frame at the head wait; the fault that was drawn for it stays with it.
