@@ -457,24 +457,28 @@ def test_the_program_ends_on_signals(number):
         assert program.wait(60) == 0
 
 
-def run_pytest(tmp_path, source, **environment):
+def run_pytest(tmp_path, source, *options, **environment):
     (tmp_path / "test_it.py").write_text(textwrap.dedent(source))
+    # Where aerolane is installed pytest finds the plugin itself.
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_aerolane", "-p", "no:cacheprovider", "test_it.py"]
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.run(
-        command,
+        [*command, "--strict-markers", *options],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths, **environment},
+        env={**os.environ, "PYTHONPATH": paths, "AEROSPIKE_HOST": "", **environment},
         capture_output=True,
         text=True,
         timeout=120,
     )
 
 
+def passed(run, count):
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"{count} passed" in run.stdout
+
+
 def test_fixtures_of_the_plugin(tmp_path):
-    run = run_pytest(
-        tmp_path,
-        """
+    source = """
         import asyncio
         import aerolane
 
@@ -492,14 +496,97 @@ def test_fixtures_of_the_plugin(tmp_path):
 
             assert asyncio.run(work()) == {"a": 2}
 
-        def test_cluster(aerolane_cluster, aerolane_seeds):
-            assert aerolane_seeds == aerolane_cluster.seeds
-            assert len(aerolane_cluster.nodes) == 3
-        """,
-        AEROSPIKE_HOST="",
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "3 passed" in run.stdout
+        def test_cluster(aerolane_cluster, aerolane_seeds, aerolane_shared_cluster):
+            assert aerolane_seeds == aerolane_cluster.seeds != aerolane_shared_cluster.seeds
+            assert len(aerolane_cluster.nodes) == len(aerolane_shared_cluster.nodes) == 3
+
+        def test_sessions(aerolane_session, aerolane_sync_session, aerolane_set):
+            key = aerolane.Key("test", aerolane_set, 1)
+            aerolane_sync_session.put(key, {"a": 1})
+
+            async def work():
+                return (await aerolane_session.get(key)).bins
+
+            assert asyncio.run(work()) == {"a": 1}
+        """
+    passed(run_pytest(tmp_path, source), 4)
+    if os.environ.get("AEROSPIKE_HOST"):
+        real = source.replace("assert aerolane_seeds == aerolane_cluster.seeds !=", "assert aerolane_cluster.seeds !=")
+        passed(run_pytest(tmp_path, real, AEROSPIKE_HOST=os.environ["AEROSPIKE_HOST"]), 4)
+
+
+def test_tests_leave_each_other_nothing(tmp_path):
+    source = """
+        import aerolane, pytest
+        from aerolane import Key
+
+        @pytest.mark.parametrize("time", range(2))
+        def test_records_and_faults(aerolane_cluster, aerolane_sync_session, time):
+            assert aerolane_cluster.record_count() == 0
+            aerolane_sync_session.put(Key("test", "s", 1), {"a": 1})
+            aerolane_cluster.inject("drop-before", on="read")
+            aerolane_cluster.stop_node(aerolane_cluster.nodes[0])
+
+        @pytest.mark.aerolane_cluster(nodes=1, strong_consistency=True)
+        @pytest.mark.aerolane_fault("result", 18, on="write", times=1)
+        def test_markers(aerolane_cluster, aerolane_sync_session):
+            assert len(aerolane_cluster.nodes) == 1
+            with pytest.raises(aerolane.AerospikeError) as raised:
+                aerolane_sync_session.put(Key("test", "s", 1), {"a": 1})
+            assert raised.value.result_code == 18
+            with aerolane_sync_session.client.transaction() as session:
+                session.put(Key("test", "s", 1), {"a": 2})
+        """
+    passed(run_pytest(tmp_path, source), 3)
+    run = run_pytest(tmp_path, source, "-rs", AEROSPIKE_HOST="db.example:3000")
+    assert "the marker aerolane_cluster is for embedded clusters" in run.stdout, run.stdout + run.stderr
+
+
+ASYNC = """
+        import aerolane, pytest
+
+        pytestmark = pytest.mark.MARK
+
+        async def test_one(aerolane_session):
+            key = aerolane.Key("test", "s", 1)
+            await aerolane_session.put(key, {"a": 1})
+            assert (await aerolane_session.get(key)).bins == {"a": 1}
+
+        async def test_another(aerolane_session, aerolane_cluster):
+            assert aerolane_cluster.record_count() == 0
+            async for result in await aerolane_session.query(aerolane.DataSet.of("test", "s")).execute():
+                raise AssertionError(result)
+        """
+
+
+@pytest.mark.parametrize(("plugin", "runs"), [("anyio", 4), ("asyncio", 2)])
+def test_plugins_that_run_coroutines_take_the_sessions(tmp_path, plugin, runs):
+    pytest.importorskip(f"pytest_{plugin}" if plugin == "asyncio" else plugin)
+    # Trio's loop is not for asyncio's sockets, and says so.
+    options = ["-k", "not trio"] if plugin == "anyio" else []
+    source = ASYNC.replace("MARK", plugin)
+    if plugin == "anyio":
+        source += """
+        @pytest.fixture(params=["asyncio", ("asyncio", {"use_uvloop": True})], ids=["asyncio", "uvloop"])
+        def anyio_backend(request):
+            return request.param
+        """
+    passed(run_pytest(tmp_path, source, *options), runs)
+
+
+def test_workers_of_xdist_have_clusters_of_their_own(tmp_path):
+    pytest.importorskip("xdist")
+    source = """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(12))
+        def test_it(aerolane_client, aerolane_cluster, aerolane_shared_cluster, number):
+            import aerolane
+            key = aerolane.Key("test", "s", 1)
+            aerolane_client.put_blocking(key, {"n": number})
+            assert aerolane_client.get_blocking(key).bins == {"n": number}
+        """
+    passed(run_pytest(tmp_path, source, "-n", "3"), 12)
 
 
 def test_the_plugin_loads_nothing_unless_asked(tmp_path):
@@ -517,5 +604,4 @@ def test_the_plugin_loads_nothing_unless_asked(tmp_path):
         """,
         AEROSPIKE_HOST="db.example:3000",
     )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "2 passed" in run.stdout
+    passed(run, 2)
