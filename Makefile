@@ -146,11 +146,12 @@ bench: ## criterion microbenchmarks
 REPORT ?= bench-report
 LABEL ?=
 .PHONY: bench-report
-bench-report: $(PEERS)/.ready ## ours beside the other Python clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
+bench-report: $(PEERS)/.ready ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
+	$(CARGO) build --release --locked -p aerolane-bench
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt
-	$(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) --output $(REPORT) \
+	AEROLANE_BENCH=$(TARGET)/release/aerolane-bench $(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) --output $(REPORT) \
 	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)')
 
 .PHONY: bench-counts

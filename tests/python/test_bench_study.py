@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -356,6 +357,72 @@ def test_records_that_cannot_be_written(tmp_path, monkeypatch):
     journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, hosts="127.0.0.1:1", label="x"))
     with pytest.raises(LoadError, match="no cluster"):
         measure.run([a_group()], journal, print)
+
+
+RUST_HARNESS = """#!{python}
+import json, sys
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+assert options["--client"] in ("core-async", "aerolane-async") and options["--set"] == "rust", options
+with open({log!r}, "a") as log:
+    print(" ".join(sys.argv[1:]), file=log)
+if {fails}:
+    sys.exit("error: no cluster at that address")
+figures = dict(tps=2e5, client_cpu_us_per_op=3.0, p50_us=90.0, p99_us=180.0, samples=4000, errors=0, timeouts=0)
+print(json.dumps(figures | dict(spread={{}}, each_round=[{{}}])))
+"""
+
+
+def rust_harness(tmp_path, monkeypatch, fails=False):
+    """A program that has the options and the figures of `aerolane-bench`; gives what it was called with."""
+    log, program = tmp_path / "log", tmp_path / "aerolane-bench"
+    program.write_text(RUST_HARNESS.format(python=sys.executable, log=str(log), fails=fails))
+    program.chmod(0o755)
+    monkeypatch.setenv("AEROLANE_BENCH", str(program))
+    monkeypatch.setattr(measure.child, "ask", lambda job, spec: measure.child.Answer(figures=figures(1.0)))
+    return lambda: log.read_text().splitlines()
+
+
+def a_rust_group():
+    cells = tuple(Cell(mode, RunSpec(mode, "", tasks=7)) for mode in ("aerolane-async", "core-async"))
+    return Group("rust", "7 tasks", cells, (("aerolane-async", "core-async"),))
+
+
+def rust_journal(tmp_path):
+    settings_ = replace(SETTINGS, rounds=2, hosts="127.0.0.1:1", label="x")
+    return Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, settings_)
+
+
+def test_rust_clients_are_measured_by_their_own_harness(tmp_path, monkeypatch):
+    called = rust_harness(tmp_path, monkeypatch)
+    journal = rust_journal(tmp_path)
+    measure.run([a_rust_group()], journal, print)
+    first, *others = called()
+    assert "--load" in first and len(others) == 4 and all("--no-load" in call for call in others)
+    assert all("--host 127.0.0.1:1" in call and "--tasks 7" in call for call in others)
+    (group,) = results.results([a_rust_group()], journal)["groups"]
+    assert [cell["figures"]["tps"]["median"] for cell in group["cells"]] == [2e5, 2e5]
+    assert group["cells"][0]["merged"] == {"samples": 8000} and group["cells"][1]["errors"] == 0
+    (comparison,) = group["comparisons"]
+    assert comparison["peer"] and comparison["ratios"]["tps"]["median"] == 1
+
+
+def test_without_the_rust_harness_its_rows_are_missing(tmp_path, monkeypatch):
+    rust_harness(tmp_path, monkeypatch)
+    monkeypatch.setenv("AEROLANE_BENCH", str(tmp_path / "nowhere"))
+    told = []
+    journal = rust_journal(tmp_path)
+    measure.run([a_rust_group()], journal, told.append)
+    assert any("left out: aerolane-bench is not there" in text for text in told)
+    (group,) = results.results([a_rust_group()], journal)["groups"]
+    assert all("AEROLANE_BENCH" in cell["missing"] for cell in group["cells"])
+
+
+def test_a_rust_harness_that_fails_is_told(tmp_path, monkeypatch):
+    rust_harness(tmp_path, monkeypatch, fails=True)
+    with pytest.raises(LoadError, match="no cluster at that address"):
+        measure.run([a_rust_group()], rust_journal(tmp_path), print)
+    monkeypatch.setenv("AEROLANE_BENCH", shutil.which("true"))
+    assert "another version" in measure.rust.ask("run", RunSpec("core-async", "")).failure
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def table(reports: list[Report]) -> str:
 
 def is_peer(name: str) -> bool:
     """Whether a mode measures another client than Aerolane."""
-    return name.startswith(("peer-", "legacy-"))
+    return name.startswith(("peer-", "legacy-", "core-"))
 
 
 def _workers(report: Report) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from aerolane.bench.spec import Conditions, RunSpec
+from aerolane.bench.study.rust import CLIENTS
 
 # Which clients a door of ours is compared with: those that a user would have taken in its place.
 RIVALS = {
@@ -11,9 +12,13 @@ RIVALS = {
     "async": ("peer-sdk-async",),
     "pac-blocking": ("peer-native-blocking", "legacy-sync", "peer-apy-sync"),
     "pac-async": ("peer-native-async", "peer-apy-async"),
+    "aerolane-async": ("core-async",),
+    "aerolane-local": ("core-async",),
+    "aerolane-sync": ("core-sync",),
 }
 SYNC = ("pac-blocking", "peer-native-blocking", "legacy-sync", "peer-apy-sync")
 ASYNC = ("pac-async", "peer-native-async", "peer-apy-async")
+RUST_ASYNC, RUST_SYNC = ("aerolane-async", "aerolane-local", "core-async"), ("aerolane-sync", "core-sync")
 SDK_SYNC, SDK_ASYNC = ("sync", "peer-sdk-sync"), ("async", "peer-sdk-async")
 
 # What a client is called in a report.
@@ -29,10 +34,12 @@ LABELS = {
     "peer-apy-sync": "aerospike-py, sync",
     "peer-apy-async": "aerospike-py",
     "legacy-sync": "aerospike (C client)",
+    **CLIENTS,
 }
 
 SECTIONS = {
     "single": "One record per call",
+    "rust": "Rust clients",
     "batch": "Batches",
     "conditions": "Slower servers and networks",
     "layers": "What each layer costs",
@@ -96,6 +103,7 @@ CONDITIONS = {
 def groups(base: RunSpec, quick: bool, embedded: bool) -> Iterator[Group]:
     """All groups. `base` has what is common to all of them; slower clusters are only had where one is started."""
     yield from _single(base, quick)
+    yield from _rust(base, quick)
     yield from _batches(base, quick)
     if embedded:
         yield from _conditions(base, quick)
@@ -133,6 +141,17 @@ def _single(base: RunSpec, quick: bool) -> Iterator[Group]:
     yield _group("single", "32 tasks, keys made before", ASYNC[:2], replace(keys, tasks=32))
 
 
+def _rust(base: RunSpec, quick: bool) -> Iterator[Group]:
+    spec = replace(base, workload="RU,50")
+    for tasks in (32,) if quick else (1, 32, 512):
+        yield _group("rust", _tasks(tasks), RUST_ASYNC, replace(spec, tasks=tasks))
+    for threads in () if quick else (1, 32):
+        yield _group("rust", _threads(threads), RUST_SYNC, replace(spec, threads=threads))
+    for batch in () if quick else (16, 128):
+        read = replace(spec, batch=batch, workload="RU,100", tasks=4, sample_every=1)
+        yield _group("rust", f"reads of {batch}, 4 tasks", RUST_ASYNC, read)
+
+
 def _batches(base: RunSpec, quick: bool) -> Iterator[Group]:
     spec = replace(base, sample_every=1)
     for batch in (128,) if quick else (1, 4, 16, 32, 64, 128):
@@ -155,9 +174,14 @@ def _conditions(base: RunSpec, quick: bool) -> Iterator[Group]:
             yield _group("conditions", _tasks(tasks), ASYNC[:2], replace(slow, tasks=tasks), condition)
         for threads in () if quick else (1, 8, 32):
             yield _group("conditions", _threads(threads), SYNC[:2], replace(slow, threads=threads), condition)
+        for tasks in () if quick else (32, 128):
+            yield _group("conditions", f"Rust, {_tasks(tasks)}", RUST_ASYNC, replace(slow, tasks=tasks), condition)
+        if not quick:
+            yield _group("conditions", f"Rust, {_threads(8)}", RUST_SYNC, replace(slow, threads=8), condition)
     for rate in () if quick else (2_000, 5_000, 10_000, 20_000):
         paced = replace(spec, rate=float(rate), tasks=1024, sample_every=1)
         yield _group("conditions", f"open loop, {rate:,} calls/s", ASYNC[:2], paced)
+        yield _group("conditions", f"Rust, open loop, {rate:,} calls/s", RUST_ASYNC, paced)
 
 
 def _layers(base: RunSpec) -> Iterator[Group]:

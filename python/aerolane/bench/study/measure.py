@@ -9,6 +9,7 @@ from itertools import groupby
 from aerolane.bench import child
 from aerolane.bench.session import LoadError, start
 from aerolane.bench.spec import Conditions, RunSpec
+from aerolane.bench.study import rust
 from aerolane.bench.study.cells import Cell, Group, groups
 from aerolane.bench.study.journal import Journal, Line, Settings
 
@@ -72,6 +73,7 @@ def run(plan: list[Group], journal: Journal, tell: Tell) -> None:
             spec = together[0].cells[0].spec
             seeds = settings.hosts or stack.enter_context(start(spec, settings.nodes)).seeds
             _load(replace(spec, seeds=seeds))
+            _load_rust(together, seeds)
             for group in together:
                 _group(group, seeds, journal, missing, tell)
 
@@ -91,6 +93,16 @@ def _load(spec: RunSpec) -> None:
         raise LoadError(f"the records could not be written: {answer.failure or answer.missing}")
 
 
+def _load_rust(groups: Iterable[Group], seeds: str) -> None:
+    """Their harness has records of its own."""
+    specs = [cell.spec for group in groups for cell in group.cells if rust.runs(cell.spec.mode)]
+    if not specs or rust.find() is None:
+        return
+    answer = rust.ask("load", replace(specs[0], seeds=seeds, rate=0.0, batch=1, tasks=128))
+    if answer.figures is None:
+        raise LoadError(f"the records of the Rust harness could not be written: {answer.failure}")
+
+
 def _group(group: Group, seeds: str, journal: Journal, missing: dict[str, str], tell: Tell) -> None:
     began = time.monotonic()
     failed: set[str] = set()
@@ -101,7 +113,8 @@ def _group(group: Group, seeds: str, journal: Journal, missing: dict[str, str], 
         if mode in missing:
             journal.add(Line(name, number, missing=missing[mode]))
             continue
-        answer = child.ask("run", replace(cell.spec, seeds=seeds))
+        ask = rust.ask if rust.runs(mode) else child.ask
+        answer = ask("run", replace(cell.spec, seeds=seeds))
         journal.add(Line(name, number, answer.figures, answer.missing, answer.failure))
         if answer.missing:
             missing[mode] = answer.missing
