@@ -146,12 +146,14 @@ bench: ## criterion microbenchmarks
 REPORT ?= bench-report
 LABEL ?=
 .PHONY: bench-report
-bench-report: $(PEERS)/.ready ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
+bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(TESTS_FT)/.ready) ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
 	$(CARGO) build --release --locked -p aerolane-bench
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt
-	AEROLANE_BENCH=$(TARGET)/release/aerolane-bench $(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) --output $(REPORT) \
+	$(if $(FREE_THREADED),$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl $(EMBEDDED))
+	AEROLANE_BENCH=$(TARGET)/release/aerolane-bench $(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) \
+	    $(if $(FREE_THREADED),--other-python $(TESTS_FT)/bin/python) --output $(REPORT) \
 	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)')
 
 .PHONY: bench-counts

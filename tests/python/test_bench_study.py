@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from aerolane.bench.process import python_name
 from aerolane.bench.session import LoadError
 from aerolane.bench.spec import RunSpec
 from aerolane.bench.study import measure, programs, results, tables
@@ -162,6 +163,39 @@ def test_the_groups_of_a_study(quick, embedded):
     assert any(group.section == "conditions" for group in found) == embedded
     again = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
     assert again == found
+
+
+def test_another_python_is_compared_with_this_one(tmp_path, monkeypatch):
+    """The script stands for an interpreter of another version: it has Aerolane, and says that it is another one."""
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\ncase "$1" in -c) echo 3.99.0t;; *) exec {sys.executable} "$@";; esac\n')
+    other.chmod(0o755)
+    wanted = settings(parser().parse_args(["--quick", "--sections", "interpreters", "--other-python", str(other)]))
+    (group,) = measure.plan(wanted)
+    assert [cell.python for cell in group.cells] == [str(other), ""]
+    assert group.pairs == (("aerolane.native on 3.99.0t", f"aerolane.native on {python_name()}"),)
+    assert not measure.plan(replace(wanted, other_python=""))
+    asked = []
+
+    def ask(job, spec, python=""):
+        asked.append(python)
+        return measure.child.Answer(figures=figures(1.0))
+
+    monkeypatch.setattr(measure.child, "ask", ask)
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(wanted, rounds=1, hosts="h:1", label="x"))
+    measure.run([group], journal, print)
+    assert asked == ["", str(other), ""]
+    assert Journal.open(journal.path).settings == journal.settings
+
+
+@pytest.mark.parametrize(
+    ("python", "text"),
+    [("/nowhere/python", "does not run"), (sys.executable, "as this one"), (shutil.which("false"), "has no Aerolane")],
+)
+def test_a_python_that_will_not_do(python, text, capsys):
+    with pytest.raises(SystemExit):
+        main(["--plan", "--other-python", python])
+    assert text in capsys.readouterr().err
 
 
 def test_the_quick_study_takes_less_than_four_minutes():
@@ -325,7 +359,7 @@ def test_results_that_are_none(tmp_path):
 def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):
     asked = []
 
-    def ask(job, spec):
+    def ask(job, spec, python=""):
         asked.append((job, spec.mode))
         if spec.mode == "peer-apy-async":
             return measure.child.Answer(missing="not installed")
@@ -353,7 +387,7 @@ def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):
 
 
 def test_records_that_cannot_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure.child, "ask", lambda job, spec: measure.child.Answer(failure="no cluster"))
+    monkeypatch.setattr(measure.child, "ask", lambda job, spec, python="": measure.child.Answer(failure="no cluster"))
     journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, hosts="127.0.0.1:1", label="x"))
     with pytest.raises(LoadError, match="no cluster"):
         measure.run([a_group()], journal, print)
@@ -378,7 +412,7 @@ def rust_harness(tmp_path, monkeypatch, fails=False):
     program.write_text(RUST_HARNESS.format(python=sys.executable, log=str(log), fails=fails))
     program.chmod(0o755)
     monkeypatch.setenv("AEROLANE_BENCH", str(program))
-    monkeypatch.setattr(measure.child, "ask", lambda job, spec: measure.child.Answer(figures=figures(1.0)))
+    monkeypatch.setattr(measure.child, "ask", lambda job, spec, python="": measure.child.Answer(figures=figures(1.0)))
     return lambda: log.read_text().splitlines()
 
 

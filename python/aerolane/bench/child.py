@@ -31,14 +31,14 @@ class Answer:
     failure: str = ""
 
 
-def ask(job: str, spec: RunSpec) -> Answer:
-    """Starts a child for `job` (`run`, `load`, `truncate`) and waits for its answer."""
+def ask(job: str, spec: RunSpec, python: str = "") -> Answer:
+    """Starts a child for `job` (`run`, `load`, `truncate`) and waits for its answer. `python`: another interpreter."""
     options = [
         part
         for name, value in sys._xoptions.items()
         for part in ("-X", f"{name}={value}" if value is not True else name)
     ]
-    command = [sys.executable, *options, "-m", "aerolane.bench", "--child", job]
+    command = [python or sys.executable, *options, "-m", "aerolane.bench", "--child", job]
     environment = dict(os.environ)
     if spec.loop == "asyncio":
         environment["AEROSPIKE_NO_UVLOOP"] = "1"

@@ -40,6 +40,7 @@ LABELS = {
 SECTIONS = {
     "single": "One record per call",
     "rust": "Rust clients",
+    "interpreters": "Another Python",
     "batch": "Batches",
     "conditions": "Slower servers and networks",
     "layers": "What each layer costs",
@@ -57,6 +58,18 @@ class Cell:
 
     label: str
     spec: RunSpec
+    python: str = ""
+    """The path of another interpreter than the one that the study runs on."""
+
+
+@dataclass(frozen=True)
+class Interpreters:
+    """The Python that a study runs on, and another one that ours is measured on, too."""
+
+    name: str
+    other: str
+    """Its version, as `3.14.2t`."""
+    path: str
 
 
 @dataclass(frozen=True)
@@ -100,10 +113,12 @@ CONDITIONS = {
 }
 
 
-def groups(base: RunSpec, quick: bool, embedded: bool) -> Iterator[Group]:
+def groups(base: RunSpec, quick: bool, embedded: bool, interpreters: Interpreters | None = None) -> Iterator[Group]:
     """All groups. `base` has what is common to all of them; slower clusters are only had where one is started."""
     yield from _single(base, quick)
     yield from _rust(base, quick)
+    if interpreters:
+        yield from _interpreters(base, quick, interpreters)
     yield from _batches(base, quick)
     if embedded:
         yield from _conditions(base, quick)
@@ -150,6 +165,26 @@ def _rust(base: RunSpec, quick: bool) -> Iterator[Group]:
     for batch in () if quick else (16, 128):
         read = replace(spec, batch=batch, workload="RU,100", tasks=4, sample_every=1)
         yield _group("rust", f"reads of {batch}, 4 tasks", RUST_ASYNC, read)
+
+
+def _interpreters(base: RunSpec, quick: bool, interpreters: Interpreters) -> Iterator[Group]:
+    """Ours on another Python beside ours on this one."""
+    spec = replace(base, workload="RU,50")
+    cases = {_tasks(32): replace(spec, mode="pac-async", tasks=32)}
+    if not quick:
+        cases |= {
+            _tasks(512): replace(spec, mode="pac-async", tasks=512),
+            "AsyncPool, 4 loops of 64 tasks": replace(spec, mode="pac-async", tasks=64, pool_loops=4),
+            _threads(1): replace(spec, mode="pac-blocking", threads=1),
+            _threads(32): replace(spec, mode="pac-blocking", threads=32),
+            "sessions, 32 tasks": replace(spec, mode="async", tasks=32),
+            "builders, 32 tasks": replace(spec, mode="async", tasks=32, fast_path=False),
+        }
+    for title, case in cases.items():
+        label = LABELS[case.mode]
+        other, this = f"{label} on {interpreters.other}", f"{label} on {interpreters.name}"
+        cells = (Cell(other, case, interpreters.path), Cell(this, case))
+        yield Group("interpreters", title, cells, ((other, this),))
 
 
 def _batches(base: RunSpec, quick: bool) -> Iterator[Group]:

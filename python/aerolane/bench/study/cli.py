@@ -4,11 +4,13 @@ import argparse
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from aerolane.bench.cli import checked, hosts, number, whole
+from aerolane.bench.process import python_name
 from aerolane.bench.session import ClusterError, LoadError
 from aerolane.bench.study import measure, page, results, tables
 from aerolane.bench.study.cells import SECTIONS
@@ -39,6 +41,13 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     top.add_argument(
         "-H", "--hosts", type=checked(hosts), default="", help="host:port, separated by commas (embedded clusters)"
     )
+    top.add_argument(
+        "--other-python",
+        type=_python,
+        default=("", ""),
+        metavar="PATH",
+        help="also measure ours on this Python, which it is installed for: python3.14t",
+    )
     top.add_argument("--label", default="", help="what the server at --hosts is: version, storage, nodes, copies")
     top.add_argument(
         "--sections",
@@ -53,6 +62,21 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         "--tables", type=Path, metavar="FILE", help="only write the tables of DIR into FILE, between its markers"
     )
     return top
+
+
+def _python(path: str) -> tuple[str, str]:
+    """A Python that has Aerolane: its path and its version."""
+    program = "from aerolane.bench.process import python_name; print(python_name())"
+    try:
+        found = subprocess.run([path, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise argparse.ArgumentTypeError(f"{path!r} does not run: {error}") from None
+    if found.returncode != 0:
+        raise argparse.ArgumentTypeError(f"{path!r} has no Aerolane: {found.stderr.strip().rpartition(chr(10))[2]}")
+    version = found.stdout.strip()
+    if version == python_name():
+        raise argparse.ArgumentTypeError(f"{path!r} is Python {version}, as this one")
+    return path, version
 
 
 def _sections(text: str) -> tuple[str, ...]:
@@ -81,6 +105,9 @@ def settings(options: argparse.Namespace) -> Settings:
         hosts=options.hosts,
         label=options.label,
         sections=options.sections,
+        python=python_name() if options.other_python[0] else "",
+        other_python=options.other_python[0],
+        other_version=options.other_python[1],
     )
 
 

@@ -31,6 +31,11 @@ class Settings:
     label: str
     """What the server at `hosts` is, in a user's words."""
     sections: tuple[str, ...]
+    python: str = ""
+    """The version of the Python that the study runs on, where there is another one."""
+    other_python: str = ""
+    """The path of another Python, which Aerolane is installed for."""
+    other_version: str = ""
 
     @property
     def server(self) -> str:

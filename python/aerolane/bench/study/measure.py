@@ -10,7 +10,7 @@ from aerolane.bench import child
 from aerolane.bench.session import LoadError, start
 from aerolane.bench.spec import Conditions, RunSpec
 from aerolane.bench.study import rust
-from aerolane.bench.study.cells import Cell, Group, groups
+from aerolane.bench.study.cells import Cell, Group, Interpreters, groups
 from aerolane.bench.study.journal import Journal, Line, Settings
 
 Tell = Callable[[str], None]
@@ -34,7 +34,11 @@ def plan(settings: Settings) -> list[Group]:
         ticker=False,
         sample_every=10,
     )
-    found = [group for group in groups(base, settings.quick, not settings.hosts) if group.section in settings.sections]
+    interpreters = None
+    if settings.other_python:
+        interpreters = Interpreters(settings.python, settings.other_version, settings.other_python)
+    all_groups = groups(base, settings.quick, not settings.hosts, interpreters)
+    found = [group for group in all_groups if group.section in settings.sections]
     order = {section: number for number, section in enumerate(settings.sections)}
     return sorted(found, key=lambda group: (order[group.section], str(_setup(group))))
 
@@ -113,8 +117,8 @@ def _group(group: Group, seeds: str, journal: Journal, missing: dict[str, str], 
         if mode in missing:
             journal.add(Line(name, number, missing=missing[mode]))
             continue
-        ask = rust.ask if rust.runs(mode) else child.ask
-        answer = ask("run", replace(cell.spec, seeds=seeds))
+        spec = replace(cell.spec, seeds=seeds)
+        answer = rust.ask("run", spec) if rust.runs(mode) else child.ask("run", spec, cell.python)
         journal.add(Line(name, number, answer.figures, answer.missing, answer.failure))
         if answer.missing:
             missing[mode] = answer.missing
