@@ -9,9 +9,10 @@
 //! * [`faults`]: faults on demand
 //! * `control` (with the feature of that name): all of it by lines of JSON, for tests in any language
 //!
-//! Inside: `service` moves bytes (plain threads, one epoll each), `dispatch` sends a frame to the module that answers
-//! it, `record` holds what one record does, `cdt`, `path`, `bits`, `hll` and `exp` what operations do with a value,
-//! `geo` regions on the sphere, `store` keeps the records, and `cluster`, `info`, `batch`, `scan` and `admin` the rest.
+//! Inside, each on those behind it: `service` moves bytes (plain threads, one epoll each) and sends a frame to the module that
+//! answers it; `batch`, `scan`, `info` and `admin` answer, `record` and `udf` do what one record does; `store`, `index` and
+//! `transaction` keep; `cdt`, `path`, `bits`, `hll`, `exp` and `geo` (regions on the sphere) are operations on values; `value`
+//! is what they all have in common, and `request` what `service` and those that answer hand to each other.
 
 mod admin;
 mod batch;
@@ -20,6 +21,7 @@ mod cdt;
 mod clock;
 mod cluster;
 mod code;
+mod command_line;
 pub mod conditions;
 #[cfg(feature = "control")]
 pub mod control;
@@ -29,9 +31,11 @@ mod geo;
 mod hll;
 mod index;
 mod info;
+mod particle;
 mod path;
 mod payload;
 mod record;
+mod request;
 mod scan;
 mod service;
 mod store;
@@ -39,6 +43,7 @@ mod store;
 mod tls;
 mod transaction;
 mod udf;
+mod value;
 
 pub use cluster::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions, NodeId, NodeInfo, NodeStats};
 #[cfg(feature = "tls")]

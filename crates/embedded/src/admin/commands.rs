@@ -4,7 +4,7 @@ use super::accounts::{Accounts, Role, User};
 use super::privilege::{Network, Permission, decode_list, name_of};
 use super::security::Security;
 use crate::clock;
-use crate::service::Session;
+use crate::request::Session;
 use aerolane_wire::ResultCode;
 use aerolane_wire::admin::{AdminHeader, AdminMessage, command, encode_block, field};
 use aerolane_wire::message::Field;

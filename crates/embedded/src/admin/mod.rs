@@ -21,7 +21,7 @@ use security::Token;
 pub(crate) use security::{FirstUser, SESSION_TTL, Security};
 
 use crate::cluster::{Counters, Node};
-use crate::service::{Answered, Request, Session, error_answer};
+use crate::request::{Answered, Request, Session, error_answer};
 use aerolane_wire::ResultCode;
 use aerolane_wire::admin::{self, AdminMessage, command, field};
 use aerolane_wire::message::{self, Message, MessageHeader, MessageWriter, info1, info2, info3};

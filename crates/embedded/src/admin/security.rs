@@ -2,7 +2,7 @@
 
 use super::accounts::{ALL_ROLES, Accounts, Grants, check_name};
 use crate::cluster::ClusterError;
-use crate::service::Session;
+use crate::request::Session;
 use aerolane_wire::ResultCode;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap, VecDeque};

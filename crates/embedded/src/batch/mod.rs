@@ -11,7 +11,7 @@ use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
 use crate::faults::RequestKind;
-use crate::service::{Answered, Producer, Request};
+use crate::request::{Answered, Producer, Request};
 use aerolane_wire::batch::BatchRows;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3};
 use rows::Run;

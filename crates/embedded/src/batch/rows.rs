@@ -4,8 +4,9 @@ use super::{finish, is_failure};
 use crate::admin::{self, Access, Grants};
 use crate::cluster::Node;
 use crate::code;
-use crate::record::{self, RecordOutcome, RecordRequest, UdfCall};
-use crate::transaction::{TxnPart, insert_fields};
+use crate::record;
+use crate::request::{RecordOutcome, RecordRequest, TxnPart, UdfCall, field_error};
+use crate::transaction::insert_fields;
 use aerolane_wire::batch::{BatchRow, BatchRows, flags};
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
@@ -110,7 +111,7 @@ impl Run {
         };
         if !namespace.strong_consistency {
             // Its mere presence; golden group `batch`.
-            if row.fields().any(|field| record::field_error(field.kind).is_some()) {
+            if row.fields().any(|field| field_error(field.kind).is_some()) {
                 return RecordOutcome::error(code::ENTERPRISE_ONLY);
             }
             txn = TxnPart::default();

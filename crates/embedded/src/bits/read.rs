@@ -2,8 +2,8 @@
 
 use super::{MAX_BYTES, MAX_INT_BITS, SIGNED, flags, offset, op, place, range, size};
 use crate::code;
-use crate::exp::Value;
 use crate::payload::Payload;
+use crate::value::Value;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
 

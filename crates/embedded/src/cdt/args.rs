@@ -2,7 +2,7 @@
 
 use super::op::Op;
 use crate::code;
-use crate::record::stored_element;
+use crate::value::stored_element;
 use aerolane_wire::msgpack::{Element, Reader, Writer};
 use std::borrow::Cow;
 

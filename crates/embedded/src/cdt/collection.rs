@@ -4,7 +4,7 @@ use super::Particle;
 use super::order::{selected, sort, sorted_by};
 use super::select::Run;
 use crate::code;
-use crate::record::compare;
+use crate::value::compare;
 use aerolane_wire::msgpack::{Element, Reader, Writer, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;

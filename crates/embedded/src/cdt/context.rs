@@ -5,7 +5,7 @@ use super::number::{list as list_number, map as map_number};
 use super::op::{Level, Op};
 use super::{Modified, list, map, pick};
 use crate::code;
-use crate::record::{compare, is_map_key, stored_element};
+use crate::value::{compare, is_map_key, stored_element};
 use aerolane_wire::msgpack::order;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;

@@ -7,7 +7,7 @@ use super::op::{Op, elements};
 use super::order::{sort, sorted_by};
 use super::{Particle, integer};
 use crate::code;
-use crate::record::compare;
+use crate::value::compare;
 use aerolane_wire::msgpack::order;
 use std::borrow::Cow;
 

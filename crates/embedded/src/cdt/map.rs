@@ -6,7 +6,7 @@ use super::number::map as number;
 use super::op::Op;
 use super::{Particle, integer};
 use crate::code;
-use crate::record::{compare, is_map_key};
+use crate::value::{compare, is_map_key};
 use aerolane_wire::msgpack::order;
 use std::borrow::Cow;
 use std::cmp::Ordering;

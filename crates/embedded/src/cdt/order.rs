@@ -3,7 +3,7 @@
 //! The server's order is none in the strict sense: NaN equals every float. The sorts of the standard library may panic
 //! over that, so this one is our own: a merge sort, stable, n log n, that takes any comparison.
 
-use crate::record::compare;
+use crate::value::compare;
 use std::cmp::Ordering;
 
 /// Sorts elements by value.

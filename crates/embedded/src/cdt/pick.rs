@@ -8,7 +8,7 @@ use super::op::{Op, elements};
 use super::select::{Chosen, Run, Selection};
 use super::{Particle, integer};
 use crate::code;
-use crate::record::compare;
+use crate::value::compare;
 
 /// Carries out a reading operation.
 pub(super) fn get(op: &Op<'_>, collection: &Collection<'_>) -> Result<Option<Particle>, u8> {

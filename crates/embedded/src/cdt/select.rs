@@ -273,7 +273,7 @@ impl<'c, 'a> Selection<'c, 'a> {
         for (rank, &at) in ranking.iter().enumerate() {
             let shared = !self.is_map() && rank > 0 && {
                 let before = &self.of.values[ranking[rank - 1]];
-                crate::record::compare(before, &self.of.values[at]).is_eq()
+                crate::value::compare(before, &self.of.values[at]).is_eq()
             };
             if !shared {
                 first = rank;
@@ -293,7 +293,7 @@ impl<'c, 'a> Selection<'c, 'a> {
         if !self.is_map() {
             return less;
         }
-        let equal = self.of.values[..at].iter().filter(|v| crate::record::compare(v, value).is_eq()).count();
+        let equal = self.of.values[..at].iter().filter(|v| crate::value::compare(v, value).is_eq()).count();
         less + equal
     }
 

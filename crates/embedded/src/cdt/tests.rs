@@ -357,7 +357,7 @@ fn odd_operations_on_odd_values() {
         if round % 10 == 0 || value.len() > 2000 {
             let element = random.collection(3);
             // Values of bins are stored ones, but those of expressions may be anything.
-            value = crate::record::stored_element(&element).map_or(element.clone(), std::borrow::Cow::into_owned);
+            value = crate::value::stored_element(&element).map_or(element.clone(), std::borrow::Cow::into_owned);
         }
         let kind = if matches!(value.first(), Some(0x80..=0x8f)) { MAP } else { LIST };
         let mut operation = random.operation(kind);

@@ -1,6 +1,6 @@
 //! Arithmetic and bit operations on numbers.
 
-use super::value::{Type, Value};
+use crate::value::{Type, Value};
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

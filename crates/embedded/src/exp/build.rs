@@ -2,10 +2,10 @@
 
 use super::arithmetic::Arithmetic;
 use super::call::Call;
-use super::value::{Type, Value};
 use super::{Expression, pattern};
 use crate::code;
-use crate::record::MAX_BIN_NAME;
+use crate::value::MAX_BIN_NAME;
+use crate::value::{Type, Value};
 use aerolane_wire::msgpack::{Element, ListHeader, Reader};
 use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;

@@ -2,13 +2,13 @@
 
 use super::arithmetic::scan;
 use super::build::{Comparison, ItemPart, Metadata, Node};
-use super::value::Value;
 use super::work::{Work, step};
 use crate::clock::EPOCH_2010;
 use crate::geo::Shape;
 use crate::path::Collection;
-use crate::record;
 use crate::store::Record;
+use crate::value;
+use crate::value::Value;
 use aerolane_wire::msgpack::{Element, Reader, Writer, order};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;
@@ -167,7 +167,7 @@ impl<'v> Evaluation<'v> {
                 let Value::List(list) = self.node(&arguments[1])? else { return None };
                 step(list.len() + wanted.len())?;
                 let elements = Collection::parse(&list)?.entries;
-                Some(Value::Bool(elements.iter().any(|entry| record::compare(&wanted, entry.value).is_eq())))
+                Some(Value::Bool(elements.iter().any(|entry| value::compare(&wanted, entry.value).is_eq())))
             }
             Node::MapParts { keys, map } => {
                 let Value::Map(map) = self.node(map)? else { return None };
@@ -274,7 +274,7 @@ fn meets_unordered_map(a: &[u8], b: &[u8]) -> bool {
             if meets_unordered_map(x, y) {
                 return true;
             }
-            if record::compare(x, y).is_ne() {
+            if value::compare(x, y).is_ne() {
                 return false;
             }
         }

@@ -18,17 +18,15 @@ mod call;
 mod eval;
 mod pattern;
 mod text;
-mod value;
 mod work;
 
 pub(crate) use eval::{BinSource, Context, Item};
 pub(crate) use text::compiled;
-pub(crate) use value::Value;
 pub(crate) use work::Work;
 
 use crate::code;
+use crate::value::{Type, Value};
 use build::Node;
-use value::Type;
 
 /// An expression that has been checked.
 #[derive(Debug)]

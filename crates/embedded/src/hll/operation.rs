@@ -3,8 +3,8 @@
 use super::estimate;
 use super::sketch::{Shape, Sketch};
 use crate::code;
-use crate::exp::Value;
 use crate::payload::Payload;
+use crate::value::Value;
 use aerolane_wire::msgpack::{Element, Writer};
 use aerolane_wire::operation::hll::code as op;
 use aerolane_wire::particle::particle_type;

@@ -2,9 +2,10 @@
 
 use super::{Definition, Origin, Part, Places, Sought, ValueKind, hash};
 use crate::cdt;
-use crate::exp::{Context, Expression, Value};
+use crate::exp::{Context, Expression};
 use crate::geo::Shape;
 use crate::store::{Record, Sets};
+use crate::value::Value;
 use aerolane_wire::msgpack::{self, Element, Reader};
 use aerolane_wire::particle::{GeoJson, Particle, particle_type};
 

@@ -1,9 +1,9 @@
 //! Settings of namespaces, shown and changed.
 
-use super::params::{self, CommandLine};
+use super::no_namespace;
 use super::statistics::overlay;
-use super::{error, no_namespace};
 use crate::cluster::Node;
+use crate::command_line::{self, CommandLine, error};
 use crate::store::Namespace;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ fn change<'a>(namespace: &'a Namespace, name: &str, value: &str) -> Option<Chang
         }
         _ => return None,
     };
-    let value = params::seconds(value).filter(|value| *value <= max)?;
+    let value = command_line::seconds(value).filter(|value| *value <= max)?;
     // Records would expire, and nothing would remove them.
     if name == "default-ttl" && value != 0 && config.refuses_ttls() {
         return None;

@@ -1,9 +1,8 @@
 //! Commands about records that expire: the server's, and two that only embedded clusters know.
 
-use super::params::{CommandLine, ParameterError};
-use super::{error, params};
 use crate::clock;
 use crate::cluster::Node;
+use crate::command_line::{self, CommandLine, ParameterError, error};
 use std::time::Duration;
 
 /// Longest TTL, in seconds.
@@ -48,7 +47,7 @@ pub(super) fn clock(node: &Node, command: &CommandLine<'_>) -> String {
     match command.get("advance") {
         Err(ParameterError::Missing) => {}
         Err(e) => return e.answer("advance"),
-        Ok(time) => match params::seconds(time) {
+        Ok(time) => match command_line::seconds(time) {
             Some(seconds) if node.cluster.clock.advance(Duration::from_secs(seconds)) => {}
             _ => return error(4, "bad 'advance' - seconds, with a unit if need be, up to ten years in all"),
         },

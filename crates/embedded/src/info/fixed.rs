@@ -1,8 +1,8 @@
 //! Commands whose answers say the same all the time.
 
-use super::params::CommandLine;
-use super::{EDITION, enterprise_only, error};
+use super::{EDITION, enterprise_only};
 use crate::cluster::Node;
+use crate::command_line::{CommandLine, error};
 
 const FEATURES: &str = "batch-any;batch-index;blob-bits;cdt-index;cdt-list;cdt-map;cluster-stable;float;geo;\
                         sindex-exists;peers;pipelining;pquery;pscans;query-show;relaxed-sc;replicas;replicas-all;\

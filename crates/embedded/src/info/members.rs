@@ -1,8 +1,8 @@
 //! What clients ask to find the nodes and the owners of partitions.
 
-use super::params::{CommandLine, ParameterError};
-use super::{enterprise_only, error, no_namespace};
+use super::{enterprise_only, no_namespace};
 use crate::cluster::{Node, View};
+use crate::command_line::{CommandLine, ParameterError, error};
 use crate::store::Namespace;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use std::fmt::Write as _;

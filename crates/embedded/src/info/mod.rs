@@ -7,7 +7,6 @@ mod configuration;
 mod expiry;
 mod fixed;
 mod members;
-mod params;
 mod sindex;
 mod statistics;
 mod truncate;
@@ -16,13 +15,13 @@ pub(crate) use sindex::{SecondaryIndexes, TypeNames};
 
 use crate::admin::{self, Permission};
 use crate::cluster::{Counters, Node};
+use crate::command_line::{CommandLine, error};
 use crate::conditions;
 use crate::faults;
-use crate::service::{Answered, Request, Session};
+use crate::request::{Answered, Request, Session};
 use crate::udf::registry as udf;
 use aerolane_wire::info::Lines;
 use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
-pub(crate) use params::{CommandLine, ParameterError};
 use std::sync::Arc;
 
 /// The version that the cluster passes itself off as: the one that its behaviour was recorded from.
@@ -47,11 +46,6 @@ const SUMMARY: &[&str] = &[
     "services",
     "partition-generation",
 ];
-
-/// An error answer.
-pub(crate) fn error(code: u8, text: &str) -> String {
-    format!("ERROR:{code}:{text}")
-}
 
 /// The answer for a namespace that is not there.
 fn no_namespace() -> String {
@@ -187,5 +181,3 @@ fn user_agent(session: &mut Session, command: &CommandLine<'_>) -> String {
         }
     }
 }
-
-pub(crate) use params::CommandLine as Command;

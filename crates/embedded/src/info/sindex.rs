@@ -4,10 +4,9 @@ use aerolane_wire::msgpack;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use parking_lot::RwLock;
 
-use super::error;
-use super::params::{CommandLine, ParameterError};
 use crate::cdt;
 use crate::code;
+use crate::command_line::{CommandLine, ParameterError, error};
 use crate::exp::Expression;
 use crate::index::{Definition as IndexDefinition, Index, Origin, Part, ValueKind};
 use crate::store::{Namespace, Set};

@@ -4,10 +4,10 @@
 //! is shown as in an idle server.
 
 use super::members::cluster_key;
-use super::params::CommandLine;
-use super::{error, no_namespace};
+use super::no_namespace;
 use crate::clock;
 use crate::cluster::{Node, PARTITIONS, View};
+use crate::command_line::{CommandLine, error};
 use crate::store::{Namespace, SetId};
 use std::collections::HashMap;
 use std::fmt::Write as _;

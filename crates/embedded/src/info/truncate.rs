@@ -1,9 +1,8 @@
 //! Truncation of sets and namespaces.
 
-use super::error;
-use super::params::{CommandLine, ParameterError};
 use crate::clock;
 use crate::cluster::Node;
+use crate::command_line::{CommandLine, ParameterError, error};
 
 const MAX_SET_NAME: usize = 63;
 

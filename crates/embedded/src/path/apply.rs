@@ -4,8 +4,8 @@ use super::collection::Collection;
 use super::{Mode, Path};
 use crate::cdt::sorted_by;
 use crate::code;
-use crate::exp::{Expression, Item, Value, Work};
-use crate::record::{compare, stored_element};
+use crate::exp::{Expression, Item, Work};
+use crate::value::{Value, compare, stored_element};
 use aerolane_wire::msgpack::order;
 
 /// Carries out a changing operation on a bin; gives the new value. The error is a result code.

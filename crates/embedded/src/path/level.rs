@@ -4,8 +4,8 @@ use super::collection::{Collection, Entry};
 use super::{MAX_LEVELS, Mode, Path};
 use crate::cdt::sorted_by;
 use crate::code;
-use crate::exp::{Expression, Item, Value};
-use crate::record::compare;
+use crate::exp::{Expression, Item};
+use crate::value::{Value, compare};
 use aerolane_wire::msgpack::{Element, Reader, order};
 use aerolane_wire::operation::context::id;
 

@@ -3,7 +3,8 @@
 use super::collection::Collection;
 use super::{Mode, Path};
 use crate::code;
-use crate::exp::{Value, Work};
+use crate::exp::Work;
+use crate::value::Value;
 use aerolane_wire::msgpack::Writer;
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;

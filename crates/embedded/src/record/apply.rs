@@ -1,10 +1,11 @@
 //! Calling a UDF on a record.
 
 use super::read::metadata;
-use super::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
-use super::{MAX_BINS, MAX_SET_NAME, filter, index_mark, may_delete, ttl, write};
+use super::{filter, index_mark, may_delete, ttl, write};
+use crate::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
 use crate::store::{BIN_HEADER, Namespace, Partition, Record, RecordParts};
 use crate::udf::{self, ScriptRecord, StoredBin};
+use crate::value::{MAX_BINS, MAX_SET_NAME};
 use crate::{clock, code};
 use aerolane_wire::message::{info2, op};
 use aerolane_wire::particle::particle_type;

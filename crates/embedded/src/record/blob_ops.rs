@@ -1,7 +1,8 @@
 //! Bit and HLL operations on bins.
 
 use super::bin_set::BinSet;
-use crate::exp::{BinSource, Value};
+use crate::exp::BinSource;
+use crate::value::Value;
 use crate::{bits, code, hll};
 use aerolane_wire::message::{Op, op};
 use aerolane_wire::particle::particle_type;

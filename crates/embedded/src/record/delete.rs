@@ -1,7 +1,7 @@
 //! Deleting a record. All answers have generation 0.
 
-use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::{filter, may_delete, write};
+use crate::request::{Outcome, RecordOutcome, RecordRequest};
 use crate::store::{Namespace, Partition};
 use crate::{clock, code};
 

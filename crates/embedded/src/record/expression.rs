@@ -1,10 +1,10 @@
 //! Expression operations: reading the value of an expression, and writing it to a bin.
 
 use super::bin_set::BinSet;
-use super::particle;
 use super::read::{nil_answer, value_answer};
-use crate::code;
-use crate::exp::{Context, Expression, Value, compiled};
+use crate::exp::{Context, Expression, compiled};
+use crate::value::Value;
+use crate::{code, particle};
 use aerolane_wire::message::Op;
 use aerolane_wire::msgpack::{Element, Reader, order};
 use aerolane_wire::particle::particle_type;

@@ -1,8 +1,8 @@
 //! Filter expressions of requests.
 
-use super::request::RecordRequest;
 use crate::code;
 use crate::exp::{Context, Expression, compiled};
+use crate::request::RecordRequest;
 use crate::store::{Namespace, Record};
 
 /// Checks a record that exists against the filter of a request; the error is a result code.

@@ -7,44 +7,30 @@
 mod apply;
 mod bin_set;
 mod blob_ops;
-mod collection;
 mod delete;
 mod expression;
 mod filter;
 mod index_mark;
-mod particle;
 mod project;
 mod read;
-mod request;
 mod scalar;
 mod ttl;
 mod write;
 
-pub(crate) use aerolane_wire::msgpack::compare;
 pub(crate) use apply::{append as append_bin, stored_record};
-pub(crate) use collection::{is_key as is_map_key, stored_element, stored_list, stored_map};
 pub(crate) use filter::passes;
 pub(crate) use index_mark::hide as hide_index_marks;
-pub(crate) use particle::checked as stored;
 pub(crate) use project::project;
-pub(crate) use request::{AnswerFields, RecordOutcome, RecordRequest, UdfCall, field_error};
 
 use crate::admin::{self, Access};
 use crate::code;
 use crate::faults::RequestKind;
-use crate::service::{Request, error_answer};
-use crate::store::{Namespace, Partition};
+use crate::request::{RecordOutcome, RecordRequest, Request, error_answer};
+use crate::store::{MONITOR_SET, Namespace, Partition};
 use crate::transaction;
 use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
 use aerolane_wire::proto::{self, FrameType};
-
-/// Longest bin name.
-pub(crate) const MAX_BIN_NAME: usize = 15;
-/// Longest set name.
-pub(crate) const MAX_SET_NAME: usize = 63;
-/// Most bins of a record.
-pub(crate) const MAX_BINS: usize = 32_767;
 
 /// Executes one request on one record. Appends the operations of the answer to `out` (none if it fails); the caller
 /// writes the message header around them.
@@ -57,7 +43,7 @@ pub(crate) fn execute(
     if !namespace.strong_consistency {
         return perform(namespace, &mut namespace.partition(partition_id(request.digest)), request, now_ms, out);
     }
-    if request.set == Some(transaction::MONITOR_SET) {
+    if request.set == Some(MONITOR_SET) {
         return transaction::execute_monitor(namespace, request, now_ms);
     }
     let mut partition = namespace.partition(partition_id(request.digest));

@@ -1,10 +1,10 @@
 //! Reading a record.
 
-use super::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest};
-use super::{MAX_BIN_NAME, blob_ops, expression, filter, ttl, write};
+use super::{blob_ops, expression, filter, ttl, write};
 use crate::cdt::{self, Particle};
-use crate::exp::Value;
+use crate::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest};
 use crate::store::{Bin, Namespace, Partition, Record};
+use crate::value::{MAX_BIN_NAME, Value};
 use crate::{clock, code};
 use aerolane_wire::message::{info1, info2, op};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Operations that change a scalar: add, append, prepend.
 
 use super::bin_set::BinSet;
-use super::particle::checked;
 use crate::code;
+use crate::particle::checked;
 use aerolane_wire::message::Op;
 use aerolane_wire::particle::particle_type as t;
 use std::borrow::Cow;

@@ -3,13 +3,14 @@
 use super::bin_set::BinSet;
 use super::expression::{self, Change};
 use super::read::{append_answer, metadata, nil_answer};
-use super::request::{Outcome, RecordOutcome, RecordRequest};
 use super::scalar::{End, extend, incr};
-use super::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME, blob_ops, filter, index_mark, may_delete, particle, ttl};
+use super::{blob_ops, filter, index_mark, may_delete, ttl};
 use crate::cdt;
 use crate::exp::{BinSource, Context};
+use crate::request::{Outcome, RecordOutcome, RecordRequest};
 use crate::store::{Namespace, Partition, Record, RecordParts, SetId};
-use crate::{clock, code};
+use crate::value::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME};
+use crate::{clock, code, particle};
 use aerolane_wire::message::{info1, info2, info3, op};
 use aerolane_wire::particle::particle_type;
 use std::borrow::Cow;

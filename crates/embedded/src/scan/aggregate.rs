@@ -11,7 +11,7 @@ use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::exp::Expression;
 use crate::record;
-use crate::service::Producer;
+use crate::request::Producer;
 use crate::udf::{self, ScriptRecord, StreamCall};
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader};
 use aerolane_wire::particle::particle_type;

@@ -5,7 +5,7 @@ use crate::cluster::Node;
 use crate::code;
 use crate::geo::Shape;
 use crate::index::{Definition, Index, Origin, Part, Sought, ValueKind};
-use crate::record::MAX_BIN_NAME;
+use crate::value::MAX_BIN_NAME;
 use aerolane_wire::message::{Message, field};
 use aerolane_wire::particle::particle_type;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ pub(crate) use registry::{Queries, command};
 use crate::admin::{self, Access};
 use crate::cluster::Counters;
 use crate::code;
-use crate::service::{Answered, Request, error_answer};
+use crate::request::{Answered, Request, error_answer};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, info3};
 use query::Run;
 use request::{Kind, QueryRequest};

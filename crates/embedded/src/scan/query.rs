@@ -9,7 +9,7 @@ use crate::cluster::{Counters, Node};
 use crate::code;
 use crate::exp::Expression;
 use crate::record;
-use crate::service::Producer;
+use crate::request::Producer;
 use crate::store::Record;
 use aerolane_wire::ResultCode;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, field, info1};

@@ -3,7 +3,7 @@
 use super::request::{Kind, QueryRequest};
 use crate::cluster::{Node, NodeId};
 use crate::code;
-use crate::info::{Command, error};
+use crate::command_line::{CommandLine, error};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -176,7 +176,7 @@ impl Status {
 }
 
 /// The info commands about queries.
-pub(crate) fn command(node: &Arc<Node>, command: &Command<'_>) -> String {
+pub(crate) fn command(node: &Arc<Node>, command: &CommandLine<'_>) -> String {
     let queries = &node.cluster.queries;
     let number = || command.get("trid").or_else(|_| command.get("id"));
     match command.name {

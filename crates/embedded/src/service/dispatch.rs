@@ -1,8 +1,8 @@
 //! From a frame to the module that answers it.
 
-use super::request::{Answered, Request, error_answer};
 use crate::conditions::ServiceKind;
 use crate::faults::RequestKind;
+use crate::request::{Answered, Request, error_answer};
 use crate::{admin, batch, code, info, record, scan};
 use aerolane_wire::compress::{compress, decompress};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3};

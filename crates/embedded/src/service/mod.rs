@@ -8,11 +8,9 @@ mod connection;
 mod dispatch;
 mod link;
 mod outbox;
-mod request;
 mod thread;
 mod transport;
 
-pub(crate) use request::{Answered, Producer, Request, Session, error_answer};
 #[cfg(feature = "tls")]
 pub(crate) use transport::Transport;
 pub(crate) use transport::TransportFactory;

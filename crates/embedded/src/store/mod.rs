@@ -6,6 +6,7 @@
 
 mod config;
 mod layout;
+mod monitors;
 mod partition;
 mod provisional;
 mod sets;
@@ -13,12 +14,12 @@ mod sweep;
 
 pub(crate) use config::NamespaceConfig;
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
+pub(crate) use monitors::{MONITOR_SET, Monitors, monitor_digest};
 pub(crate) use partition::Partition;
 pub(crate) use sets::{Set, SetId, Sets};
 pub(crate) use sweep::{Eviction, Limits, Swept};
 
 use crate::index::Index;
-use crate::transaction::Monitors;
 use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
 use parking_lot::{Mutex, MutexGuard};

@@ -4,7 +4,7 @@
 //! of them until they are rolled forward.
 
 use super::{Partition, Record, Sets};
-use crate::transaction::TxnId;
+use crate::request::TxnId;
 use std::collections::HashMap;
 
 /// The provisional versions of a partition.

@@ -3,27 +3,18 @@
 //! Three are known: adding digests to the ordered list in the bin `keyds` (the first time together with writing the bin
 //! `id`), writing the bin `fwd`, and a delete. There is nothing else that a client may do with monitors.
 
-use super::TxnId;
-use crate::record::{AnswerFields, RecordOutcome, RecordRequest};
-use crate::store::Namespace;
+use crate::request::{AnswerFields, RecordOutcome, RecordRequest, TxnId};
+use crate::store::{Namespace, monitor_digest};
 use crate::{clock, code};
-use aerolane_wire::digest::digest_integer;
 use aerolane_wire::message::{Op, info2, op};
 use aerolane_wire::msgpack::{Element, Reader};
 use aerolane_wire::operation::list;
 use aerolane_wire::particle::particle_type;
 
-/// The set of all monitors.
-pub(crate) const SET: &[u8] = b"<ERO~MRT";
 /// Seconds that a transaction may take if nobody says it.
 const DEFAULT_DURATION: u32 = 10;
 /// The most that a client can ask for, in seconds.
 const MAX_DURATION: u32 = 120;
-
-/// The digest of a transaction's monitor.
-pub(super) fn digest_of(id: TxnId) -> [u8; 20] {
-    digest_integer(SET, id.cast_signed())
-}
 
 /// Executes a request to a monitor.
 pub(crate) fn execute(namespace: &Namespace, request: &RecordRequest<'_>, now_ms: u64) -> RecordOutcome {
@@ -56,7 +47,7 @@ fn carry_out(namespace: &Namespace, request: &RecordRequest<'_>, now: u32) -> Re
     match (id, keys, forward) {
         (None, None, true) => monitors.commit(request.digest, now).map(|()| None),
         (None, Some(keys), false) => monitors.add(request.digest, &keys, now).map(Some),
-        (Some(id), Some(keys), false) if digest_of(id) == *request.digest => {
+        (Some(id), Some(keys), false) if monitor_digest(id) == *request.digest => {
             let duration = match request.record_ttl {
                 0 => DEFAULT_DURATION,
                 seconds @ 1..=MAX_DURATION => seconds,

@@ -6,7 +6,7 @@
 
 use super::bytes::Bytes;
 use super::value::{Val, bad_argument};
-use crate::record::MAX_BIN_NAME;
+use crate::value::MAX_BIN_NAME;
 use aerolane_wire::particle::particle_type;
 use mlua::{AnyUserData, Lua, MetaMethod, Table, UserData, UserDataMethods, Value};
 use std::cell::RefCell;
@@ -102,7 +102,7 @@ impl ScriptRecord {
                 }
                 continue;
             }
-            let Ok(value) = crate::record::stored(kind, &value) else { continue };
+            let Ok(value) = crate::particle::checked(kind, &value) else { continue };
             let value = value.into_owned();
             match place {
                 Some(place) => (self.bins[place].kind, self.bins[place].value) = (kind, value),

@@ -3,7 +3,7 @@
 //! Texts and hashes are those of the golden group `udf`. A module's hash is the SHA-1 of the JSON text under which the
 //! server keeps it.
 
-use crate::info::{CommandLine, ParameterError};
+use crate::command_line::{CommandLine, ParameterError};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use parking_lot::{Mutex, RwLock};
 use sha1::{Digest, Sha1};

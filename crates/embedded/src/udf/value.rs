@@ -5,7 +5,7 @@ use super::bytes::Bytes;
 use super::geojson::GeoJson;
 use super::list::List;
 use super::map::Map;
-use crate::record::compare;
+use crate::value::compare;
 use aerolane_wire::msgpack::{self, Element, Reader, Writer};
 use aerolane_wire::particle::{Particle, particle_type as t};
 use mlua::{AnyUserData, Lua, Value};

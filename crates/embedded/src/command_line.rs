@@ -1,5 +1,10 @@
 //! The parts of an info command line and its `name=value` parameters, with the server's error texts.
 
+/// An error answer.
+pub(crate) fn error(code: u8, text: &str) -> String {
+    format!("ERROR:{code}:{text}")
+}
+
 /// An info command line, split: `name`, then `:parameters` or `/path`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CommandLine<'a> {
@@ -34,7 +39,7 @@ impl ParameterError {
 
     /// The whole answer with the code for bad parameters.
     pub(crate) fn answer(self, name: &str) -> String {
-        super::error(4, &self.text(name))
+        error(4, &self.text(name))
     }
 }
 

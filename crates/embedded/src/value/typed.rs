@@ -1,6 +1,6 @@
 //! Types and values of expressions.
 
-use crate::record::compare;
+use super::compare;
 use aerolane_wire::msgpack::{Element, Reader, Writer};
 use aerolane_wire::particle::{Particle, particle_type as t};
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 /// Types; the numbers are those of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     Nil,
     Bool,
     Int,
@@ -24,7 +24,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    pub(super) const fn from_number(number: i64) -> Option<Self> {
+    pub(crate) const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
             0 => Self::Nil,
             1 => Self::Bool,
@@ -63,7 +63,7 @@ pub(crate) enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// A constant of an expression; `None` for collections and what cannot be one.
-    pub(super) fn from_element(element: &Element<'a>) -> Option<Self> {
+    pub(crate) fn from_element(element: &Element<'a>) -> Option<Self> {
         Some(match *element {
             Element::Nil => Self::Nil,
             Element::Bool(v) => Self::Bool(v),
@@ -83,7 +83,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value of a bin; `None` for types that expressions do not know.
-    pub(super) fn from_bin(kind: u8, value: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bin(kind: u8, value: &'a [u8]) -> Option<Self> {
         Some(match Particle::decode(kind, value).ok()? {
             Particle::Integer(v) => Self::Int(v),
             Particle::Float(v) => Self::Float(v),
@@ -99,7 +99,7 @@ impl<'a> Value<'a> {
     }
 
     /// A value inside a collection; `None` if it is none that expressions know.
-    pub(super) fn from_msgpack(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_msgpack(bytes: &'a [u8]) -> Option<Self> {
         Some(match Reader::new(bytes).read().ok()? {
             Element::List(_) => Self::List(Cow::Borrowed(bytes)),
             Element::Map(_) => Self::Map(Cow::Borrowed(bytes)),
@@ -126,14 +126,14 @@ impl<'a> Value<'a> {
     }
 
     /// Its size in bytes, 0 for what is small.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Str(v) | Self::Blob(v) | Self::List(v) | Self::Map(v) | Self::Geo(v) | Self::Hll(v) => v.len(),
             _ => 0,
         }
     }
 
-    pub(super) fn kind(&self) -> Type {
+    pub(crate) fn kind(&self) -> Type {
         match self {
             Self::Nil => Type::Nil,
             Self::Bool(_) => Type::Bool,
@@ -150,7 +150,7 @@ impl<'a> Value<'a> {
     }
 
     /// Order of two values of one type; `None` if there is none.
-    pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
+    pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Nil, Self::Nil) => Some(Ordering::Equal),
             (Self::Bool(a), Self::Bool(b)) => Some(a.cmp(b)),

@@ -1,6 +1,6 @@
 //! Which values a bin takes, and in what form they are kept.
 
-use super::collection;
+use crate::value::{stored_list, stored_map};
 use crate::{code, geo};
 use aerolane_wire::particle::particle_type as t;
 use std::borrow::Cow;
@@ -23,8 +23,8 @@ pub(crate) fn checked(kind: u8, value: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
         // 7 to 12 are the blobs of old language clients, 16 an unused one.
         t::STRING | t::BLOB | 7..=12 | 16 => Ok(Cow::Borrowed(value)),
         t::HLL if crate::hll::is_sound(value) => Ok(Cow::Borrowed(value)),
-        t::LIST => collection::stored_list(value).ok_or(code::UNKNOWN),
-        t::MAP => collection::stored_map(value).ok_or(code::UNKNOWN),
+        t::LIST => stored_list(value).ok_or(code::UNKNOWN),
+        t::MAP => stored_map(value).ok_or(code::UNKNOWN),
         t::GEOJSON => geo::stored(value).map(Cow::Owned).ok_or(code::GEO_INVALID),
         _ => Err(code::PARAMETER),
     }

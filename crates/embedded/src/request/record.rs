@@ -1,7 +1,7 @@
 //! One record's part of a request, and what comes of it.
 
+use super::TxnPart;
 use crate::code;
-use crate::transaction::TxnPart;
 use aerolane_wire::message::{Message, Ops, field, info4};
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
@@ -93,7 +93,7 @@ impl AnswerFields {
 }
 
 /// `Err` for results other than OK; what was appended for them is taken back.
-pub(super) type Outcome = Result<RecordOutcome, RecordOutcome>;
+pub(crate) type Outcome = Result<RecordOutcome, RecordOutcome>;
 
 impl RecordOutcome {
     /// An error that was found before the record was looked at.
@@ -102,7 +102,7 @@ impl RecordOutcome {
     }
 
     /// The same metadata with an error.
-    pub(super) const fn with(self, code: u8) -> Self {
+    pub(crate) const fn with(self, code: u8) -> Self {
         Self { code, n_ops: 0, ..self }
     }
 }

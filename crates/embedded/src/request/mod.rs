@@ -1,4 +1,10 @@
-//! What the service hands to the modules that answer, and what they hand back.
+//! What the service hands to the modules that answer, and what they hand back; what one record's part of that is.
+
+mod record;
+mod transaction;
+
+pub(crate) use record::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall, field_error};
+pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
 
 use crate::admin::Grants;
 use crate::cluster::Node;

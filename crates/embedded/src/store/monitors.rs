@@ -1,12 +1,19 @@
 //! The monitors of a namespace: which transactions are open, until when, and what they may write.
 
-use super::TxnId;
-use super::monitor_request::digest_of;
+use super::Namespace;
 use crate::code;
-use crate::store::Namespace;
-use aerolane_wire::digest::partition_id;
+use crate::request::TxnId;
+use aerolane_wire::digest::{digest_integer, partition_id};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
+
+/// The set of all monitors.
+pub(crate) const MONITOR_SET: &[u8] = b"<ERO~MRT";
+
+/// The digest of a transaction's monitor.
+pub(crate) fn monitor_digest(id: TxnId) -> [u8; 20] {
+    digest_integer(MONITOR_SET, id.cast_signed())
+}
 
 /// Most records that a transaction may write.
 pub(crate) const MAX_WRITES: usize = 4096;
@@ -44,21 +51,21 @@ impl Monitors {
     }
 
     /// Opens a transaction; gives its deadline.
-    pub(super) fn open(&self, id: TxnId, keys: &[Digest], deadline: u32, now: u32) -> Result<u32, u8> {
+    pub(crate) fn open(&self, id: TxnId, keys: &[Digest], deadline: u32, now: u32) -> Result<u32, u8> {
         let mut monitors = self.0.lock();
-        if monitors.get(&digest_of(id)).is_some_and(|monitor| !monitor.is_over(now)) {
+        if monitors.get(&monitor_digest(id)).is_some_and(|monitor| !monitor.is_over(now)) {
             return Err(code::TXN_MONITOR_EXISTS);
         }
         if keys.len() > MAX_WRITES {
             return Err(code::TXN_TOO_MANY_WRITES);
         }
         let monitor = Monitor { id, deadline, keys: keys.iter().copied().collect(), committed: false };
-        monitors.insert(digest_of(id), monitor);
+        monitors.insert(monitor_digest(id), monitor);
         Ok(deadline)
     }
 
     /// Adds records that an open transaction is to write; gives its deadline.
-    pub(super) fn add(&self, monitor: &Digest, keys: &[Digest], now: u32) -> Result<u32, u8> {
+    pub(crate) fn add(&self, monitor: &Digest, keys: &[Digest], now: u32) -> Result<u32, u8> {
         let mut monitors = self.0.lock();
         let monitor = monitors.get_mut(monitor).ok_or(code::TXN_EXPIRED)?;
         if monitor.committed {
@@ -76,9 +83,9 @@ impl Monitors {
     }
 
     /// Whether a transaction may write a record now.
-    pub(super) fn admit(&self, id: TxnId, key: &Digest, now: u32) -> Result<(), u8> {
+    pub(crate) fn admit(&self, id: TxnId, key: &Digest, now: u32) -> Result<(), u8> {
         let monitors = self.0.lock();
-        let monitor = monitors.get(&digest_of(id)).ok_or(code::TXN_EXPIRED)?;
+        let monitor = monitors.get(&monitor_digest(id)).ok_or(code::TXN_EXPIRED)?;
         if monitor.committed {
             return Err(code::TXN_COMMITTED);
         }
@@ -89,7 +96,7 @@ impl Monitors {
     }
 
     /// From now on the transaction can only be rolled forward.
-    pub(super) fn commit(&self, monitor: &Digest, now: u32) -> Result<(), u8> {
+    pub(crate) fn commit(&self, monitor: &Digest, now: u32) -> Result<(), u8> {
         let mut monitors = self.0.lock();
         match monitors.get_mut(monitor) {
             Some(monitor) if monitor.committed => Err(code::TXN_COMMITTED),
@@ -103,7 +110,7 @@ impl Monitors {
     }
 
     /// Forgets a transaction; `false` if there is none. Records that nobody has rolled are rolled now.
-    pub(super) fn close(&self, namespace: &Namespace, monitor: &Digest) -> bool {
+    pub(crate) fn close(&self, namespace: &Namespace, monitor: &Digest) -> bool {
         let closed = self.0.lock().remove(monitor);
         if let Some(monitor) = &closed {
             roll(namespace, monitor);
