@@ -366,6 +366,19 @@ def test_a_program_that_dies_is_told():
             _ = cluster.seeds
 
 
+def test_the_environment_asks_for_a_log():
+    source = "from aerolane.testing import EmbeddedCluster\nEmbeddedCluster(2).close()"
+    run = subprocess.run(
+        [sys.executable, "-c", source],
+        env={**os.environ, "AEROLANE_EMBEDDED_LOG": "info"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "the cluster has 2 nodes" in run.stderr
+
+
 def test_threads_share_a_cluster():
     with EmbeddedCluster(nodes=1) as cluster, concurrent.futures.ThreadPoolExecutor(8) as threads:
         node = cluster.nodes[0]

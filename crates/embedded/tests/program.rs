@@ -101,6 +101,31 @@ fn whoever_connects_to_the_control_port_controls_it() {
 }
 
 #[test]
+fn the_log_tells_what_happens() {
+    let mut program = Program::start(&["--nodes", "2", "--port", "0", "--stdin", "--log", "info"]);
+    let address = program.line.split(',').next().unwrap().parse().unwrap();
+    assert!(Raw::connect(address).info("aerolane-fault:add;split;on=info").contains("id="));
+    Raw::connect(address).info("node");
+    let mut stranger = std::net::TcpStream::connect(address).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(std::io::Read::read(&mut stranger, &mut [0; 8]).unwrap_or(0), 0);
+    drop(program.child.stdin.take());
+    assert!(program.ends());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut program.child.stderr.take().unwrap(), &mut said).unwrap();
+    for text in [
+        "the cluster has 2 nodes",
+        "has connected",
+        "is closed",
+        "strikes a request (info)",
+        ": split",
+        "not the protocol",
+    ] {
+        assert!(said.contains(text), "{text} is missing:\n{said}");
+    }
+}
+
+#[test]
 fn json_names_nodes_and_a_signal_ends_it() {
     let arguments = ["--nodes", "2", "--port", "0", "--json", "--namespace", "a", "--namespace", "b"];
     let mut program = Program::start(&[&arguments[..], &["--users", "admin:secret", "--tls-name", "x"]].concat());

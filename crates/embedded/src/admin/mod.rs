@@ -40,7 +40,7 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     };
     let user = message.field(field::USER).and_then(|user| std::str::from_utf8(user).ok());
     match message.header.command {
-        command::LOGIN => match login(security, request.session, &message, user) {
+        command::LOGIN => match told(request, user, |session| login(security, session, &message, user)) {
             Ok(token) => {
                 if let Err(code) = security.grants(request.session) {
                     request.session.user = None;
@@ -61,7 +61,7 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
                 }
                 (None, None) => Err(ResultCode::INVALID_CREDENTIAL),
             };
-            match checked {
+            match told(request, user, |_| checked) {
                 Ok(owner) => {
                     log_in(request.session, Some(&owner));
                     let admitted = security.grants(request.session);
@@ -106,6 +106,21 @@ fn login(
     let token = security.open(&name)?;
     log_in(session, Some(&name));
     Ok(token)
+}
+
+/// Carries a login out, and tells the log of it.
+fn told<T>(
+    request: &mut Request<'_>,
+    user: Option<&str>,
+    login: impl FnOnce(&mut Session) -> Result<T, ResultCode>,
+) -> Result<T, ResultCode> {
+    let result = login(request.session);
+    let (node, peer, user) = (&request.node.name, request.session.peer, user.unwrap_or("a user"));
+    match &result {
+        Ok(_) => log::info!("{node}: {peer} has logged in as {user:?}"),
+        Err(code) => log::warn!("{node}: {peer} cannot log in as {user:?}: result {}", code.0),
+    }
+    result
 }
 
 fn log_in(session: &mut Session, user: Option<&str>) {

@@ -92,6 +92,10 @@ struct Arguments {
     /// --json says which. Whoever reaches it controls the cluster.
     #[arg(long, value_name = "PORT")]
     control_port: Option<u16>,
+    /// Tell on standard error what happens: warn (what is not the protocol, logins that fail) or info (membership,
+    /// connections, logins, faults that strike). Default: what `AEROLANE_EMBEDDED_LOG` says, otherwise nothing.
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<log::LevelFilter>,
     /// Start nothing; carry out requests from standard input, one JSON object in each line ({"do":"start","nodes":3}), and
     /// answer likewise, until it is closed. The documentation of the crate's module `control` has them all. Goes alone.
     #[arg(long, exclusive = true)]
@@ -100,6 +104,12 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let mut logger = env_logger::Builder::new();
+    logger.filter_level(arguments.log.unwrap_or(log::LevelFilter::Off));
+    if arguments.log.is_none() {
+        logger.parse_env("AEROLANE_EMBEDDED_LOG");
+    }
+    logger.init();
     // Before anything runs, so that no signal is missed.
     let (stopper, stop) = mpsc::channel();
     if let Err(error) = stop_on_signals(stopper.clone()) {

@@ -201,6 +201,8 @@ impl ClusterState {
         for node in nodes {
             node.generations.members_changed(nodes.len() - 1);
         }
+        let names: Vec<_> = nodes.iter().map(|node| node.name.as_str()).collect();
+        log::info!("the cluster has {} nodes: {}", names.len(), names.join(", "));
     }
 
     fn drop_orphaned_partitions(&self, old: &View, live: &[NodeId]) {

@@ -15,6 +15,7 @@ mod rules;
 pub(crate) use command::{handle as handle_command, targets};
 pub use rules::{FaultAction, FaultRule, RuleId};
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -61,6 +62,24 @@ impl RequestKind {
         [Self::Info, Self::Admin, Self::Read, Self::Write, Self::Batch, Self::Query, Self::Other]
             .into_iter()
             .find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for RequestFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stall, delay, drop_before, result_code, drop_after, answer_delay, garbage, truncate, split } = self;
+        let parts = [
+            stall.then(|| "stall".to_owned()),
+            delay.map(|time| format!("delay of {time:?}")),
+            drop_before.then(|| "drop before".to_owned()),
+            result_code.map(|code| format!("result {code}")),
+            drop_after.then(|| "drop after".to_owned()),
+            answer_delay.map(|time| format!("answer delay of {time:?}")),
+            garbage.as_ref().map(|bytes| format!("{} bytes of garbage", bytes.len())),
+            truncate.map(|bytes| format!("truncated to {bytes} bytes")),
+            split.then(|| "split".to_owned()),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -112,6 +112,7 @@ impl Connection {
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
+        log::info!("{}: {peer} has connected", node.name);
         let session = Session { peer, common_name: None, user: None, grants: None, user_agent_set: false, records: 0 };
         let mut connection = Self {
             listener,
@@ -391,7 +392,8 @@ impl Connection {
                     }
                 }
                 // Not the protocol: what came before is answered, then the connection is closed.
-                Err(_) => {
+                Err(error) => {
+                    log::warn!("{}: {} sends what is not the protocol: {error}", self.node.name, self.session.peer);
                     self.state = State::Closing { reset: false };
                     return bytes.len();
                 }
@@ -451,7 +453,13 @@ impl Connection {
     #[cold]
     fn frame_under_rules(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
         let draw = || self.node.faults.armed().then(|| self.node.faults.next_request(request_kind(frame))).flatten();
-        let mut fault = self.drawn.take().or_else(draw).unwrap_or_default();
+        let drawn = self.drawn.take();
+        let waited = drawn.is_some();
+        let mut fault = drawn.or_else(draw).unwrap_or_default();
+        if !waited && fault != RequestFault::default() {
+            let kind = request_kind(frame).name();
+            log::info!("{}: a fault strikes a request ({kind}) of {}: {fault}", self.node.name, self.session.peer);
+        }
         if fault.stall {
             self.state = State::Stalled(self.node.faults.clears());
             return false;
@@ -551,5 +559,6 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         Counters::add(&self.node.counters.connections_closed, 1);
+        log::info!("{}: the connection of {} is closed", self.node.name, self.session.peer);
     }
 }
