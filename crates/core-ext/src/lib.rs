@@ -26,6 +26,11 @@
 
 #![warn(missing_debug_implementations)]
 
+#[cfg(not(unix))]
+compile_error!(
+    "Aerolane runs on Linux and macOS: its drivers stand on the sockets and signals of Unix. On Windows it runs under WSL 2."
+);
+
 pub mod ael;
 pub mod batch;
 pub mod client;
