@@ -65,6 +65,11 @@ def seeds(target):
     if target == "config/file":
         yield (pathlib.Path(__file__).parent / "config" / "tests" / "whole.yaml").read_bytes()
         return
+    if target == "embedded/control":
+        shown = (pathlib.Path(__file__).parents[1] / "docs" / "testing.md").read_text().splitlines()
+        requests = [line[2:].encode() for line in shown if line.startswith("> {")]
+        yield from (*requests, b"\n".join(requests))
+        return
     for group, request, answer in exchanges():
         if target == "wire/frame":
             yield from (request + b"\x0f", answer + b"\x0f")
