@@ -366,6 +366,32 @@ def test_a_program_that_dies_is_told():
             _ = cluster.seeds
 
 
+def test_an_answer_that_nobody_has_read_is_not_the_next_one():
+    """As after a Ctrl-C in the middle of a request."""
+    with EmbeddedCluster(nodes=1) as cluster:
+        requests = cluster._control._process.stdin
+        requests.write(b'{"id":0,"do":"sweep"}\n{"do":"fly"}\n')
+        requests.flush()
+        assert cluster.seeds == cluster.nodes[0].address
+        assert cluster.record_count() == 0
+
+
+def test_closing_ends_a_wait_for_a_program_that_hangs():
+    cluster = EmbeddedCluster(nodes=1)
+    os.kill(cluster.pid, signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(cluster.sweep)
+        while not waiting.running():
+            time.sleep(0.001)
+        # What is stopped ends when it goes on.
+        closing = threading.Timer(0.2, os.kill, (cluster.pid, signal.SIGCONT))
+        closing.start()
+        cluster.close()
+        # It may have answered first, or begun too late.
+        assert waiting.exception(60) is None or isinstance(waiting.exception(), RuntimeError)
+    assert cluster.is_closed
+
+
 def test_the_environment_asks_for_a_log():
     source = "from aerolane.testing import EmbeddedCluster\nEmbeddedCluster(2).close()"
     run = subprocess.run(

@@ -28,6 +28,7 @@ class Control:
             [program.find(), "--control"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
         )
         self._lock = threading.Lock()
+        self._requests = 0
         self._owner = os.getpid()
         # Also where nobody closes it: at its garbage collection, and at the end of this process.
         self._finalizer = weakref.finalize(self, _end, self._process, self._owner)
@@ -56,35 +57,41 @@ class Control:
         if self.is_foreign:
             raise RuntimeError("the embedded cluster belongs to the process that this one was forked from")
         given = {name: value for name, value in arguments.items() if value is not None}
-        request = json.dumps({"do": do, **given}, allow_nan=False).encode() + b"\n"
-        answer = self._exchange(request)
+        # Before anything is sent: what JSON does not have raises here.
+        json.dumps(given, allow_nan=False)
+        answer = self._exchange({"do": do, **given})
         if "error" in answer:
             raise _raised(answer["error"])
         return answer["ok"]
 
-    def _exchange(self, request: bytes) -> dict[str, Any]:
+    def _exchange(self, request: dict[str, object]) -> dict[str, Any]:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         with self._lock:
             if self.has_ended:
                 raise RuntimeError("the embedded cluster is closed")
+            self._requests += 1
+            number = self._requests
             try:
-                stdin.write(request)
+                stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
                 stdin.flush()
-                line = stdout.readline()
+                while (line := stdout.readline()).endswith(b"\n"):
+                    answer: dict[str, Any] = json.loads(line)
+                    # Others are to requests whose caller was interrupted.
+                    if answer.get("id") == number:
+                        return answer
             except OSError:
-                line = b""
-        if not line.endswith(b"\n"):
-            code = self._process.poll()
-            ended = "does not answer" if code is None else f"has ended (exit code {code})"
-            raise RuntimeError(f"the program of the embedded cluster {ended}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+                pass
+        code = self._process.poll()
+        ended = "does not answer" if code is None else f"has ended (exit code {code})"
+        raise RuntimeError(f"the program of the embedded cluster {ended}")
 
     def end(self) -> None:
         """Ends the program and waits for its end. Another time it does nothing."""
         if self.is_foreign:
             return
+        # First of all: whoever waits for an answer, with the lock, gets none then.
+        self._process.terminate()
         with self._lock:
             self._finalizer()
 
