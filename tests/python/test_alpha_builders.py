@@ -9,6 +9,7 @@ import pytest
 from conftest import Either
 
 import aerolane
+import aerolane.sync
 from aerolane import Behavior, DataSet, QueryHint, TlsBuilder, native
 from aerolane.ael import Index, IndexContext, IndexesMonitor, IndexTypeEnum, parse_ael_with_index
 from aerolane.exceptions import ClientClosedError, FilteredOutError, InvalidArgumentError, RecordNotFoundError
