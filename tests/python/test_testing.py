@@ -17,7 +17,7 @@ from conftest import eventually
 
 from aerolane import Key, SyncClient
 from aerolane.exceptions import RecordNotFoundError
-from aerolane.testing import EmbeddedCluster, EmbeddedNode, program
+from aerolane.testing import EmbeddedCluster, EmbeddedNode, control, program
 
 
 def info(address, command):
@@ -376,24 +376,30 @@ def test_an_answer_that_nobody_has_read_is_not_the_next_one():
         assert cluster.record_count() == 0
 
 
-def test_closing_ends_a_wait_for_a_program_that_hangs():
+def test_closing_ends_a_wait_for_a_program_that_hangs(monkeypatch):
+    monkeypatch.setattr(control, "_END_TIMEOUT", 0.2)
     cluster = EmbeddedCluster(nodes=1)
+    # It neither answers nor ends when it is asked to.
     os.kill(cluster.pid, signal.SIGSTOP)
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(cluster.sweep)
-        while not waiting.running():
-            time.sleep(0.001)
-        # What is stopped ends when it goes on.
-        closing = threading.Timer(0.2, os.kill, (cluster.pid, signal.SIGCONT))
-        closing.start()
+        eventually(cluster._control._lock.locked)
         cluster.close()
-        # It may have answered first, or begun too late.
-        assert waiting.exception(60) is None or isinstance(waiting.exception(), RuntimeError)
+        assert isinstance(waiting.exception(60), RuntimeError)
     assert cluster.is_closed
 
 
 def test_the_environment_asks_for_a_log():
-    source = "from aerolane.testing import EmbeddedCluster\nEmbeddedCluster(2).close()"
+    source = """
+import contextlib
+from aerolane import AerospikeError, native
+from aerolane.testing import EmbeddedCluster
+with EmbeddedCluster(2, users={"me": "secret"}) as cluster:
+    for password in ("secret", "wrong"):
+        policy = native.ClientPolicy(user="me", password=password)
+        with contextlib.suppress(AerospikeError):
+            native.new_client_blocking(policy, cluster.seeds).close_blocking()
+"""
     run = subprocess.run(
         [sys.executable, "-c", source],
         env={**os.environ, "AEROLANE_EMBEDDED_LOG": "info"},
@@ -402,7 +408,8 @@ def test_the_environment_asks_for_a_log():
         timeout=60,
         check=True,
     )
-    assert "the cluster has 2 nodes" in run.stderr
+    for text in ("the cluster has 2 nodes", 'has logged in as "me"', 'cannot log in as "me"'):
+        assert text in run.stderr, run.stderr
 
 
 def test_threads_share_a_cluster():

@@ -9,10 +9,11 @@
 //! * [`faults`]: faults on demand
 //! * `control` (with the feature of that name): all of it by lines of JSON, for tests in any language
 //!
-//! Inside, each on those behind it: `service` moves bytes (plain threads, one epoll each) and sends a frame to the module that
-//! answers it; `batch`, `scan`, `info` and `admin` answer, `record` and `udf` do what one record does; `store`, `index` and
-//! `transaction` keep; `cdt`, `path`, `bits`, `hll`, `exp` and `geo` (regions on the sphere) are operations on values; `value`
-//! is what they all have in common, and `request` what `service` and those that answer hand to each other.
+//! Inside: `service` moves bytes (plain threads, one epoll each) and sends a frame to the module that answers it; `batch`,
+//! `scan`, `info` and `admin` answer, `record` and `udf` do what one record does; `store`, `index` and `transaction` keep
+//! records; `cdt`, `path`, `bits`, `hll`, `exp` and `geo` (regions on the sphere) are operations on values; `value` is what these
+//! have in common, and `request` what `service` and those that answer hand to each other. `cluster` is the nodes and who owns
+//! what; those that answer know it, and it keeps state of theirs.
 
 mod admin;
 mod batch;

@@ -51,13 +51,16 @@ def one_or_several(name: str, what: str, value: object) -> list[str]:
     """A str, or at least one of them in an iterable."""
     if isinstance(value, str):
         return [value]
-    texts = list(cast(Iterable[object], value)) if isinstance(value, Iterable) else [None]
-    found = [text for text in texts if isinstance(text, str)]
-    if len(found) < len(texts):
-        raise TypeError(f"{name}: a {what} or a sequence of them expected")
-    if not found:
+    wrong = TypeError(f"{name}: a {what} or a sequence of them expected")
+    if not isinstance(value, Iterable):
+        raise wrong
+    several = list(cast(Iterable[object], value))
+    texts = [text for text in several if isinstance(text, str)]
+    if len(texts) < len(several):
+        raise wrong
+    if not texts:
         raise ValueError(f"{name}: at least one {what} expected")
-    return found
+    return texts
 
 
 def time(name: str, value: object) -> Time:
@@ -79,10 +82,10 @@ def service_time(value: object) -> ServiceTime:
     return time("service_time", value)
 
 
-def conditions(service_time_: object, in_service: object, latency: object, seed: object) -> dict[str, object]:
+def conditions(times: object, in_service: object, latency: object, seed: object) -> dict[str, object]:
     """How long requests take, as the program takes it."""
     return {
-        "service_time": None if service_time_ is None else service_time(service_time_),
+        "service_time": None if times is None else service_time(times),
         "in_service": whole("in_service", in_service),
         "latency": None if latency is None else time("latency", latency),
         "seed": whole("seed", seed),

@@ -57,8 +57,6 @@ class Control:
         if self.is_foreign:
             raise RuntimeError("the embedded cluster belongs to the process that this one was forked from")
         given = {name: value for name, value in arguments.items() if value is not None}
-        # Before anything is sent: what JSON does not have raises here.
-        json.dumps(given, allow_nan=False)
         answer = self._exchange({"do": do, **given})
         if "error" in answer:
             raise _raised(answer["error"])
@@ -72,8 +70,9 @@ class Control:
                 raise RuntimeError("the embedded cluster is closed")
             self._requests += 1
             number = self._requests
+            line = json.dumps({"id": number, **request}, allow_nan=False).encode() + b"\n"
             try:
-                stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
+                stdin.write(line)
                 stdin.flush()
                 while (line := stdout.readline()).endswith(b"\n"):
                     answer: dict[str, Any] = json.loads(line)
@@ -92,8 +91,14 @@ class Control:
             return
         # First of all: whoever waits for an answer, with the lock, gets none then.
         self._process.terminate()
-        with self._lock:
+        if not self._lock.acquire(timeout=_END_TIMEOUT):
+            # The program hangs.
+            self._process.kill()
+            self._lock.acquire()
+        try:
             self._finalizer()
+        finally:
+            self._lock.release()
 
 
 def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:

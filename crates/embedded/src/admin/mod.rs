@@ -40,18 +40,20 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
     };
     let user = message.field(field::USER).and_then(|user| std::str::from_utf8(user).ok());
     match message.header.command {
-        command::LOGIN => match told(request, user, |session| login(security, session, &message, user)) {
-            Ok(token) => {
-                if let Err(code) = security.grants(request.session) {
-                    request.session.user = None;
-                    return result(out, code);
+        command::LOGIN => {
+            let session = &mut *request.session;
+            let logged_in =
+                login(security, session, &message, user).and_then(|token| admit(security, session).map(|()| token));
+            tell_log(request, user, logged_in.as_ref().err());
+            match logged_in {
+                Ok(token) => {
+                    let written = admin::encode_session(out, &token, Some(security.session_ttl()));
+                    debug_assert!(written.is_ok(), "two short fields always fit");
+                    Answered::Done
                 }
-                let written = admin::encode_session(out, &token, Some(security.session_ttl()));
-                debug_assert!(written.is_ok(), "two short fields always fit");
-                Answered::Done
+                Err(code) => result(out, code),
             }
-            Err(code) => result(out, code),
-        },
+        }
         command::AUTHENTICATE => {
             let checked = match (message.field(field::SESSION_TOKEN), message.field(field::CREDENTIAL)) {
                 (Some(token), _) => security.check_token(user, token),
@@ -61,17 +63,12 @@ pub(crate) fn handle(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
                 }
                 (None, None) => Err(ResultCode::INVALID_CREDENTIAL),
             };
-            match told(request, user, |_| checked) {
-                Ok(owner) => {
-                    log_in(request.session, Some(&owner));
-                    let admitted = security.grants(request.session);
-                    if admitted.is_err() {
-                        request.session.user = None;
-                    }
-                    result(out, admitted.err().unwrap_or(ResultCode::OK))
-                }
-                Err(code) => result(out, code),
-            }
+            let logged_in = checked.and_then(|owner| {
+                log_in(request.session, Some(&owner));
+                admit(security, request.session)
+            });
+            tell_log(request, user, logged_in.as_ref().err());
+            result(out, logged_in.err().unwrap_or(ResultCode::OK))
         }
         _ if request.session.user.is_none() => result(out, ResultCode::NOT_AUTHENTICATED),
         _ => {
@@ -108,19 +105,24 @@ fn login(
     Ok(token)
 }
 
-/// Carries a login out, and tells the log of it.
-fn told<T>(
-    request: &mut Request<'_>,
-    user: Option<&str>,
-    login: impl FnOnce(&mut Session) -> Result<T, ResultCode>,
-) -> Result<T, ResultCode> {
-    let result = login(request.session);
-    let (node, peer, user) = (&request.node.name, request.session.peer, user.unwrap_or("a user"));
-    match &result {
-        Ok(_) => log::info!("{node}: {peer} has logged in as {user:?}"),
-        Err(code) => log::warn!("{node}: {peer} cannot log in as {user:?}: result {}", code.0),
+/// Finds out what the user of a connection may do; one who may not log in is none.
+fn admit(security: &Security, session: &mut Session) -> Result<(), ResultCode> {
+    let granted = security.grants(session).map(drop);
+    if granted.is_err() {
+        session.user = None;
     }
-    result
+    granted
+}
+
+/// Tells the log who has logged in, or has not. `named`: by the request.
+fn tell_log(request: &Request<'_>, named: Option<&str>, refusal: Option<&ResultCode>) {
+    let (node, peer) = (&request.node.name, request.session.peer);
+    match (refusal, request.session.user.as_deref()) {
+        (None, user) => log::info!("{node}: {peer} has logged in as {:?}", user.unwrap_or_default()),
+        (Some(code), _) => {
+            log::warn!("{node}: {peer} cannot log in as {:?}: result {}", named.unwrap_or_default(), code.0);
+        }
+    }
 }
 
 fn log_in(session: &mut Session, user: Option<&str>) {

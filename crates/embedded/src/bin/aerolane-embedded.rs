@@ -1,7 +1,7 @@
 //! The embedded cluster as a program: prints its seeds, then runs until it is told to stop.
 
 use aerolane_embedded::conditions::{Conditions, ConditionsError, Latency};
-use aerolane_embedded::control::{Controller, MAX_LINE};
+use aerolane_embedded::control::{Controller, MAX_LINE, show};
 use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
 use clap::Parser;
 use parking_lot::Mutex;
@@ -147,7 +147,7 @@ fn main() -> ExitCode {
     {
         return fail(&error);
     }
-    // Every sender is gone only if the threads that wait for the end have failed: that is an end, too.
+    // Every sender is gone only if the threads that wait for the end have failed; that is an end, too.
     let _ = stop.recv();
     // Its nodes are stopped properly; who is connected to the control port learns it by the end of the process.
     *controller.lock() = Controller::new();
@@ -218,27 +218,13 @@ fn conditions(arguments: &Arguments) -> Result<Conditions, ClusterError> {
 
 /// Prints where the nodes listen: one line, flushed, so that whoever started the program can wait for it.
 fn announce(arguments: &Arguments, cluster: &EmbeddedCluster, control: Option<&TcpListener>) -> std::io::Result<()> {
-    let mut line = cluster.seeds();
-    if arguments.json {
-        // Ids and addresses hold nothing that JSON would want escaped.
-        let nodes: Vec<String> = cluster
-            .nodes()
-            .iter()
-            .map(|node| {
-                let tls = node.tls_address.map_or_else(|| "null".to_owned(), |a| format!("\"{a}\""));
-                format!("{{\"id\":\"{}\",\"address\":\"{}\",\"tls_address\":{tls}}}", node.id, node.address)
-            })
-            .collect();
-        let (seeds, tls_seeds, pid) = (cluster.seeds(), cluster.tls_seeds(), std::process::id());
-        let control = match control {
-            Some(port) => format!("\"{}\"", port.local_addr()?),
-            None => "null".to_owned(),
-        };
-        line = format!(
-            "{{\"seeds\":\"{seeds}\",\"tls_seeds\":\"{tls_seeds}\",\"pid\":{pid},\"control\":{control},\"nodes\":[{}]}}",
-            nodes.join(",")
-        );
-    }
+    let line = if arguments.json {
+        let mut shown = show(cluster);
+        shown["control"] = control.map(TcpListener::local_addr).transpose()?.map(|at| at.to_string()).into();
+        shown.to_string()
+    } else {
+        cluster.seeds()
+    };
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;
     out.flush()

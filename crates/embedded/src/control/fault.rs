@@ -2,15 +2,13 @@
 
 use super::answer::Refusal;
 use super::node_id;
-use crate::faults::{FaultAction, FaultRule, RequestKind, RuleId};
+use crate::faults::{FaultAction, FaultRule, MAX_DELAY, RequestKind, RuleId, hex};
 use crate::{EmbeddedCluster, NodeId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Longest delay, in seconds.
-const MAX_DELAY: f64 = 600.0;
 /// Most garbage, in bytes.
 const MAX_GARBAGE: usize = 1024 * 1024;
 
@@ -128,18 +126,12 @@ impl Injection {
                 return self.number("a result code", u64::from(u8::MAX)).map(|code| FaultAction::Result(code as u8));
             }
             "garbage" => return self.garbage().map(FaultAction::Garbage),
-            "stall" => FaultAction::Stall,
-            "drop-before" => FaultAction::DropBefore,
-            "drop-after" => FaultAction::DropAfter,
-            "split" => FaultAction::Split,
-            "refuse" => FaultAction::Refuse,
-            "reject-unowned" => FaultAction::RejectUnowned,
-            other => {
-                return Err(Refusal::setting(format!(
-                    "unknown fault {other:?}: delay, answer-delay, stall, drop-before, drop-after, truncate, split, result, \
+            name => FaultAction::without_value(name).ok_or_else(|| {
+                Refusal::setting(format!(
+                    "unknown fault {name:?}: delay, answer-delay, stall, drop-before, drop-after, truncate, split, result, \
                      garbage, refuse or reject-unowned expected"
-                )));
-            }
+                ))
+            })?,
         };
         if self.value.is_some() {
             return Err(Refusal::of_type(format!("the fault {:?} takes no value", self.action)));
@@ -156,10 +148,11 @@ impl Injection {
         let seconds = self.needed("seconds")?;
         let text = || format!("the fault {:?} takes seconds, not {seconds}", self.action);
         let seconds = seconds.as_f64().ok_or_else(|| Refusal::of_type(text()))?;
-        if (0.0..=MAX_DELAY).contains(&seconds) {
+        let most = MAX_DELAY.as_secs_f64();
+        if (0.0..=most).contains(&seconds) {
             Ok(Duration::from_secs_f64(seconds))
         } else {
-            Err(Refusal::setting(format!("a delay of {seconds} s: 0 to {MAX_DELAY} expected")))
+            Err(Refusal::setting(format!("a delay of {seconds} s: 0 to {most} expected")))
         }
     }
 
@@ -174,16 +167,8 @@ impl Injection {
 
     fn garbage(&self) -> Result<Vec<u8>, Refusal> {
         let value = self.needed("bytes in hexadecimal")?;
-        let digits = value.as_str().map(str::as_bytes).filter(|digits| digits.len() % 2 == 0);
-        let bytes = digits.and_then(|digits| {
-            let digit = |at: u8| char::from(at).to_digit(16);
-            digits
-                .chunks(2)
-                .map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8))
-                .collect::<Option<Vec<_>>>()
-        });
-        let bytes =
-            bytes.ok_or_else(|| Refusal::of_type("garbage is given as bytes in hexadecimal, such as \"00ff\""))?;
+        let wrong = || Refusal::of_type("garbage is given as bytes in hexadecimal, such as \"00ff\"");
+        let bytes = value.as_str().and_then(hex).ok_or_else(wrong)?;
         if bytes.len() > MAX_GARBAGE {
             return Err(Refusal::setting(format!("{} bytes of garbage: at most {MAX_GARBAGE} expected", bytes.len())));
         }

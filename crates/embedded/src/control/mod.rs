@@ -7,11 +7,11 @@
 //!
 //! ```text
 //! > {"id":1,"do":"start","nodes":3}
-//! < {"id":1,"ok":{"seeds":"127.0.0.1:40001,..","tls_seeds":"","certificate":null,"pid":4711,"nodes":[{..},{..},{..}]}}
+//! < {"id":1,"ok":{"certificate":null,"nodes":[{..},{..},{..}],"pid":4711,"seeds":"127.0.0.1:40001,..","tls_seeds":""}}
 //! > {"id":2,"do":"inject","action":"delay","value":0.05,"on":["read"],"node":"A0AE000000000001"}
 //! < {"id":2,"ok":{"fault":1,"rule":"delay=50;on=read"}}
 //! > {"id":3,"do":"stop_nodes","nodes":["ABC"]}
-//! < {"id":3,"error":{"kind":"unknown","text":"the cluster has no node \"ABC\""}}
+//! < {"error":{"kind":"unknown","text":"the cluster has no node \"ABC\""},"id":3}
 //! ```
 //!
 //! | `do` | with | gives |
@@ -198,7 +198,9 @@ impl Running {
     }
 }
 
-fn show(cluster: &EmbeddedCluster) -> Value {
+/// What `show` gives: where the cluster is.
+#[must_use]
+pub fn show(cluster: &EmbeddedCluster) -> Value {
     #[cfg(feature = "tls")]
     let certificate = cluster.certificate_pem();
     #[cfg(not(feature = "tls"))]

@@ -7,8 +7,7 @@
 use super::build::{Builder, Node};
 use super::eval::Evaluation;
 use super::work::step;
-use crate::value::{Type, Value};
-use crate::value::{stored_list, stored_map};
+use crate::value::{Type, Value, stored_list, stored_map};
 use crate::{bits, cdt, code, hll};
 use aerolane_wire::msgpack::Element;
 use aerolane_wire::operation::path::PATH;

@@ -6,13 +6,12 @@
 //!
 //! `node` is a node id or `all`; without it, the node that is asked is meant.
 
+use super::rules::MAX_DELAY;
 use super::{FaultAction, FaultRule, RequestKind, RuleId};
 use crate::cluster::{Node, NodeId, PARTITIONS};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest delay that the command takes.
-const MAX_DELAY_MS: u64 = 600_000;
 /// Most garbage that the command takes, in bytes.
 const MAX_GARBAGE: usize = 4096;
 
@@ -93,20 +92,17 @@ fn number(text: &str, name: &str, max: u64) -> Result<u64, String> {
 fn parse_rule(parts: &[(&str, &str)]) -> Result<FaultRule, String> {
     let mut rule: Option<FaultRule> = None;
     for (name, value) in parts {
-        let delay = || number(value, name, MAX_DELAY_MS).map(Duration::from_millis);
+        let delay = || number(value, name, MAX_DELAY.as_millis() as u64).map(Duration::from_millis);
         let action = match *name {
             "delay" => FaultAction::Delay(delay()?),
             "answer-delay" => FaultAction::AnswerDelay(delay()?),
-            "stall" => FaultAction::Stall,
-            "drop-before" => FaultAction::DropBefore,
-            "drop-after" => FaultAction::DropAfter,
             "truncate" => FaultAction::Truncate(number(value, name, 1 << 30)? as usize),
-            "split" => FaultAction::Split,
             "result" => FaultAction::Result(number(value, name, 255)? as u8),
-            "garbage" => FaultAction::Garbage(hex(value).ok_or("bad 'garbage': hexadecimal bytes expected")?),
-            "refuse" => FaultAction::Refuse,
-            "reject-unowned" => FaultAction::RejectUnowned,
-            _ => continue,
+            "garbage" => FaultAction::Garbage(garbage(value).ok_or("bad 'garbage': hexadecimal bytes expected")?),
+            _ => match FaultAction::without_value(name) {
+                Some(action) => action,
+                None => continue,
+            },
         };
         if rule.replace(FaultRule::new(action)).is_some() {
             return Err("one action per rule".to_owned());
@@ -124,16 +120,21 @@ fn parse_rule(parts: &[(&str, &str)]) -> Result<FaultRule, String> {
                 Ok(p) if (0.0..=1.0).contains(&p) => rule.probability(p),
                 _ => return Err("bad 'probability': 0 to 1 expected".to_owned()),
             },
-            "node" | "delay" | "answer-delay" | "stall" | "drop-before" | "drop-after" | "truncate" | "split"
-            | "result" | "garbage" | "refuse" | "reject-unowned" => rule,
+            "node" | "delay" | "answer-delay" | "truncate" | "result" | "garbage" => rule,
+            _ if FaultAction::without_value(name).is_some() => rule,
             _ => return Err(format!("unknown parameter '{name}'")),
         };
     }
     Ok(rule)
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || text.len() > 2 * MAX_GARBAGE || !text.is_ascii() {
+fn garbage(text: &str) -> Option<Vec<u8>> {
+    hex(text).filter(|bytes| bytes.len() <= MAX_GARBAGE)
+}
+
+/// Bytes from their hexadecimal digits.
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
@@ -167,6 +168,7 @@ mod tests {
             ("result=256", "bad 'result'"),
             ("garbage=0", "bad 'garbage'"),
             ("garbage=zz", "bad 'garbage'"),
+            ("garbage=+f", "bad 'garbage'"),
             ("stall;on=all", "bad 'on'"),
             ("stall;probability=2", "bad 'probability'"),
             ("stall;speed=2", "unknown parameter 'speed'"),

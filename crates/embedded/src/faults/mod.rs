@@ -12,7 +12,11 @@
 mod command;
 mod rules;
 
+#[cfg(feature = "control")]
+pub(crate) use command::hex;
 pub(crate) use command::{handle as handle_command, targets};
+#[cfg(feature = "control")]
+pub(crate) use rules::MAX_DELAY;
 pub use rules::{FaultAction, FaultRule, RuleId};
 
 use std::fmt;
@@ -65,24 +69,6 @@ impl RequestKind {
     }
 }
 
-impl fmt::Display for RequestFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stall, delay, drop_before, result_code, drop_after, answer_delay, garbage, truncate, split } = self;
-        let parts = [
-            stall.then(|| "stall".to_owned()),
-            delay.map(|time| format!("delay of {time:?}")),
-            drop_before.then(|| "drop before".to_owned()),
-            result_code.map(|code| format!("result {code}")),
-            drop_after.then(|| "drop after".to_owned()),
-            answer_delay.map(|time| format!("answer delay of {time:?}")),
-            garbage.as_ref().map(|bytes| format!("{} bytes of garbage", bytes.len())),
-            truncate.map(|bytes| format!("truncated to {bytes} bytes")),
-            split.then(|| "split".to_owned()),
-        ];
-        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
-    }
-}
-
 /// What is to happen to one request. The default is: nothing unusual.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFault {
@@ -105,6 +91,24 @@ pub struct RequestFault {
     pub truncate: Option<usize>,
     /// Send the answer in pieces of one byte.
     pub split: bool,
+}
+
+impl fmt::Display for RequestFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stall, delay, drop_before, result_code, drop_after, answer_delay, garbage, truncate, split } = self;
+        let parts = [
+            stall.then(|| "stall".to_owned()),
+            delay.map(|time| format!("delay of {time:?}")),
+            drop_before.then(|| "drop before".to_owned()),
+            result_code.map(|code| format!("result {code}")),
+            drop_after.then(|| "drop after".to_owned()),
+            answer_delay.map(|time| format!("answer delay of {time:?}")),
+            garbage.as_ref().map(|bytes| format!("{} bytes of garbage", bytes.len())),
+            truncate.map(|bytes| format!("truncated to {bytes} bytes")),
+            split.then(|| "split".to_owned()),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// The faults of one node.

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// Most rules of one node.
 const MAX_RULES: usize = 64;
 
+/// Longest delay that can be asked for from outside.
+pub(crate) const MAX_DELAY: Duration = Duration::from_secs(600);
+
 /// What a rule does to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,6 +38,21 @@ pub enum FaultAction {
     /// Answer requests for partitions that the node does not own with result 11 (partition unavailable), instead of
     /// executing them for the owner. Batch rows are answered one by one; other requests are not changed.
     RejectUnowned,
+}
+
+impl FaultAction {
+    /// The action of this name; `None`: there is none, or it has a value.
+    pub(crate) fn without_value(name: &str) -> Option<Self> {
+        Some(match name {
+            "stall" => Self::Stall,
+            "drop-before" => Self::DropBefore,
+            "drop-after" => Self::DropAfter,
+            "split" => Self::Split,
+            "refuse" => Self::Refuse,
+            "reject-unowned" => Self::RejectUnowned,
+            _ => return None,
+        })
+    }
 }
 
 /// A fault: an action, and which requests it strikes.

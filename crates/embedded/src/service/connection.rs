@@ -452,14 +452,14 @@ impl Connection {
     /// [`Connection::frame`] while fault rules are installed or conditions are set.
     #[cold]
     fn frame_under_rules(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
-        let draw = || self.node.faults.armed().then(|| self.node.faults.next_request(request_kind(frame))).flatten();
-        let drawn = self.drawn.take();
-        let waited = drawn.is_some();
-        let mut fault = drawn.or_else(draw).unwrap_or_default();
-        if !waited && fault != RequestFault::default() {
-            let kind = request_kind(frame).name();
-            log::info!("{}: a fault strikes a request ({kind}) of {}: {fault}", self.node.name, self.session.peer);
-        }
+        let draw = || {
+            let kind = self.node.faults.armed().then(|| request_kind(frame))?;
+            let fault = self.node.faults.next_request(kind)?;
+            let (node, peer, kind) = (&self.node.name, self.session.peer, kind.name());
+            log::info!("{node}: a fault strikes a request ({kind}) of {peer}: {fault}");
+            Some(fault)
+        };
+        let mut fault = self.drawn.take().or_else(draw).unwrap_or_default();
         if fault.stall {
             self.state = State::Stalled(self.node.faults.clears());
             return false;
