@@ -19,7 +19,9 @@ import sys
 import threading
 import time
 
+import hangs
 import pytest
+from hangs import OWN_PROCESS
 from hypothesis import HealthCheck, settings
 
 import aerolane
@@ -57,12 +59,14 @@ function fail(rec)
   error("on purpose")
 end
 """
-# In the environment of a process that one test has for itself.
-OWN_PROCESS = "AEROLANE_TEST_OWN_PROCESS"
 # What takes longer than this hangs: an `async def` test, or what `eventually` waits for. In seconds.
 ASYNC_TIMEOUT = 110.0
 _session = secrets.token_hex(3)
 _numbers = itertools.count(1)
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(hangs.Watchdog())
 
 
 def pytest_report_header():

@@ -1,0 +1,67 @@
+"""A test that hangs ends the run, and says where it stood.
+
+pytest's own `faulthandler_timeout` prints every frame of every thread, and the run goes on to hang. Here the name of
+the test comes last, after the frames that matter, so that it is also in the last lines of a log.
+"""
+
+import faulthandler
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+
+# In the environment of a process that one test has for itself.
+OWN_PROCESS = "AEROLANE_TEST_OWN_PROCESS"
+# What takes longer than this hangs, set-up and clean-up included; in seconds. The slowest tests take 20 of them. A
+# process that a test started for itself knows more than the one that waits for it, and speaks first.
+LIMIT = 240.0 if OWN_PROCESS in os.environ else 300.0
+_HERE = str(Path(__file__).parent)
+# Frames of the machinery around a test say nothing of it.
+_MACHINERY = ("_pytest", "pluggy", "<frozen")
+
+
+class Watchdog:
+    """Has a thread of its own, as signals may be the test's; where the GIL is kept from it, faulthandler speaks."""
+
+    def __init__(self) -> None:
+        self._running = ("", 0.0)
+        # Captured output is for a report that is never made.
+        self._out = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self._running = (item.nodeid, time.monotonic())
+        faulthandler.dump_traceback_later(LIMIT + 30, exit=True, file=self._out)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            self._running = ("", 0.0)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(1)
+            name, since = self._running
+            if name and time.monotonic() - since > LIMIT:
+                print(report(f"{name} hangs: {LIMIT:.0f} s"), file=self._out, flush=True)
+                os._exit(3)
+
+
+def report(headline: str) -> str:
+    """Where each thread stands, the main one last, and then the headline."""
+    names = {thread.ident: thread for thread in threading.enumerate()}
+    main = threading.main_thread().ident
+    lines = [""]
+    for ident, frame in sorted(sys._current_frames().items(), key=lambda one: one[0] == main):
+        if ident == threading.get_ident():
+            continue
+        lines.append(f"{names.get(ident, ident)}:")
+        frames = traceback.extract_stack(frame)
+        own = [one for one in frames if not any(part in one.filename for part in _MACHINERY)]
+        lines += (f"  {one.filename.removeprefix(_HERE)}:{one.lineno} {one.name}: {one.line}" for one in own[-12:])
+    return "\n".join([*lines, headline])
