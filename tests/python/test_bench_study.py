@@ -1,6 +1,7 @@
 """The study of the load harness: what rounds may say, what a report shows, and that a study can be resumed."""
 
 import asyncio
+import gzip
 import json
 import math
 import os
@@ -15,12 +16,12 @@ import pytest
 from aerolane.bench.process import python_name
 from aerolane.bench.session import LoadError
 from aerolane.bench.spec import RunSpec
-from aerolane.bench.study import measure, programs, results, tables
+from aerolane.bench.study import documents, measure, programs, results, tables
 from aerolane.bench.study.cells import SECTIONS, Cell, Group, groups
 from aerolane.bench.study.cli import main, parser, settings
 from aerolane.bench.study.environment import Environment
 from aerolane.bench.study.findings import against_us, caveats, findings, in_words, summary
-from aerolane.bench.study.journal import Journal, JournalError, Line
+from aerolane.bench.study.journal import SCHEMA, Journal, JournalError, Line
 from aerolane.bench.study.statistics import compare, estimate
 
 
@@ -286,16 +287,55 @@ def test_nothing_to_compare_with(tmp_path):
     assert summary(found) == ["Nothing was compared: no other client is installed, or none ran."]
 
 
-def test_tables_of_a_document(tmp_path):
+def asks(*whats):
+    """A document with a place for some tables."""
+    return "".join(f"# {what}\n<!-- study {what}: begin -->\nold\n<!-- study {what}: end -->\n" for what in whats)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("machine", "5 rounds of"),
+        ("worst", "No comparison shows Aerolane behind."),
+        ("ratios", "| 32 <tasks>, memory | pac-async / peer-native-async | 1.10 (1.10 to 1.10) |"),
+        ("ends", "| One record per call, memory | peer-native-async | 1.10 |"),
+        ("sides single", "| 32 <tasks>, memory | pac-async, peer-native-async | 110, 100 |"),
+    ],
+)
+def test_tables_of_a_document(tmp_path, form, said):
     found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [110.0] * 5, [100.0] * 5))
-    document = f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n"
-    text = tables.insert(document, found)
-    assert text.startswith(f"before\n{tables.BEGIN}\n") and text.endswith(f"{tables.END}\nafter\n")
-    assert "old" not in text and "1.10 (1.10 to 1.10)" in text
-    assert tables.insert(text, found) == text
-    for bad in ("no markers", tables.BEGIN, f"{tables.END}{tables.BEGIN}", document * 2):
-        with pytest.raises(tables.MarkerError):
-            tables.insert(bad, found)
+    document = asks(f"slow {form}", "fast ratios")
+    text = documents.insert(document, "slow", found)
+    assert text.startswith(f"# slow {form}\n<!-- study slow {form}: begin -->\n")
+    assert said in text and text.count("old") == 1 and text.endswith(asks("fast ratios"))
+    assert documents.insert(text, "slow", found) == text
+
+
+def test_tables_show_no_difference_that_the_rounds_do_not(tmp_path):
+    rates = [90.0, 120, 100, 95, 130], [100.0] * 5
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", *rates))
+    assert "| (0.90 to 1.30) |" in documents.insert(asks("s ratios"), "s", found)
+    assert "| 1.00? |" in documents.insert(asks("s ends"), "s", found)
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ("no markers", "needs a line"),
+        (asks("fast ratios"), "needs a line"),
+        (asks("slow nonsense"), "the forms"),
+        (asks("slow"), "the forms"),
+        (asks("slow ratios nonsense"), "the sections"),
+        ("<!-- study slow ratios: begin -->\n", "no other one"),
+        ("<!-- study slow ratios: end -->\n" + asks("slow ratios"), "no other one"),
+        ("<!-- study slow ends: begin -->\n" + asks("slow ratios"), "do not end"),
+        ("<!-- study slow ends: begin -->\n<!-- study slow ratios: end -->\n", "do not end"),
+    ],
+)
+def test_documents_that_ask_for_nothing_or_for_nonsense(tmp_path, document, text):
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [1.0], [1.0]))
+    with pytest.raises(documents.MarkerError, match=text):
+        documents.insert(document, "slow", found)
 
 
 def test_the_page_needs_nothing_else(tmp_path):
@@ -348,12 +388,18 @@ def test_a_file_that_is_no_journal(tmp_path, text, message):
 
 
 def test_results_that_are_none(tmp_path):
-    path = tmp_path / "results.json"
     with pytest.raises(JournalError, match="cannot read"):
-        results.load(path)
-    path.write_text("{}")
-    with pytest.raises(JournalError, match="holds no results"):
-        results.load(path)
+        results.load(tmp_path)
+    packed = tmp_path / "results.json.gz"
+    for content in (b"", b"nonsense", gzip.compress(b"{}")[:-9], gzip.compress(b"{}")):
+        packed.write_bytes(content)
+        with pytest.raises(JournalError, match="gz holds no results"):
+            results.load(tmp_path)
+    packed.write_bytes(gzip.compress(json.dumps({"schema": SCHEMA, "groups": []}).encode()))
+    assert results.load(tmp_path)["groups"] == []
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(JournalError, match="json holds no results"):
+        results.load(tmp_path)
 
 
 def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):

@@ -2,11 +2,10 @@
 //! blocking client. What they find wrong is in `invalid_arguments.rs`; the same calls from Python are in
 //! `tests/python/test_index.py`, `test_udf.py` and `test_admin.py`.
 
-mod common;
-
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::expressions::{gt, int_bin, int_val, num_add};
 use aerolane::query::Filter;
 use aerolane::task::Status as TaskStatus;
@@ -17,7 +16,6 @@ use aerolane::{
 };
 use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::operations::cdt_context::ctx_map_key;
-use common::{Patient, Target, policy};
 use futures::StreamExt as _;
 use futures::future::join_all;
 

@@ -1,21 +1,17 @@
 //! What calls get when nodes die, stall, leave, come back and join, and when the tend fails, through each of the three
 //! clients: at most the requests in flight are lost, and everything else finds its way.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, ClientPolicy, ErrorKind, Key,
     Phase, Replica, ResultCode, Value, as_bin, operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NodeId};
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const REPLICAS: [Replica; 5] =
     [Replica::Master, Replica::Sequence, Replica::MasterProles, Replica::Random, Replica::PreferRack];

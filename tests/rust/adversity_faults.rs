@@ -1,22 +1,18 @@
 //! What calls get when answers come late, broken, in pieces or not at all, through each of the three clients: the right
 //! error or the right answer, in time, and a cluster that works afterwards.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
+use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, ClientPolicy, ClientResultCode,
     Error, ErrorKind, Key, Phase, PoolSizing, Replica, ResultCode, Value, WhenFull, WritePolicy, as_bin, operations,
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
-use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const FAULTS: &str = "injects faults";
 const LONG: Duration = Duration::from_secs(60);

@@ -1,19 +1,15 @@
 //! Callers that give up, and runtimes that end, with requests in flight: nobody else loses anything by it.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use crate::common::{Patient, Target, policy};
+use crate::door::{on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, Bins, Client, ClientConfig, LaneRuntime, LaneTask, LaneTaskError,
     PoolSizing, Value, WhenFull, as_bin,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
-use door::{on_embedded, reading, until, within, writing};
 use tokio::runtime::Runtime;
 
 fn runtime() -> Runtime {

@@ -5,19 +5,15 @@
 //! Every answer is checked against a ledger of all writes. The plan of each worker and the order of the faults come from a
 //! seed (`AEROLANE_SEED` to choose another); the interleaving does not.
 
-#[path = "adversity_ledger.rs"]
-mod adversity_ledger;
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use adversity_ledger::{Counter, End, Ledger};
+use crate::adversity_ledger::{Counter, End, Ledger};
+use crate::common::{Patient, Target, policy};
+use crate::door::{until, within};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bin, Bins, Client, ClientConfig, Error, ErrorKind,
     Key, LaneRuntime, LocalClient, Operation, PoolSizing, ReadPolicy, Record, Replica, ResultCode, SyncClient, Value,
@@ -25,8 +21,6 @@ use aerolane::{
 };
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
-use door::{until, within};
 
 /// Operations in all, if there is time for them.
 const OPERATIONS: u64 = 300_000;

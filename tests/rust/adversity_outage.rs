@@ -1,22 +1,18 @@
 //! The cluster is gone for a while: every call waits for it as long as it may, errors say what is the case, and no write is
 //! falsely in doubt or falsely certain.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::{Target, policy};
+use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, Bins, Client, ClientConfig, ClientPolicy, ClientResultCode, Error,
     ErrorKind, Key, LaneRuntime, Phase, ReadPolicy, SyncClient, WritePolicy, as_bin,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Target, policy};
-use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 const STOPS: &str = "stops nodes";
 /// Between two calls of a caller.

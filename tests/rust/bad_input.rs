@@ -1,22 +1,18 @@
 //! What wrong arguments get, through each of the three clients: a clear error before anything is sent, or the server's.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind, on_embedded, reading, until, within, writing};
 use aerolane::{
     AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientConfig, ClientPolicy,
     Error, ErrorKind, Key, LaneRuntime, Phase, PoolSizing, ReadPolicy, ResultCode, Value, WritePolicy, as_bin,
     operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, on_embedded, reading, until, within, writing};
 
 /// The error that opening a client gives.
 fn refused(kind: Kind, config: impl Into<ClientConfig>, seeds: &str) -> Error {

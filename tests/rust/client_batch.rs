@@ -1,19 +1,15 @@
 //! Batches of all kinds, through the async and the blocking client.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind, within};
 use aerolane::operations::{self, lists};
 use aerolane::{
     BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, Concurrency,
     ErrorKind, Key, ListPolicy, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy, as_bin,
 };
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, within};
 
 fn reads(target: &Target, ids: impl IntoIterator<Item = i64>) -> Vec<BatchOperation> {
     let read = BatchReadPolicy::default();

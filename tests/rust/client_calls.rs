@@ -1,15 +1,13 @@
 //! Every single-record method, `operate`, and the delegated methods, through each of the three clients.
 
-mod common;
-
 use std::num::NonZeroUsize;
 
+use crate::common::{Patient, Target, policy};
 use aerolane::operations::{self, lists};
 use aerolane::{
     AdminPolicy, Bins, Client, ErrorKind, ListPolicy, PartitionFilter, QueryPolicy, ReadPolicy, RecordExistsAction,
     ResultCode, Statement, SyncClient, Value, WritePolicy, as_bin,
 };
-use common::{Patient, Target, policy};
 
 /// The same calls for async (`(.await)`) and blocking (`()`) clients.
 macro_rules! single_record_calls {

@@ -1,19 +1,15 @@
 //! What calls get when attempts time out, connections die at rest, and a node fails batches, through each of the three
 //! clients. (More of that: `adversity_faults`.)
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind, on_embedded, reading, within, writing};
 use aerolane::{
     AdminPolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientPolicy, Error, ErrorKind,
     Phase, Replica, ResultCode, Statement, Value, as_bin, operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, on_embedded, reading, within, writing};
 
 /// Runs a scenario on each client, on a cluster of its own each time.
 fn on_each(nodes: usize, scenario: impl Fn(&Target, &Door) + Send + 'static) {

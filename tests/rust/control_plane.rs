@@ -1,20 +1,18 @@
 //! The control plane against the embedded cluster: discovery, ownership that moves, nodes that come and go, login, TLS,
 //! and a tend that fails for a while.
 
-mod common;
-
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::control_threads;
 use aerolane::cluster::Cluster;
 use aerolane::topology::{PARTITIONS, Topology};
 use aerolane::{Error, ErrorKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
 use aerospike_core::{AdminPolicy, AuthMode, ClientPolicy, Replica, TlsPolicy};
-use common::control_threads;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SOON: Duration = Duration::from_secs(60);

@@ -1,20 +1,16 @@
 //! The host driver in a foreign event loop.
 
-mod common;
-#[path = "common/poll_loop.rs"]
-mod poll_loop;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::{Target, policy};
+use crate::poll_loop::Loop;
 use aerolane::client::RawClient;
 use aerolane::command::decode;
 use aerolane::lane::Class;
 use aerolane::{ClientConfig, PoolSizing, Value};
 use aerolane_embedded::faults::{FaultAction, FaultRule};
-use common::{Target, policy};
-use poll_loop::Loop;
 
 #[test]
 fn reads_and_writes_in_a_poll_loop() {

@@ -1,17 +1,13 @@
 //! Host drivers when things go wrong, or change: marks, faults, nodes, closing, several drivers of one client.
 
-mod common;
-#[path = "common/poll_loop.rs"]
-mod poll_loop;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use crate::common::Target;
+use crate::poll_loop::{Loop, client};
 use aerolane::Value;
 use aerolane::lane::{Class, FailureKind, Millis};
 use aerolane_embedded::faults::{FaultAction, FaultRule};
-use common::Target;
-use poll_loop::{Loop, client};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

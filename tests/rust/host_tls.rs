@@ -1,21 +1,17 @@
 //! The host driver over TLS: the same lane, the same loop, and one request at a time on each connection.
 
-mod common;
-#[path = "common/poll_loop.rs"]
-mod poll_loop;
-
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::policy;
+use crate::poll_loop::Loop;
 use aerolane::client::RawClient;
 use aerolane::lane::{Class, FailureKind, NodeCounters};
 use aerolane::{AuthMode, ClientConfig, ClientPolicy, Key, PoolSizing, TlsPolicy, Value, as_key};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
-use common::policy;
-use poll_loop::Loop;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::version::{TLS12, TLS13};

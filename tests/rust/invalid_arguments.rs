@@ -2,8 +2,7 @@
 //! give the same typed errors as aerospike-core, with what the server has to say about them. (Arguments of single calls
 //! are in `bad_input.rs`; the same cases from Python in `tests/python/test_invalid_arguments.py`.)
 
-mod common;
-
+use crate::common::{Patient, Target, patient_writes, policy};
 use aerolane::expressions::{eq, int_bin, int_val};
 use aerolane::operations::{self, Operation, bitwise, hll, lists, maps};
 use aerolane::query::Filter;
@@ -14,7 +13,6 @@ use aerolane::{
 };
 use aerospike_core::operations::cdt_context::{CdtContext, ctx_list_index, ctx_map_key};
 use aerospike_core::operations::{self as theirs, ListPolicy, ListReturnType, MapPolicy, MapReturnType};
-use common::{Patient, Target, patient_writes, policy};
 
 /// A client of ours, aerospike-core's, and a record that operations find nothing good in.
 struct Bench {

@@ -1,13 +1,11 @@
 //! Batches that are cut into parts: of many rows, of many bytes, on slow and on failing nodes; and many calls at a time.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind, until, within};
 use aerolane::concurrent::concurrent;
 use aerolane::operations;
 use aerolane::{
@@ -16,8 +14,6 @@ use aerolane::{
 };
 use aerolane_embedded::conditions::{Conditions, ServiceKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind, until, within};
 
 /// Most rows of a request; see `client/batch/parts.rs`.
 const PART_ROWS: u64 = 1000;

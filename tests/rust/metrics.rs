@@ -1,12 +1,10 @@
 //! Metrics: every way on which requests go is measured, by node, namespace and kind.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, patient_writes, policy};
+use crate::door::{Door, Kind};
 use aerolane::client::{Cursor, RawClient, RawQuery};
 use aerolane::metrics::{CommandType, LatencyType, LatencyUnit, MetricsPolicy, NodeMetricsSnapshot, Sampler};
 use aerolane::{
@@ -14,8 +12,6 @@ use aerolane::{
     PartitionFilter, QueryPolicy, ReadPolicy, ResultCode, Statement, SyncClient, WritePolicy, as_bin, operations,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, patient_writes, policy};
-use door::{Door, Kind};
 
 /// The commands that a scenario carries out once each, with what each is counted as.
 const ONCE: [(CommandType, u64); 7] = [

@@ -1,16 +1,14 @@
 //! Exporters of metrics: when they are called, what happens to those that fail, and what files have in them.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::metrics::{ClusterMetrics, ExportError, MetricsExport, MetricsExporter, MetricsPolicy, MetricsWriter};
 use aerolane::{Bins, ErrorKind, ReadPolicy, SyncClient, WritePolicy, as_bin};
-use common::{Patient, Target, policy};
 
 const SHORT: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(3600);

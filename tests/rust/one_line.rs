@@ -1,7 +1,5 @@
 //! A service that used aerospike-core runs on Aerolane after the change of one line: the same source, included twice.
 
-mod common;
-
 mod on_core {
     use aerospike_core as client;
 
@@ -16,7 +14,7 @@ mod on_aerolane {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_source_runs_on_both() {
-    let target = common::Target::start();
+    let target = crate::common::Target::start();
     on_core::run(target.seeds(), target.namespace(), "one_line_core").await.unwrap();
     on_aerolane::run(target.seeds(), target.namespace(), "one_line_aerolane").await.unwrap();
 }

@@ -1,19 +1,15 @@
 //! Logins with a certificate instead of a password (`AuthMode::Pki`), through each of the three clients.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, policy};
+use crate::door::{Door, Kind, reading, until, within, writing};
 use aerolane::{
     AdminPolicy, AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientPolicy, Error, ErrorKind, Key,
     ResultCode, TlsPolicy, Value, as_bin, as_key,
 };
 use aerolane_embedded::{Builder, EmbeddedCluster, TlsOptions};
-use common::{Patient, policy};
-use door::{Door, Kind, reading, until, within, writing};
 use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

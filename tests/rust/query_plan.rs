@@ -3,14 +3,13 @@
 //! Servers answer the question for a plan from 8.2 on. No such server is at hand: a proxy in front of an embedded node says
 //! that it is one, and gives the answer; the query itself is the embedded node's, which does not look at the condition.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::client::{Cursor, RawClient, RawQuery};
 use aerolane::expressions::bool_val;
 use aerolane::{
@@ -19,7 +18,6 @@ use aerolane::{
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field};
-use common::{Patient, Target, policy};
 use parking_lot::Mutex;
 
 const AEL: &str = "$.age > 17 and $.age <= 30";

@@ -1,9 +1,5 @@
 //! Batches whose rows the caller encodes: the same cases as `tests/python/test_batch.py`.
 
-mod common;
-#[path = "common/poll_loop.rs"]
-mod poll_loop;
-
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
+use crate::poll_loop::Loop;
 use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
 use aerolane::command::decode;
 use aerolane::expressions::{int_bin, int_val, lt};
@@ -22,8 +20,6 @@ use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::digest::{Digest, digest};
 use aerolane_wire::message::{field, info1, op};
 use aerolane_wire::particle::particle_type;
-use common::{Patient, Target, policy};
-use poll_loop::Loop;
 
 /// A key with its fields.
 #[derive(Clone)]

@@ -1,13 +1,12 @@
 //! Calls whose request the caller encodes: on a thread, with retries, interrupted, in a forked child.
 
-mod common;
-
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::client::{RawCall, RawClient, RawFailure};
 use aerolane::command::{decode, encode};
 use aerolane::lane::{Failure, FailureKind};
@@ -17,7 +16,6 @@ use aerolane::{
     Bins, ClientConfig, ClientPolicy, Error, ErrorKind, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
 
 fn client(target: &Target) -> RawClient {
     RawClient::connect_blocking(&ClientConfig::from(policy()), target.seeds()).unwrap()

@@ -1,12 +1,11 @@
 //! Queries whose records the caller decodes: the same cases as `tests/python/test_query.py`.
 
-mod common;
-
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::{PATIENCE_MS, Patient, Target, policy};
 use aerolane::client::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
 use aerolane::expressions::{int_bin, int_val, lt};
 use aerolane::{ClientConfig, Error, ErrorKind, Phase, QueryPolicy, ResultCode, WritePolicy, as_bin};
@@ -15,7 +14,6 @@ use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind, RuleId};
 use aerolane_wire::digest::{Digest, partition_id};
 use aerolane_wire::message::{Message, field, op};
 use aerolane_wire::particle::{Particle, particle_type};
-use common::{PATIENCE_MS, Patient, Target, policy};
 
 fn client(target: &Target) -> RawClient {
     RawClient::connect_blocking(&ClientConfig::from(policy()), target.seeds()).unwrap()

@@ -1,14 +1,12 @@
 //! `client.stats()` shows how a client adapts to the speed of a node.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::{Bins, Client, ClientPolicy, ConnectionStats, ReadPolicy, WritePolicy, as_bin};
 use aerolane_embedded::conditions::{Conditions, ServiceKind};
-use common::{Patient, Target, policy};
 
 const READERS: usize = 32;
 const CONNECTIONS: usize = 8;

@@ -1,20 +1,16 @@
 //! TLS and a login, on connections of our own, through each of the three clients.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, policy};
+use crate::door::{Door, Kind, reading, until, within, writing};
 use aerolane::{
     AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, Bins, ClientConfig, ClientPolicy, Error, ErrorKind, Key,
     Phase, PoolSizing, TlsPolicy, Value, as_bin, as_key,
 };
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
-use common::{Patient, policy};
-use door::{Door, Kind, reading, until, within, writing};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 

@@ -1,12 +1,11 @@
 //! Transactions through each of the three clients, on an embedded cluster in strong-consistency mode (there is no
 //! Community Edition with transactions; what that one answers is in `a_server_without_transactions`).
 
-mod common;
-
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::common::{Patient, Target, patient_writes, policy};
 use aerolane::operations::{self, lists, maps};
 use aerolane::{
     AbortStatus, AdminPolicy, BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins,
@@ -17,7 +16,6 @@ use aerolane::{
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerolane_wire::digest::partition_id;
-use common::{Patient, Target, patient_writes, policy};
 
 fn writing(txn: &Arc<Txn>) -> WritePolicy {
     let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };

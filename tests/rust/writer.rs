@@ -1,18 +1,16 @@
 //! The writer on a healthy cluster: each method, from async and from blocking code; outcomes in all the ways to hear of them;
 //! bounds; what is refused.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
 use aerolane::writer::{Delivery, RecordKey};
 use aerolane::{
     AdminPolicy, Bins, Client, ErrorKind, Expiration, GenerationPolicy, Outcome, ReadPolicy, SyncClient, Value,
     WritePolicy, WriterOptions, as_bin, operations,
 };
-use common::{Patient, Target, policy};
 
 async fn client(target: &Target) -> Client {
     Client::new(&policy(), target.seeds()).await.unwrap()

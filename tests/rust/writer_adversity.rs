@@ -1,13 +1,11 @@
 //! The writer on a cluster in trouble: throttling answers, lost connections, nodes that stop, stall or give partitions
 //! away, a close with leftovers, waits that are cancelled. Each record's outcome must agree with what the cluster holds.
 
-mod common;
-#[path = "common/door.rs"]
-mod door;
-
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use crate::common::{Patient, Target, policy};
+use crate::door::on_embedded;
 use aerolane::writer::Delivery;
 use aerolane::{
     Bins, Client, ClientPolicy, ErrorKind, Key, Outcome, ReadPolicy, ResultCode, SyncClient, Value, WritePolicy,
@@ -15,8 +13,6 @@ use aerolane::{
 };
 use aerolane_embedded::NodeId;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Patient, Target, policy};
-use door::on_embedded;
 
 const FAULTS: &str = "injects faults";
 

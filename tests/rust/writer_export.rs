@@ -1,16 +1,14 @@
 //! Exporters of what a writer counts: when they are called, and what those cost that fail or block.
 
-mod common;
-
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::{Target, policy};
 use aerolane::metrics::{ExportError, MetricsExporter};
 use aerolane::writer::{JsonLines, LogExporter, WriterMetrics};
 use aerolane::{ErrorKind, SyncClient, SyncWriter, WritePolicy, WriterOptions, as_bin};
-use common::{Target, policy};
 
 const SHORT: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(3600);

@@ -12,7 +12,7 @@ from pathlib import Path
 from aerolane.bench.cli import checked, hosts, number, whole
 from aerolane.bench.process import python_name
 from aerolane.bench.session import ClusterError, LoadError
-from aerolane.bench.study import measure, page, results, tables
+from aerolane.bench.study import documents, measure, page, results, tables
 from aerolane.bench.study.cells import SECTIONS
 from aerolane.bench.study.environment import Environment
 from aerolane.bench.study.journal import Journal, JournalError, Settings
@@ -59,7 +59,7 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     what.add_argument("--plan", action="store_true", help="only say what would be measured, and how long it takes")
     what.add_argument("--render", action="store_true", help="only write the report of the rounds that are in DIR")
     what.add_argument(
-        "--tables", type=Path, metavar="FILE", help="only write the tables of DIR into FILE, between its markers"
+        "--tables", type=Path, metavar="FILE", help="only write tables of DIR into FILE, where it asks for them"
     )
     return top
 
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> int:
         page.require(top.error)
     try:
         return _run(options, shlex.join([*program.split(), *(sys.argv[2:] if arguments is None else arguments)]))
-    except (ClusterError, LoadError, JournalError, tables.MarkerError, OSError) as error:
+    except (ClusterError, LoadError, JournalError, documents.MarkerError, OSError) as error:
         _tell(f"{program}: {error}")
         return 1
     except KeyboardInterrupt:
@@ -136,7 +136,7 @@ def _run(options: argparse.Namespace, command: str) -> int:
     folder: Path = options.output
     path = folder / "rounds.jsonl"
     if options.tables:
-        tables.insert_file(options.tables, results.load(folder / "results.json"))
+        documents.insert_file(options.tables, folder.resolve().name, results.load(folder))
         return 0
     wanted = settings(options)
     if options.render:

@@ -1,6 +1,8 @@
 """`results.json`: everything that a report shows, with each round."""
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -34,16 +36,21 @@ def results(plan: Iterable[Group], journal: Journal) -> Results:
     }
 
 
-def load(path: Path) -> Results:
-    """Reads the file. Raises `JournalError` if it is none."""
+def load(folder: Path) -> Results:
+    """Reads `results.json`, or `results.json.gz`. Raises `JournalError` if it is none."""
+    path = folder / "results.json"
+    packed = folder / "results.json.gz"
     try:
-        found: Results = json.loads(path.read_text(encoding="utf-8"))
+        if not path.exists() and packed.exists():
+            path = packed
+        text = gzip.decompress(path.read_bytes()) if path is packed else path.read_bytes()
+        found: Results = json.loads(text)
         if found["schema"] != SCHEMA:
             raise JournalError(f"{path} is of version {found['schema']}, this program reads {SCHEMA}")
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError):
+        raise JournalError(f"{path} holds no results of a study") from None
     except OSError as error:
         raise JournalError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise JournalError(f"{path} holds no results of a study") from None
     return found
 
 

@@ -1,15 +1,9 @@
-"""The study as Markdown: a whole report, and the tables of a document between their markers."""
+"""The study as Markdown."""
 
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from aerolane.bench.study.findings import NAMES, Finding, against_us, caveats, findings, in_words, summary
 from aerolane.bench.study.results import Results
-
-
-class MarkerError(Exception):
-    """The document has no place for the tables."""
 
 
 def row(cells: Iterable[object]) -> str:
@@ -115,25 +109,3 @@ def document(results: Results) -> str:
         for one in groups:
             lines += ["", *group(one)]
     return "\n".join(lines) + "\n"
-
-
-BEGIN, END = "<!-- study: begin -->", "<!-- study: end -->"
-
-
-def insert(document: str, results: Results) -> str:
-    """Puts the tables of a study between the markers of a document, in place of what is there.
-
-    Raises `MarkerError` where the document does not have exactly one pair of markers.
-    """
-    if document.count(BEGIN) != 1 or document.count(END) != 1 or document.index(BEGIN) > document.index(END):
-        raise MarkerError(f"the document needs one line {BEGIN} and one line {END} after it")
-    lines = [BEGIN, "", *where(results), "", *worst(against_us(findings(results)))]
-    for one in results["groups"]:
-        lines += ["", *group(one)]
-    text = "\n".join([*lines, "", END])
-    return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: text, document, flags=re.DOTALL)
-
-
-def insert_file(path: Path, results: Results) -> None:
-    """`insert` for a file."""
-    path.write_text(insert(path.read_text(encoding="utf-8"), results), encoding="utf-8")

@@ -1,15 +1,12 @@
 //! Users and roles: administration by aerospike-core, unmodified, and what the roles permit.
 
-#[path = "../../../tests/rust/common/patient.rs"]
-mod patient;
-
+use crate::patient::Patient;
 use aerolane_embedded::EmbeddedCluster;
 use aerospike_core::{
     AdminPolicy, AuthMode, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy,
     Error, Key, PartitionFilter, Privilege, PrivilegeCode, QueryPolicy, ReadPolicy, ResultCode, Statement, UdfLang,
     WritePolicy, as_bin, as_key, as_values, operations,
 };
-use patient::Patient;
 use std::time::{Duration, Instant};
 
 async fn connect_as(cluster: &EmbeddedCluster, user: &str, password: &str) -> Result<Client, Error> {

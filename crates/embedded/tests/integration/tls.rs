@@ -1,13 +1,9 @@
 //! TLS listeners, seen from a plain rustls client.
 
-#![cfg(feature = "tls")]
-
-mod common;
-
+use crate::common::{digest, get, put};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
 use aerolane_wire::admin::{self, AdminHeader, AdminMessage};
 use aerolane_wire::message::Field;
-use common::{digest, get, put};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -77,11 +73,11 @@ fn addresses_and_names_are_told_and_plain_bytes_refused() {
     let cluster = EmbeddedCluster::builder().nodes(2).tls(TlsOptions::self_signed("node")).start().unwrap();
     let nodes = cluster.nodes();
     assert_eq!(cluster.tls_seeds().split(',').count(), 2);
-    let mut plain = common::Raw::connect(nodes[0].address);
+    let mut plain = crate::common::Raw::connect(nodes[0].address);
     assert_eq!(plain.info("service-tls-std"), nodes[0].tls_address.unwrap().to_string());
     let peers = plain.info("peers-tls-std");
     assert!(peers.ends_with(&format!("[[{},node,[{}]]]", nodes[1].id, nodes[1].tls_address.unwrap())), "{peers}");
-    let mut wrong = common::Raw::connect(nodes[0].tls_address.unwrap());
+    let mut wrong = crate::common::Raw::connect(nodes[0].tls_address.unwrap());
     wrong.send(&put(digest(1, 1), 1));
     // An alert, or nothing: in any case the end.
     drop(wrong.rest());

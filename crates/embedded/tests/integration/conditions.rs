@@ -1,14 +1,12 @@
 //! Service times and latency, seen from the wire. An answer must not come early; how late it is depends on the machine, so
 //! upper bounds are those that only a wrong order of magnitude exceeds.
 
-mod common;
-
+use crate::common::{Raw, digest, get, put};
 use aerolane_embedded::conditions::{Conditions, ConditionsError, ServiceKind, ServiceTime};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{ClusterError, EmbeddedCluster, NamespaceOptions};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::Particle;
-use common::{Raw, digest, get, put};
 use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
@@ -291,7 +289,7 @@ fn queries_stream_on_after_their_service() {
         raw.answer().unwrap();
     }
     let start = Instant::now();
-    raw.send(&[common::scan(0..20), get(digest(1, 1))].concat());
+    raw.send(&[crate::common::scan(0..20), get(digest(1, 1))].concat());
     assert_eq!(raw.until_last().len(), 20 * 256 + 1);
     assert!(start.elapsed() >= 90 * MS);
     assert_eq!(raw.answer().unwrap().code, 0);

@@ -1,11 +1,7 @@
 //! Control by lines of JSON: every request does what it says, and what is none is refused.
 
-#![cfg(feature = "control")]
-
-mod common;
-
+use crate::common::Raw;
 use aerolane_embedded::control::Controller;
-use common::Raw;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,11 +1,9 @@
 //! Secondary indexes: they follow every change, whatever it is, and queries go on where they stopped.
 
-mod common;
-
+use crate::common::{Raw, digest};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3, op};
 use aerolane_wire::particle::Particle;
-use common::{Raw, digest};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

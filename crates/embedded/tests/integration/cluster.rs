@@ -1,10 +1,8 @@
 //! Nodes, ownership, generations, namespaces: what the cluster does, seen from its handle and from the wire.
 
-mod common;
-
+use crate::common::{Raw, digest, put, scan, scan_with};
 use aerolane_embedded::{ClusterError, EmbeddedCluster, NamespaceOptions, NodeId};
 use aerolane_wire::message::field;
-use common::{Raw, digest, put, scan, scan_with};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::TcpStream;

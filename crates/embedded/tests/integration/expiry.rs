@@ -1,11 +1,9 @@
 //! Records that expire: unseen at once, and gone with the next sweep. Time is moved, not waited for.
 
-mod common;
-
+use crate::common::{Raw, digest};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info2, op};
 use aerolane_wire::particle::Particle;
-use common::{Raw, digest};
 use std::time::{Duration, Instant};
 
 const NEVER: u32 = u32::MAX;

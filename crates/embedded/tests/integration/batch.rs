@@ -1,13 +1,11 @@
 //! Long batches: answered in parts, and complete.
 
-mod common;
-
+use crate::common::{Raw, digest};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_wire::WireError;
 use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::Particle;
-use common::{Raw, digest};
 use std::collections::BTreeSet;
 
 const ROWS: u32 = 20_000;

@@ -1,15 +1,12 @@
 //! Transactions of aerospike-core 3.0.0, unmodified, on an embedded cluster in strong-consistency mode.
 
-#[path = "../../../tests/rust/common/patient.rs"]
-mod patient;
-
+use crate::patient::{Patient, patient_writes};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerospike_core::operations::{self, ListPolicy, lists};
 use aerospike_core::{
     AbortStatus, BatchOperation, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy, CommitErrorType,
     CommitStatus, Error, ErrorKind, Key, ReadPolicy, ResultCode, Txn, TxnState, Value, WritePolicy, as_bin, as_key,
 };
-use patient::{Patient, patient_writes};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,10 +1,8 @@
 //! Every kind of fault, from the handle and by the admin command, seen from the wire.
 
-mod common;
-
+use crate::common::{Raw, digest, get, put};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-use common::{Raw, digest, get, put};
 use std::io::{ErrorKind, Write as _};
 use std::time::{Duration, Instant};
 
@@ -182,17 +180,17 @@ fn long_answers_are_cut_and_split_too_and_other_requests_stream_on() {
         }
     }
     let whole = {
-        raw.send(&common::scan(0..20));
+        raw.send(&crate::common::scan(0..20));
         raw.until_last().len()
     };
     assert_eq!(whole, 20 * 256 + 1);
     set(&cluster, &FaultRule::new(FaultAction::Truncate(150_000)).on(RequestKind::Query).times(1));
-    raw.send(&common::scan(0..20));
+    raw.send(&crate::common::scan(0..20));
     assert_eq!(raw.rest().0.len(), 150_000);
     // A rule is still there, but it strikes something else.
     set(&cluster, &FaultRule::new(FaultAction::Split).on(RequestKind::Write));
     let mut raw = connect(&cluster);
-    raw.send(&common::scan(0..20));
+    raw.send(&crate::common::scan(0..20));
     assert_eq!(raw.until_last().len(), whole);
     assert_eq!(raw.put(digest(1, 1), 1).unwrap().code, 0);
 }

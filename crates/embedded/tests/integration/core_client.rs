@@ -1,10 +1,6 @@
 //! aerospike-core 3.0.0, unmodified, on the embedded cluster.
 
-#![cfg(feature = "tls")]
-
-#[path = "../../../tests/rust/common/patient.rs"]
-mod patient;
-
+use crate::patient::Patient;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NodeId, TlsOptions};
 use aerospike_core::operations;
@@ -13,7 +9,6 @@ use aerospike_core::{
     Bins, Client, ClientPolicy, Error, Expiration, GenerationPolicy, Host, Key, PartitionFilter, QueryPolicy,
     ReadPolicy, Record, RecordExistsAction, ResultCode, Statement, TlsPolicy, Value, WritePolicy, as_bin, as_key,
 };
-use patient::Patient;
 use rustls::pki_types::pem::PemObject as _;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -1,14 +1,12 @@
 //! UDFs beyond the recorded ones: limits, the sandbox, concurrent calls, background jobs and aggregations of several
 //! nodes.
 
-mod common;
-
+use crate::common::{Answer, Raw, digest, put_bin};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::msgpack::{Element, Reader};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use common::{Answer, Raw, digest, put_bin};
 use std::time::{Duration, Instant};
 
 const MODULE: &str = r#"

@@ -1,0 +1,151 @@
+"""Tables of a study in a document, between two lines that name the study and the form of its tables.
+
+    <!-- study slow ratios conditions: begin -->
+    <!-- study slow ratios conditions: end -->
+
+The first word is the name of the study's folder, the second one a form, the rest the sections that are shown (all of
+them, if none is named).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from aerolane.bench.study.cells import SECTIONS
+from aerolane.bench.study.findings import NAMES, Finding, against_us, findings, interval
+from aerolane.bench.study.results import Results
+from aerolane.bench.study.tables import grouped, head, row, where, worst
+
+
+class MarkerError(Exception):
+    """The document has no place for the tables, or asks for some that do not exist."""
+
+
+_MARKED = re.compile(
+    r"<!-- study (?P<what>[^\n:]*): begin -->\n(?P<tables>.*?)<!-- study (?P<end>[^\n:]*): end -->", re.S
+)
+_LINE = re.compile(r"<!-- study [^\n]*-->")
+
+
+def insert(document: str, name: str, results: Results) -> str:
+    """Puts the tables of the study `name` where a document asks for them, in place of what is there.
+
+    Raises `MarkerError` where it asks for nothing of this study, for a form or section that does not exist, and where
+    its markers are not in pairs.
+    """
+    found = 0
+
+    def fill(marked: re.Match[str]) -> str:
+        nonlocal found
+        what = marked["what"]
+        if marked["end"] != what or _LINE.search(marked["tables"]):
+            raise MarkerError(f"the tables 'study {what}' do not end with the line <!-- study {what}: end -->")
+        study, form, *sections = what.split() + [""] * (len(what.split()) < 2)
+        if study != name:
+            return marked[0]
+        if form not in FORMS:
+            raise MarkerError(f"'study {what}': there are the forms {', '.join(FORMS)}")
+        for section in sections:
+            if section not in SECTIONS:
+                raise MarkerError(f"'study {what}': there are the sections {', '.join(SECTIONS)}")
+        found += 1
+        lines = FORMS[form](results, tuple(sections) or tuple(SECTIONS))
+        return "\n".join([f"<!-- study {what}: begin -->", *lines, f"<!-- study {what}: end -->"])
+
+    text = _MARKED.sub(fill, document)
+    if 2 * len(_MARKED.findall(document)) != len(_LINE.findall(document)):
+        raise MarkerError("a line <!-- study ..: begin --> or <!-- study ..: end --> has no other one")
+    if not found:
+        raise MarkerError(f"the document needs a line <!-- study {name} FORM: begin --> and one that ends it")
+    return text
+
+
+def insert_file(path: Path, name: str, results: Results) -> None:
+    """`insert` for a file."""
+    path.write_text(insert(path.read_text(encoding="utf-8"), name, results), encoding="utf-8")
+
+
+def _machine(results: Results, sections: tuple[str, ...]) -> list[str]:
+    """When, where and how it was measured."""
+    return where(results)
+
+
+def _worst(results: Results, sections: tuple[str, ...]) -> list[str]:
+    """What goes against us."""
+    return worst(against_us([one for one in findings(results) if one.group["section"] in sections]))
+
+
+def _ratios(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
+    """Every comparison with another client, a table for each section."""
+    first = True
+    for section in sections:
+        rows = []
+        for group in results["groups"]:
+            for comparison in group["comparisons"]:
+                if group["section"] != section or not comparison["peer"]:
+                    continue
+                ratios = comparison["ratios"]
+                texts = [_ratio(ratios[name]) if name in ratios else "-" for name in NAMES]
+                case = f"{group['title']}, {group['condition']}"
+                rows.append(row((case, f"{comparison['ours']} / {comparison['theirs']}", *texts)))
+        if rows:
+            yield from [] if first else [""]
+            yield from (f"{results['sections'][section]}:", "", *head("case", "ours / other", *NAMES.values()), *rows)
+            first = False
+
+
+def _ratio(ratio: Results) -> str:
+    """A ratio; one that the rounds do not show as its interval alone."""
+    return interval(ratio) if ratio["verdict"] != "none" else f"({ratio['low']:.2f} to {ratio['high']:.2f})"
+
+
+def _ends(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
+    """The worst and the best ratio of each condition, a row for each client that ours is compared with."""
+    found: dict[tuple[str, str, str], dict[str, list[Finding]]] = {}
+    for one in findings(results):
+        if one.group["section"] in sections and one.comparison["peer"]:
+            key = (one.group["section"], one.group["condition"], one.comparison["theirs"])
+            found.setdefault(key, {}).setdefault(one.figure, []).append(one)
+    yield from head("section, condition", "beside", *NAMES.values())
+    for (section, condition, theirs), figures in found.items():
+        texts = (_end(figures[name], name) if name in figures else "-" for name in NAMES)
+        yield row((f"{results['sections'][section]}, {condition}", theirs, *texts))
+
+
+def _end(found: list[Finding], figure: str) -> str:
+    """The worst and the best of some ratios, with their cases; a question mark where the rounds show no difference."""
+    ordered = sorted(found, key=lambda one: one.ratio["median"], reverse=figure != "tps")
+    ends = ordered if len(ordered) == 1 else (ordered[0], ordered[-1])
+    return " to ".join(
+        f"{one.ratio['median']:.2f}{'' if one.verdict != 'none' else '?'}"
+        + (f" ({one.group['title']})" if len(ordered) > 1 else "")
+        for one in ends
+    )
+
+
+def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
+    """The figures themselves, of ours beside the first client that it is compared with."""
+    yield from head("case", "ours, other", "records/s", "CPU µs per record", "p50 µs", "p99 µs")
+    for group in results["groups"]:
+        cells = {cell["label"]: cell for cell in group["cells"]}
+        shown: set[str] = set()
+        for comparison in group["comparisons"]:
+            ours, theirs = comparison["ours"], comparison["theirs"]
+            if group["section"] not in sections or not comparison["peer"] or ours in shown:
+                continue
+            shown.add(ours)
+            both = cells[ours]["figures"], cells[theirs]["figures"]
+            texts = (
+                ", ".join(grouped(side[name]["median"]) if name in side else "-" for side in both)
+                for name in ("tps", "client_cpu_us_per_op", "p50_us", "p99_us")
+            )
+            yield row((f"{group['title']}, {group['condition']}", f"{ours}, {theirs}", *texts))
+
+
+FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {
+    "machine": _machine,
+    "worst": _worst,
+    "ratios": _ratios,
+    "ends": _ends,
+    "sides": _sides,
+}

@@ -1,0 +1,43 @@
+//! The integration tests in one program, as a program of its own for each would be linked for longer than it runs. Those
+//! that count what a process has (allocations, threads, memory), or keep it busy, have one of their own.
+
+mod administration;
+mod adversity_cluster;
+mod adversity_faults;
+mod adversity_giving_up;
+mod adversity_ledger;
+mod adversity_nothing_lost;
+mod adversity_outage;
+mod bad_input;
+mod client_batch;
+mod client_calls;
+mod client_trouble;
+mod common;
+#[cfg(feature = "tls")]
+mod control_plane;
+#[path = "common/door.rs"]
+mod door;
+mod host_driver;
+mod host_faults;
+#[cfg(feature = "tls")]
+mod host_tls;
+mod invalid_arguments;
+mod large_batches;
+mod metrics;
+mod metrics_export;
+mod one_line;
+#[cfg(feature = "tls")]
+mod pki;
+#[path = "common/poll_loop.rs"]
+mod poll_loop;
+mod query_plan;
+mod raw_batch;
+mod raw_calls;
+mod raw_query;
+mod stats;
+#[cfg(feature = "tls")]
+mod tls;
+mod transactions;
+mod writer;
+mod writer_adversity;
+mod writer_export;
