@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import re
 import subprocess
 import sys
@@ -484,6 +485,8 @@ def test_a_forked_child_exports_nothing(connect, where):
         child = os.fork()
         if child == 0:
             status = 1
+            # One that hangs does not end well either.
+            signal.alarm(60)
             try:
                 before = len(kept.got)
                 for refused in (lambda: cluster.exporters, lambda: cluster.add_exporter(kept)):

@@ -304,6 +304,8 @@ def test_a_forked_child_lets_go_of_the_cluster():
     with EmbeddedCluster(1) as cluster:
         child = os.fork()
         if child == 0:
+            # One that hangs does not end well either.
+            signal.alarm(60)
             try:
                 code = 1
                 try:
