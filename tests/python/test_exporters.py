@@ -4,8 +4,8 @@ import asyncio
 import gc
 import logging
 import os
-import signal
 import re
+import signal
 import subprocess
 import sys
 import threading
