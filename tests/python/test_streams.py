@@ -334,13 +334,17 @@ async def test_a_result_that_is_there_is_a_coroutine(seeds, keys, dataset, door)
         first = anext(stream)
         assert (await first).record.bins == {"n": 1}
         assert (await first).key == (await first).key
-        assert asyncio.iscoroutine(anext(stream))
+        second = anext(stream)
+        assert asyncio.iscoroutine(second)
+        await second
         task = asyncio.create_task(anext(stream))
         assert (await task).record.bins == {"n": 1}
         assert (await asyncio.wait_for(anext(stream), 10)).record.bins == {"n": 1}
         given = await asyncio.gather(anext(stream), anext(stream))
         assert [result.record.bins for result in given] == [{"n": 1}] * 2
         there = anext(stream)
+        while not there.done():
+            await asyncio.sleep(0)
         with pytest.raises(KeyError, match="no"):
             there.throw(KeyError("no"))
         there.close()

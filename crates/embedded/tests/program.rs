@@ -6,7 +6,7 @@ mod common;
 
 use common::Raw;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,16 +17,21 @@ struct Program {
 
 impl Program {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
+        let mut program = Self::start_without_a_line(arguments);
+        BufReader::new(program.child.stdout.take().unwrap()).read_line(&mut program.line).unwrap();
+        program.line.truncate(program.line.trim_end().len());
+        program
+    }
+
+    fn start_without_a_line(arguments: &[&str]) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { child, line: line.trim_end().to_owned() }
+        Self { child, line: String::new() }
     }
 
     fn ends(&mut self) -> bool {
@@ -184,4 +189,16 @@ fn bad_settings_are_told_and_fail() {
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
         assert!(String::from_utf8_lossy(&output.stderr).starts_with("aerolane-embedded: "), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_request_that_is_too_long_ends_it_with_an_error() {
+    let mut program = Program::start_without_a_line(&["--control"]);
+    let mut requests = program.child.stdin.take().unwrap();
+    // It does not read all of this.
+    let _ = requests.write_all(&vec![b' '; aerolane_embedded::control::MAX_LINE + 1]);
+    assert!(!program.ends());
+    let mut said = String::new();
+    program.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.contains("a request is longer than"), "{said}");
 }

@@ -2,7 +2,7 @@
 //! one outcome and that the records of a key never overtake each other.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -137,9 +137,12 @@ impl World {
         }
     }
 
-    /// Starts senders, which take their rows at once, and takes outcomes.
+    /// Starts senders, which take their rows once all of them have begun, and takes outcomes.
     fn settle(&mut self) {
-        while let Some(node) = self.core.begin(self.now) {
+        let mut begun = VecDeque::new();
+        loop {
+            begun.extend(std::iter::from_fn(|| self.core.begin(self.now)));
+            let Some(node) = begun.pop_front() else { break };
             let mut rows = Vec::new();
             self.core.fill(node, self.now, &self.map, &mut rows);
             if rows.is_empty() {
@@ -569,6 +572,18 @@ fn rates_are_kept_in_records_and_in_bytes() {
         let took = (world.now - world.start).as_secs_f64();
         assert!((seconds * 0.85..seconds * 1.15).contains(&took), "{took} s, not {seconds} s");
     }
+}
+
+#[test]
+fn nodes_take_turns_under_a_rate_of_all() {
+    let options =
+        WriterOptions { max_records_per_second: Some(100.0), record_ttl: Duration::from_secs(3600), ..options() };
+    let mut world = World::new(options, |_, _, _| ok());
+    (0..250).for_each(|key| world.hand(key, What::Put));
+    world.run(Duration::from_secs(1));
+    let mut taken = [0; 3];
+    world.requests.iter().for_each(|(_, node, rows)| taken[usize::from(*node)] += rows);
+    assert!(taken.iter().all(|node| (25..=50).contains(node)), "{taken:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use clap::Parser;
 use parking_lot::Mutex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
@@ -148,10 +148,10 @@ fn main() -> ExitCode {
         return fail(&error);
     }
     // Every sender is gone only if the threads that wait for the end have failed; that is an end, too.
-    let _ = stop.recv();
+    let code = stop.recv().unwrap_or(ExitCode::FAILURE);
     // Its nodes are stopped properly; who is connected to the control port learns it by the end of the process.
     *controller.lock() = Controller::new();
-    ExitCode::SUCCESS
+    code
 }
 
 fn fail(error: &dyn std::error::Error) -> ExitCode {
@@ -231,20 +231,22 @@ fn announce(arguments: &Arguments, cluster: &EmbeddedCluster, control: Option<&T
 }
 
 /// Carries out the requests of standard input until their end, or a signal.
-fn control(stopper: mpsc::Sender<()>, stop: &mpsc::Receiver<()>) -> ExitCode {
+fn control(stopper: mpsc::Sender<ExitCode>, stop: &mpsc::Receiver<ExitCode>) -> ExitCode {
     let thread = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         let controller = Mutex::new(Controller::new());
-        if let Err(error) = carry_out(BufReader::new(std::io::stdin()), std::io::stdout(), &controller) {
-            eprintln!("aerolane-embedded: {error}");
-        }
+        let code = match carry_out(BufReader::new(std::io::stdin()), std::io::stdout(), &controller) {
+            Ok(()) => ExitCode::SUCCESS,
+            // Whoever has asked has gone.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        };
         // The receiver is gone only when the program ends anyway.
-        let _ = stopper.send(());
+        let _ = stopper.send(code);
     });
     if let Err(error) = thread {
         return fail(&error);
     }
-    let _ = stop.recv();
-    ExitCode::SUCCESS
+    stop.recv().unwrap_or(ExitCode::FAILURE)
 }
 
 /// Most connections to the control port at a time.
@@ -290,7 +292,7 @@ fn carry_out(
         }
         if line.len() > MAX_LINE {
             let text = format!("a request is longer than {MAX_LINE} bytes");
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
+            return Err(std::io::Error::new(ErrorKind::InvalidData, text));
         }
         // What is not UTF-8 is no JSON either, and is refused as that.
         let text = String::from_utf8_lossy(&line);
@@ -305,23 +307,23 @@ fn carry_out(
 }
 
 /// Sends something on SIGINT and on SIGTERM.
-fn stop_on_signals(stop: mpsc::Sender<()>) -> std::io::Result<()> {
+fn stop_on_signals(stop: mpsc::Sender<ExitCode>) -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if signals.forever().next().is_some() {
             // The receiver is gone only when the program ends anyway.
-            let _ = stop.send(());
+            let _ = stop.send(ExitCode::SUCCESS);
         }
     })?;
     Ok(())
 }
 
 /// Sends something when standard input ends.
-fn stop_with_input(stop: mpsc::Sender<()>) -> std::io::Result<()> {
+fn stop_with_input(stop: mpsc::Sender<ExitCode>) -> std::io::Result<()> {
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
         let mut chunk = [0; 1024];
         while std::io::stdin().read(&mut chunk).is_ok_and(|n| n > 0) {}
-        let _ = stop.send(());
+        let _ = stop.send(ExitCode::SUCCESS);
     })?;
     Ok(())
 }
