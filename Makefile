@@ -19,6 +19,7 @@ TOOLS := $(CACHE)/tools
 PEERS := $(CACHE)/peers
 TESTS := $(CACHE)/tests
 TESTS_FT := $(CACHE)/tests-free-threaded
+DOCS := $(CACHE)/docs
 WHEELS := $(TARGET)/wheels
 EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
@@ -50,7 +51,7 @@ demo: ## build everything, start a 3-node embedded cluster (or use HOST=host:por
 	    --tasks $(TASKS) --threads $(THREADS) --keys $(KEYS) --duration $(DURATION) --warmup $(WARMUP) --workload RU,50
 
 .PHONY: test
-test: lint test-rust test-python test-peers ## everything that CI runs
+test: lint docs test-rust test-python test-peers ## everything that CI runs
 	@echo "make test: all passed. Python tests: $$($(PYTHON) --version), beside other clients; without the GIL: $(WITHOUT_GIL)"
 
 .PHONY: lint
@@ -160,15 +161,22 @@ bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(TESTS_FT)/.ready) ## ours 
 bench-counts: ## heap allocations and instructions per operation, against the accepted figures
 	crates/bench/counts.sh
 
+# The examples of its pages are run by test-python and test-rust.
+.PHONY: docs
+docs: $(DOCS)/.ready ## the documentation site, in target/site; broken links and missing pages are errors
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir $(abspath $(TARGET))/site
+	@echo $(TARGET)/site/index.html
+
 PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
 $(PEERS)/.ready: tests/python/peers/requirements.txt
+$(DOCS)/.ready: docs/requirements.txt
 $(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt tests/python/requirements-report.txt
 # These have no wheels for a Python without the GIL: their tests are skipped there.
 $(TESTS)/.ready: tests/python/requirements-frames.txt
 $(TESTS_FT)/.ready: INTERPRETER = $(FREE_THREADED)
-$(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
-$(TOOLS)/.ready $(PEERS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
+$(TOOLS)/.ready $(PEERS)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
+$(TOOLS)/.ready $(PEERS)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
 	@mkdir -p $(CACHE)
 	$(INTERPRETER) -m venv --clear $(@D)
 	$(@D)/bin/pip install $(PIP) $(addprefix -r ,$(filter %.txt,$^))

@@ -321,12 +321,12 @@ def pages():
 
 
 def test_the_pages_are_found():
-    assert {"README.md", "docs/python.md"} <= set(pages())
+    assert {"README.md", "docs/python/index.md", "docs/python/builders.md"} <= set(pages())
 
 
 @pytest.mark.parametrize("program", [program for page in pages() for program in examples_of(page)])
 def test_an_example_of_our_own_pages(seeds, program):
-    for library in re.findall(r"^import (pyarrow)$", program, flags=re.MULTILINE):
+    for library in re.findall(r"^(?:import|from) (pyarrow|fastapi)\b", program, flags=re.MULTILINE):
         pytest.importorskip(library)
     printed = output_of(program, seeds)
     assert bool(printed) == ("print(" in program)
