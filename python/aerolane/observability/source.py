@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from aerolane._aerolane import (
     ClusterMetrics,
@@ -69,17 +69,17 @@ def reader(source: MetricsSource) -> Callable[[], ClusterMetrics | None]:
 
     Raises `TypeError` if `source` has no metrics.
     """
-    take = getattr(source, "metrics_snapshot", None) or getattr(source, "metrics", None)
-    if not callable(take):
+    found = getattr(source, "metrics_snapshot", None) or getattr(source, "metrics", None)
+    if not callable(found):
         text = f"{type(source).__name__} has no metrics: pass a cluster, or a native client (`client.native`)"
         raise TypeError(text)
+    take = cast("Callable[[], ClusterMetrics]", found)
 
     def read() -> ClusterMetrics | None:
         try:
-            found: ClusterMetrics = take()
+            return take()
         except ClientClosedError:
             return None
-        return found
 
     return read
 
@@ -110,7 +110,8 @@ def cumulative(histogram: Histogram, scale: float, cut_off: bool) -> list[tuple[
 
     Times are cut off to whole units (`cut_off`): what counts as 3 µs may have taken almost 4.
     """
-    found, total = [], 0
+    found: list[tuple[float, int]] = []
+    total = 0
     for bound, count in zip(histogram.bounds, histogram.buckets, strict=False):
         total += count
         found.append(((bound + cut_off) * scale, total))
