@@ -24,7 +24,8 @@ WHEELS := $(TARGET)/wheels
 EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
 PROFILE ?= fast
-PYTEST := -m pytest -q
+# What fails everywhere is told after a few tests, and not after an hour.
+PYTEST := -m pytest -q --maxfail 8
 # Those beside other clients run where these are installed: see test-peers.
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 

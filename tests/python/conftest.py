@@ -61,6 +61,8 @@ end
 """
 # What takes longer than this hangs: an `async def` test, or what `eventually` waits for. In seconds.
 ASYNC_TIMEOUT = 110.0
+# The embedded cluster that most tests run on.
+_shared = []
 _session = secrets.token_hex(3)
 _numbers = itertools.count(1)
 
@@ -125,7 +127,16 @@ def run_in_its_own_process(item):
 @pytest.fixture(scope="session")
 def _embedded():
     with EmbeddedCluster(nodes=3) as cluster:
+        _shared.append(cluster)
         yield cluster
+        _shared.clear()
+
+
+def pytest_runtest_setup():
+    """Without their cluster all tests would fail, each of them after a while."""
+    for cluster in _shared:
+        if (code := cluster._control._process.poll()) is not None:
+            pytest.exit(f"the embedded cluster of the tests has ended (exit code {code})", returncode=3)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ import pytest
 OWN_PROCESS = "AEROLANE_TEST_OWN_PROCESS"
 # What takes longer than this hangs, set-up and clean-up included; in seconds. The slowest tests take 20 of them. A
 # process that a test started for itself knows more than the one that waits for it, and speaks first.
-LIMIT = 240.0 if OWN_PROCESS in os.environ else 300.0
+LIMIT = 200.0 if OWN_PROCESS in os.environ else 240.0
 _HERE = str(Path(__file__).parent)
 # Frames of the machinery around a test say nothing of it.
 _MACHINERY = ("_pytest", "pluggy", "<frozen")
