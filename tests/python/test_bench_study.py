@@ -297,9 +297,9 @@ def asks(*whats):
     [
         ("machine", "5 rounds of"),
         ("worst", "No comparison shows Aerolane behind."),
-        ("ratios", "| 32 <tasks>, memory | pac-async / peer-native-async | 1.10 (1.10 to 1.10) |"),
-        ("ends", "| One record per call, memory | peer-native-async | 1.10 |"),
-        ("sides single", "| 32 <tasks>, memory | pac-async, peer-native-async | 110, 100 |"),
+        ("ratios", "| 32 <tasks> | pac-async / peer-native-async | 1.10 (1.10 to 1.10) |"),
+        ("ends", "| One record per call | peer-native-async | 1.10 |"),
+        ("sides single", "| 32 <tasks> | pac-async / peer-native-async | 110 / 100 |"),
     ],
 )
 def test_tables_of_a_document(tmp_path, form, said):

@@ -6,7 +6,7 @@ mod patient;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use aerolane::{ClientPolicy, Error, Key, ResultCode, Value};
+use aerolane::{ClientPolicy, Key, Value};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 pub(crate) use patient::{PATIENCE_MS, Patient, patient_writes};
 
@@ -64,11 +64,6 @@ impl Target {
     /// Whether this is an embedded cluster.
     pub(crate) fn is_embedded(&self) -> bool {
         self.embedded.is_some()
-    }
-
-    /// Whether this is the embedded cluster, saying that it does not do such a thing.
-    pub(crate) fn lacks(&self, error: &Error) -> bool {
-        self.embedded.is_some() && error.matches(&[ResultCode::UnsupportedFeature])
     }
 
     pub(crate) fn key(&self, user_key: impl Into<Value>) -> Key {

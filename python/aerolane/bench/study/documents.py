@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from aerolane.bench.study.cells import SECTIONS
+from aerolane.bench.study.cells import IN_MEMORY, SECTIONS
 from aerolane.bench.study.findings import NAMES, Finding, against_us, findings, interval
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.tables import grouped, head, row, where, worst
@@ -86,8 +86,7 @@ def _ratios(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
                     continue
                 ratios = comparison["ratios"]
                 texts = [_ratio(ratios[name]) if name in ratios else "-" for name in NAMES]
-                case = f"{group['title']}, {group['condition']}"
-                rows.append(row((case, f"{comparison['ours']} / {comparison['theirs']}", *texts)))
+                rows.append(row((_case(group), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
         if rows:
             yield from [] if first else [""]
             yield from (f"{results['sections'][section]}:", "", *head("case", "ours / other", *NAMES.values()), *rows)
@@ -109,7 +108,8 @@ def _ends(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
     yield from head("section, condition", "beside", *NAMES.values())
     for (section, condition, theirs), figures in found.items():
         texts = (_end(figures[name], name) if name in figures else "-" for name in NAMES)
-        yield row((f"{results['sections'][section]}, {condition}", theirs, *texts))
+        title = results["sections"][section]
+        yield row((title if condition == IN_MEMORY else f"{title}: {condition}", theirs, *texts))
 
 
 def _end(found: list[Finding], figure: str) -> str:
@@ -125,7 +125,7 @@ def _end(found: list[Finding], figure: str) -> str:
 
 def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
     """The figures themselves, of ours beside the first client that it is compared with."""
-    yield from head("case", "ours, other", "records/s", "CPU µs per record", "p50 µs", "p99 µs")
+    yield from head("case", "ours / other", "records/s", "CPU µs per record", "p50 µs", "p99 µs")
     for group in results["groups"]:
         cells = {cell["label"]: cell for cell in group["cells"]}
         shown: set[str] = set()
@@ -136,10 +136,16 @@ def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
             shown.add(ours)
             both = cells[ours]["figures"], cells[theirs]["figures"]
             texts = (
-                ", ".join(grouped(side[name]["median"]) if name in side else "-" for side in both)
+                " / ".join(grouped(side[name]["median"]) if name in side else "-" for side in both)
                 for name in ("tps", "client_cpu_us_per_op", "p50_us", "p99_us")
             )
-            yield row((f"{group['title']}, {group['condition']}", f"{ours}, {theirs}", *texts))
+            yield row((_case(group), f"{ours} / {theirs}", *texts))
+
+
+def _case(group: Results) -> str:
+    """What was measured; that a cluster is as fast as it can be need not be said each time."""
+    title, condition = str(group["title"]), str(group["condition"])
+    return title if condition == IN_MEMORY else f"{title}, {condition}"
 
 
 FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {
