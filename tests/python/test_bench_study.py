@@ -530,7 +530,7 @@ def test_a_small_study(tmp_path):
     command += ["-d", "0.1", "--warmup", "0.05", "-k", "1000", "--nodes", "1", "--sections", "writing,patterns"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=os.environ)
     assert done.returncode == 0, done.stderr
-    found = results.load(folder / "results.json")
+    found = results.load(folder)
     cells = {cell["label"]: cell for group in found["groups"] for cell in group["cells"] if not cell["missing"]}
     ours = ("writer, asyncio", "writer, failures only", "writer, blocking", "512 single puts", "aerolane.native, queue")
     ours += ("aerolane.native, gather", "aerolane.native, execute_concurrent")

@@ -100,7 +100,8 @@ def test_the_thread_ends_when_nothing_is_logged(heard, log_something):
     log_something()
     eventually(lambda: seeded(heard))
     eventually(lambda: threads() == 0)
-    assert threading.enumerate() == before
+    # Those of earlier tests may have ended meanwhile.
+    assert set(threading.enumerate()) <= set(before)
     heard.clear()
     several = [threading.Thread(target=log_something) for _ in range(4)]
     for thread in several:
