@@ -24,7 +24,7 @@ WHEELS := $(TARGET)/wheels
 EMBEDDED := $(WHEELS)/aerolane_embedded-*.whl
 # What the wheels of `make wheel` are built with: `fast` builds quickly, `release` is what `pip install .` builds.
 PROFILE ?= fast
-# What fails everywhere is told after a few tests, and not after an hour.
+# If everything fails, stop after a few tests instead of an hour.
 PYTEST := -m pytest -q --maxfail 8
 # Those beside other clients run where these are installed: see test-peers.
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
@@ -162,7 +162,7 @@ bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(TESTS_FT)/.ready) ## ours 
 bench-counts: ## heap allocations and instructions per operation, against the accepted figures
 	crates/bench/counts.sh
 
-# The examples of its pages are run by test-python and test-rust.
+# test-python and test-rust run the examples of its pages. The variable silences an advertisement of the theme.
 .PHONY: docs
 docs: $(DOCS)/.ready ## the documentation site, in target/site; broken links and missing pages are errors
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir $(abspath $(TARGET))/site

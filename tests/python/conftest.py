@@ -133,7 +133,7 @@ def _embedded():
 
 
 def pytest_runtest_setup():
-    """Without their cluster all tests would fail, each of them after a while."""
+    """Ends the run if the shared cluster has died: every test would fail, each one only after its timeouts."""
     for cluster in _shared:
         if (code := cluster._control._process.poll()) is not None:
             pytest.exit(f"the embedded cluster of the tests has ended (exit code {code})", returncode=3)

@@ -1,7 +1,7 @@
-"""A test that hangs ends the run, and says where it stood.
+"""Ends the run when a test hangs, and prints where every thread is.
 
-pytest's own `faulthandler_timeout` prints every frame of every thread, and the run goes on to hang. Here the name of
-the test comes last, after the frames that matter, so that it is also in the last lines of a log.
+pytest's own `faulthandler_timeout` prints all frames of all threads and then lets the run hang. Here, only frames
+outside pytest are printed, and the name of the test comes last, so that the end of a log shows it.
 """
 
 import faulthandler
@@ -16,20 +16,20 @@ import pytest
 
 # In the environment of a process that one test has for itself.
 OWN_PROCESS = "AEROLANE_TEST_OWN_PROCESS"
-# What takes longer than this hangs, set-up and clean-up included; in seconds. The slowest tests take 20 of them. A
-# process that a test started for itself knows more than the one that waits for it, and speaks first.
+# A test that takes longer than this hangs, set-up and clean-up included; in seconds. The slowest one takes 11 on two
+# cores. The process of a test that runs in one of its own gives up first, because it knows where the test stands.
 LIMIT = 200.0 if OWN_PROCESS in os.environ else 240.0
 _HERE = str(Path(__file__).parent)
-# Frames of the machinery around a test say nothing of it.
+# Frames of pytest itself say nothing about the test.
 _MACHINERY = ("_pytest", "pluggy", "<frozen")
 
 
 class Watchdog:
-    """Has a thread of its own, as signals may be the test's; where the GIL is kept from it, faulthandler speaks."""
+    """Watches from a thread, as tests use signals themselves. faulthandler ends a test that never releases the GIL."""
 
     def __init__(self) -> None:
         self._running = ("", 0.0)
-        # Captured output is for a report that is never made.
+        # pytest captures standard error and would never show it.
         self._out = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace")
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
@@ -53,7 +53,7 @@ class Watchdog:
 
 
 def report(headline: str) -> str:
-    """Where each thread stands, the main one last, and then the headline."""
+    """Returns the stack of each thread, the main one last, and then the headline."""
     names = {thread.ident: thread for thread in threading.enumerate()}
     main = threading.main_thread().ident
     lines = [""]

@@ -256,7 +256,7 @@ def test_what_goes_against_us_comes_first(tmp_path):
     journal = journal_of(tmp_path / "rounds.jsonl", [90.0, 80, 70, 60, 50], [100.0] * 5)
     found = results.results([a_group()], journal)
     (worst,) = against_us(findings(found))
-    assert (worst.figure, worst.case) == ("tps", "32 <tasks>, memory")
+    assert (worst.figure, worst.case) == ("tps", "32 <tasks>")
     assert "worse in 1, better in 0, and 3 show no difference" in summary(found)[0]
     said = " ".join(caveats(found))
     assert "about 0 of the 4 comparisons would show a difference by chance" in said

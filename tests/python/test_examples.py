@@ -5,6 +5,7 @@ with `aerolane` in its imports. Nothing else of it is changed but the address of
 ours: work for the example to do (where the guide leaves that to the reader), and what shows that it was done.
 """
 
+import ast
 import pathlib
 import re
 import subprocess
@@ -12,6 +13,9 @@ import sys
 import textwrap
 
 import pytest
+from conftest import UDFS, udf_module
+
+import aerolane
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -330,6 +334,62 @@ def test_an_example_of_our_own_pages(seeds, program):
         pytest.importorskip(library)
     printed = output_of(program, seeds)
     assert bool(printed) == ("print(" in program)
+
+
+# What the program on the page about FastAPI does while the cluster fails.
+FAILING = """
+from aerolane.testing import EmbeddedCluster
+from fastapi.testclient import TestClient
+
+def asked(http, method, fault):
+    with cluster.inject(*fault):
+        answer = getattr(http, method)("/users/ann", **({"json": {"age": 1}} if method == "put" else {}))
+        return answer.status_code, answer.headers.get("Retry-After"), answer.json()
+
+with TestClient(app) as http:
+    http.put("/users/ann", json={"age": 31})
+    print(asked(http, "get", ("stall",)))
+    print(asked(http, "put", ("result", 18)))
+    print(asked(http, "put", ("result", 4)))
+"""
+
+
+def test_the_service_answers_while_its_cluster_fails():
+    """What its page promises of deadlines and of failures."""
+    pytest.importorskip("fastapi")
+    (page,) = examples_of("docs/python/fastapi.md")
+    service = page.values[0].partition('if __name__ == "__main__":')[0]
+    begin = "from aerolane.testing import EmbeddedCluster\ncluster = EmbeddedCluster(1)\n"
+    program = begin + service.replace('"localhost:3000"', "cluster.seeds") + FAILING + "cluster.close()\n"
+    late, overloaded, refused = map(ast.literal_eval, output_of(program, "").splitlines())
+    assert late == (503, "1", {"detail": "try again later"})
+    failed = {"detail": "the database failed", "in_doubt": False}
+    assert overloaded == (502, None, failed) and refused == (502, None, failed)
+
+
+def counterparts():
+    """Calls of a session that the page for users of the C client names."""
+    page = (ROOT / "docs/python/existing-code.md").read_text(encoding="utf-8")
+    table = page.partition("| C client | Aerolane |")[2].partition("\n\n")[0]
+    return re.findall(r"`(session\.[^`]+)`", table)
+
+
+def test_the_counterparts_are_found():
+    assert len(counterparts()) >= 14
+
+
+@pytest.mark.parametrize("call", counterparts())
+def test_a_counterpart_of_a_call_of_the_c_client(seeds, client, set_name, call):
+    with aerolane.SyncClient(seeds) as opened, udf_module(client, UDFS, f"{set_name}_module") as module:
+        session, users = opened.create_session(), aerolane.DataSet.of("test", set_name)
+        key, keys, bins = users.id("ann"), users.ids("ann", "bob"), {"age": 31, "city": "Oslo"}
+        if "insert" not in call:
+            # The table expects generation 3.
+            [session.put(key, bins) for _ in range(3)]
+        names = {"session": session, "users": users, "key": key, "keys": keys, "bins": bins}
+        given = eval(call, names | {"module": module, "function": "add", "args": ["age", 1]})
+        if isinstance(given, aerolane.RecordStream):
+            given.raise_for_failures()
 
 
 def test_imports_alone_are_rewritten():

@@ -1,5 +1,5 @@
-//! The integration tests in one program, as a program of its own for each would be linked for longer than it runs. Those
-//! that count what a process has (allocations, threads, memory), or keep it busy, have one of their own.
+//! The integration tests in one program, so that client and server are linked once. Tests that count the allocations,
+//! threads or memory of a process, or keep it busy, are programs of their own.
 
 mod administration;
 mod adversity_cluster;

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::common::{Patient, Target, patient_writes, policy};
+use crate::common::{Patient, Target, patient_writes, policy, reading, writing};
 use aerolane::operations::{self, lists, maps};
 use aerolane::{
     AbortStatus, AdminPolicy, BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins,
@@ -16,18 +16,6 @@ use aerolane::{
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerolane_wire::digest::partition_id;
-
-fn writing(txn: &Arc<Txn>) -> WritePolicy {
-    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
-    policy.base_policy.txn = Some(Arc::clone(txn));
-    policy
-}
-
-fn reading(txn: &Arc<Txn>) -> ReadPolicy {
-    let mut policy = ReadPolicy::patient();
-    policy.base_policy.txn = Some(Arc::clone(txn));
-    policy
-}
 
 fn batching(txn: &Arc<Txn>) -> BatchPolicy {
     let mut policy = patient_writes();

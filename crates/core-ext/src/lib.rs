@@ -89,11 +89,13 @@ pub mod errors {
     pub use crate::error::{Error, ErrorKind, Result};
 }
 
-/// The examples of the README and the guide compile.
+/// The examples of the README and of these pages compile.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
     #[doc = include_str!("../../../docs/guide.md")]
     struct Guide;
+    #[doc = include_str!("../../../docs/start.md")]
+    struct Start;
 }

@@ -17,13 +17,14 @@ struct Program {
 
 impl Program {
     fn start(arguments: &[&str]) -> Self {
-        let mut program = Self::start_without_a_line(arguments);
+        let mut program = Self::spawn(arguments);
         BufReader::new(program.child.stdout.take().unwrap()).read_line(&mut program.line).unwrap();
         program.line.truncate(program.line.trim_end().len());
         program
     }
 
-    fn start_without_a_line(arguments: &[&str]) -> Self {
+    /// Does not wait for the line that tells where the nodes are.
+    fn spawn(arguments: &[&str]) -> Self {
         let child = Command::new(env!("CARGO_BIN_EXE_aerolane-embedded"))
             .args(arguments)
             .stdin(Stdio::piped())
@@ -34,15 +35,20 @@ impl Program {
         Self { child, line: String::new() }
     }
 
-    fn ends(&mut self) -> bool {
+    /// Waits for its end; `None` if it goes on, or was ended by a signal.
+    fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(60) {
             if let Some(status) = self.child.try_wait().unwrap() {
-                return status.success();
+                return status.code();
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        false
+        None
+    }
+
+    fn ends(&mut self) -> bool {
+        self.exit_code() == Some(0)
     }
 }
 
@@ -193,11 +199,11 @@ fn bad_settings_are_told_and_fail() {
 
 #[test]
 fn a_request_that_is_too_long_ends_it_with_an_error() {
-    let mut program = Program::start_without_a_line(&["--control"]);
+    let mut program = Program::spawn(&["--control"]);
     let mut requests = program.child.stdin.take().unwrap();
-    // It does not read all of this.
+    // Writing fails if the program ends before it has read everything.
     let _ = requests.write_all(&vec![b' '; aerolane_embedded::control::MAX_LINE + 1]);
-    assert!(!program.ends());
+    assert_eq!(program.exit_code(), Some(1));
     let mut said = String::new();
     program.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(said.contains("a request is longer than"), "{said}");

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from aerolane._aerolane import ClusterMetrics
-from aerolane.exporters.exporter import missing
+from aerolane.exporters.exporter import Figure, missing
 from aerolane.observability.source import (
     CLUSTER_FIGURES,
     NODE_FIGURES,
-    Figure,
     MetricsSource,
     commands,
     reader,

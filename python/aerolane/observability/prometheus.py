@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from aerolane._aerolane import ClusterMetrics, CommandMetric, Histogram
-from aerolane.exporters.exporter import missing
+from aerolane.exporters.exporter import Figure, missing
 from aerolane.observability.source import (
     CLUSTER_FIGURES,
     NODE_FIGURES,
-    Figure,
     MetricsSource,
     commands,
     cumulative,
@@ -18,7 +17,7 @@ from aerolane.observability.source import (
     seconds,
 )
 
-PREFIX = "aerolane_client_"
+_PREFIX = "aerolane_client_"
 
 # Histograms of a command: name, whether its values are times, help, where they are.
 _HISTOGRAMS: tuple[tuple[str, bool, str, Callable[[CommandMetric], Histogram]], ...] = (
@@ -76,11 +75,11 @@ class PrometheusCollector:
         if metrics is None:
             return
         for figure in CLUSTER_FIGURES:
-            family = self._family(figure, PREFIX, ())
-            family.add_metric([*self._labels.values()], getattr(metrics, figure.name))
+            family = self._family(figure, _PREFIX, ())
+            family.add_metric(list(self._labels.values()), getattr(metrics, figure.name))
             yield family
         for figure in NODE_FIGURES:
-            family = self._family(figure, f"{PREFIX}node_", ("node",))
+            family = self._family(figure, f"{_PREFIX}node_", ("node",))
             for address, node in sorted(metrics.nodes.items()):
                 family.add_metric([*self._labels.values(), address], getattr(node, figure.name))
             yield family
@@ -99,7 +98,7 @@ class PrometheusCollector:
                 self._add(family, (namespace, command), histogram(found), unit if is_time else 1.0, is_time)
             yield family
         names = [*self._labels, "namespace", "command", "code"]
-        results = self._core.CounterMetricFamily(f"{PREFIX}results", "Answers by their result code.", labels=names)
+        results = self._core.CounterMetricFamily(f"{_PREFIX}results", "Answers by their result code.", labels=names)
         for namespace, command, _, codes in measured:
             for code, count in codes.items():
                 results.add_metric([*self._labels.values(), namespace, command, code], count)
@@ -111,7 +110,7 @@ class PrometheusCollector:
         return kind(prefix + figure.name.removesuffix("_total"), figure.help, labels=[*self._labels, *own])
 
     def _histogram(self, name: str, text: str, own: Sequence[str]) -> Any:
-        return self._core.HistogramMetricFamily(PREFIX + name, text, labels=[*self._labels, *own])
+        return self._core.HistogramMetricFamily(_PREFIX + name, text, labels=[*self._labels, *own])
 
     def _add(self, family: Any, own: Sequence[str], histogram: Histogram, scale: float, is_time: bool) -> None:
         ends = [*cumulative(histogram, scale, is_time), (math.inf, histogram.count)]

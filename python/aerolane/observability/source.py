@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from aerolane._aerolane import (
     ClusterMetrics,
@@ -14,6 +14,7 @@ from aerolane._aerolane import (
     ResultCode,
 )
 from aerolane.exceptions import ClientClosedError
+from aerolane.exporters.exporter import Figure
 
 
 class _Cluster(Protocol):
@@ -26,14 +27,6 @@ class _Client(Protocol):
 
 MetricsSource: TypeAlias = _Cluster | _Client
 """A cluster, or a native client (`client.native` of a `Client` or `SyncClient`)."""
-
-
-class Figure(NamedTuple):
-    """A number of a snapshot: its name there, whether it only grows, and what it is."""
-
-    name: str
-    is_counter: bool
-    help: str
 
 
 def _figures(owner: type, counters: str, gauges: str) -> list[Figure]:

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use aerolane::{ClientPolicy, Key, Value};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
-pub(crate) use patient::{PATIENCE_MS, Patient, patient_writes};
+pub(crate) use patient::{PATIENCE_MS, Patient, patient_writes, reading, writing};
 
 /// A cluster for one test, with sets that nobody else uses.
 pub(crate) struct Target {

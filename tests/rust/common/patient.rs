@@ -1,6 +1,8 @@
 //! Policies for calls whose time is not what a test is about.
 
-use aerospike_core::{AdminPolicy, BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy};
+use std::sync::Arc;
+
+use aerospike_core::{AdminPolicy, BatchPolicy, QueryPolicy, ReadPolicy, Txn, WritePolicy};
 
 /// In milliseconds: longer than a machine that tests run on is busy with something else, or stands still.
 pub(crate) const PATIENCE_MS: u32 = 60_000;
@@ -37,5 +39,21 @@ impl Patient for AdminPolicy {
 pub(crate) fn patient_writes() -> BatchPolicy {
     let mut policy = BatchPolicy::patient();
     policy.base_policy.max_retries = BatchPolicy::write_default().base_policy.max_retries;
+    policy
+}
+
+/// A policy for writes of a transaction.
+#[allow(dead_code)] // not every test file has transactions
+pub(crate) fn writing(txn: &Arc<Txn>) -> WritePolicy {
+    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
+    policy.base_policy.txn = Some(Arc::clone(txn));
+    policy
+}
+
+/// A policy for reads of a transaction.
+#[allow(dead_code)] // not every test file has transactions
+pub(crate) fn reading(txn: &Arc<Txn>) -> ReadPolicy {
+    let mut policy = ReadPolicy::patient();
+    policy.base_policy.txn = Some(Arc::clone(txn));
     policy
 }

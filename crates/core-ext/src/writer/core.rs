@@ -373,13 +373,11 @@ impl<T: Tag, P: Payload> Core<T, P> {
         queue.bytes -= taken;
         queue.limiter.spend(rows.len(), taken);
         self.total.spend(rows.len(), taken);
-        if self.total.is_limited() {
-            // Senders of several nodes begin before the first of them takes what the rate allows: the others come first then.
-            self.turn = (index + 1) % self.nodes.len();
-        }
-        let counts = &mut self.nodes[index].counts;
-        counts.requests += 1;
-        counts.records += rows.len() as u64;
+        queue.counts.requests += 1;
+        queue.counts.records += rows.len() as u64;
+        // Under a rate for all nodes, senders of several nodes begin before the first of them takes every token. The
+        // others come first next time.
+        self.turn = (index + 1) % self.nodes.len();
         self.counts.requests += 1;
         self.counts.singles += u64::from(rows.len() == 1);
         self.counts.attempts += rows.len() as u64;

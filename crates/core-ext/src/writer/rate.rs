@@ -89,10 +89,6 @@ impl Limiter {
         self.records.available(now).zip(self.bytes.available(now))
     }
 
-    pub(super) const fn is_limited(&self) -> bool {
-        self.records.rate.is_some() || self.bytes.rate.is_some()
-    }
-
     pub(super) fn spend(&mut self, records: usize, bytes: usize) {
         self.records.spend(records);
         self.bytes.spend(bytes);

@@ -143,13 +143,18 @@ pub(crate) fn put(digest: [u8; 20], value: i64) -> Vec<u8> {
 
 /// [`put`] of a bin of this name.
 pub(crate) fn put_bin(digest: [u8; 20], name: &[u8], value: i64) -> Vec<u8> {
+    write(digest, |message| message.op(op::WRITE, name, Particle::Integer(value)).unwrap())
+}
+
+/// A request that writes a record of set `s`; `rest` adds what there is beside its key.
+pub(crate) fn write(digest: [u8; 20], rest: impl FnOnce(&mut MessageWriter<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
     let mut message = MessageWriter::frame(&mut out, &header);
     message.field(field::NAMESPACE, b"test");
     message.field(field::SET, b"s");
     message.field(field::DIGEST, &digest);
-    message.op(op::WRITE, name, Particle::Integer(value)).unwrap();
+    rest(&mut message);
     message.finish().unwrap();
     out
 }

@@ -116,17 +116,22 @@ fn requests_of_one_connection_are_served_one_after_the_other() {
     }
 }
 
+/// A read of a record that does not exist on each connection, all of them at the same time.
+fn read_at_once(connections: &mut [Raw]) {
+    for raw in &mut *connections {
+        raw.send(&get(digest(1, 1)));
+    }
+    for raw in connections {
+        assert_eq!(raw.answer().unwrap().code, 2);
+    }
+}
+
 #[test]
 fn requests_of_many_connections_are_served_at_the_same_time() {
     let cluster = cluster("service-time=1s");
     let mut connections: Vec<Raw> = (0..60).map(|_| ready(&cluster)).collect();
     let start = Instant::now();
-    for raw in &mut connections {
-        raw.send(&get(digest(1, 1)));
-    }
-    for raw in &mut connections {
-        assert_eq!(raw.answer().unwrap().code, 2);
-    }
+    read_at_once(&mut connections);
     let taken = start.elapsed();
     assert!(taken >= 1000 * MS && taken < GENEROUS, "{taken:?}, where one after the other takes 60 s");
 }
@@ -136,12 +141,7 @@ fn no_more_requests_than_the_limit_are_in_service() {
     let cluster = cluster("service-time=100ms;in-service=3");
     let mut connections: Vec<Raw> = (0..10).map(|_| ready(&cluster)).collect();
     let start = Instant::now();
-    for raw in &mut connections {
-        raw.send(&get(digest(1, 1)));
-    }
-    for raw in &mut connections {
-        assert_eq!(raw.answer().unwrap().code, 2);
-    }
+    read_at_once(&mut connections);
     assert!(start.elapsed() >= 400 * MS, "ten requests, three at a time");
 }
 

@@ -1,4 +1,4 @@
-//! Tests of whole clusters in one program, as a program of its own for each file would be linked for longer than it runs.
+//! Tests of whole clusters in one program, so that the server is linked once.
 
 mod batch;
 mod cluster;

@@ -1,6 +1,6 @@
 //! Transactions of aerospike-core 3.0.0, unmodified, on an embedded cluster in strong-consistency mode.
 
-use crate::patient::{Patient, patient_writes};
+use crate::patient::{Patient, patient_writes, reading, writing};
 use aerolane_embedded::{EmbeddedCluster, NamespaceOptions};
 use aerospike_core::operations::{self, ListPolicy, lists};
 use aerospike_core::{
@@ -22,18 +22,6 @@ async fn connect(cluster: &EmbeddedCluster) -> Client {
 
 fn code(error: &Error) -> Option<ResultCode> {
     error.server_result_code()
-}
-
-fn writing(txn: &Arc<Txn>) -> WritePolicy {
-    let mut policy = WritePolicy { durable_delete: true, ..WritePolicy::patient() };
-    policy.base_policy.txn = Some(Arc::clone(txn));
-    policy
-}
-
-fn reading(txn: &Arc<Txn>) -> ReadPolicy {
-    let mut policy = ReadPolicy::patient();
-    policy.base_policy.txn = Some(Arc::clone(txn));
-    policy
 }
 
 /// What everyone else reads of bin `v`; `None`: there is no record.

@@ -1,12 +1,13 @@
 //! UDFs beyond the recorded ones: limits, the sandbox, concurrent calls, background jobs and aggregations of several
 //! nodes.
 
-use crate::common::{Answer, Raw, digest, put_bin};
+use crate::common::{Answer, Raw, digest, put_bin, write};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3};
 use aerolane_wire::msgpack::{Element, Reader};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 const MODULE: &str = r#"
@@ -135,18 +136,19 @@ fn register(raw: &mut Raw, name: &str, source: &str) -> String {
     raw.info(&format!("udf-put:filename={name};content={content};content-len={};udf-type=LUA;", content.len()))
 }
 
+/// A connection to a node whose cluster has the module.
+fn with_module(address: SocketAddr) -> Raw {
+    let mut raw = Raw::connect(address);
+    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    raw
+}
+
 fn call(digest: [u8; 20], function: &str, arguments: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let header = MessageHeader { info2: info2::WRITE, ..MessageHeader::default() };
-    let mut message = MessageWriter::frame(&mut out, &header);
-    message.field(field::NAMESPACE, b"test");
-    message.field(field::SET, b"s");
-    message.field(field::DIGEST, &digest);
-    message.field(field::UDF_PACKAGE, b"m");
-    message.field(field::UDF_FUNCTION, function.as_bytes());
-    message.field(field::UDF_ARGUMENTS, arguments);
-    message.finish().unwrap();
-    out
+    write(digest, |message| {
+        message.field(field::UDF_PACKAGE, b"m");
+        message.field(field::UDF_FUNCTION, function.as_bytes());
+        message.field(field::UDF_ARGUMENTS, arguments);
+    })
 }
 
 impl Raw {
@@ -189,8 +191,7 @@ fn within<R>(seconds: u64, mut call: impl FnMut() -> R) -> R {
 fn scripts_that_never_end_are_ended_and_the_node_goes_on() {
     let cluster = cluster(1);
     let address = cluster.nodes()[0].address;
-    let mut raw = Raw::connect(address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(address);
     for function in ["forever", "stubborn", "in_coroutine"] {
         let failure = within(4, || raw.failure(function));
         assert!(failure.contains("takes too long"), "{function}: {failure}");
@@ -202,8 +203,7 @@ fn scripts_that_never_end_are_ended_and_the_node_goes_on() {
 #[test]
 fn memory_depth_and_finalizers_are_bounded() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     for (function, expected) in [
         ("memory", "not enough memory"),
         ("list_memory", "not enough memory"),
@@ -229,8 +229,7 @@ fn memory_depth_and_finalizers_are_bounded() {
 #[test]
 fn what_lua_cannot_interrupt_has_an_end() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     for (function, expected) in [
         ("pattern_find", "takes too long"),
         ("pattern_gsub", "takes too long"),
@@ -255,8 +254,7 @@ fn what_lua_cannot_interrupt_has_an_end() {
 #[test]
 fn lists_maps_and_texts_have_a_limit_too() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     for function in ["long_texts", "text_keys", "many_lists"] {
         let failure = raw.failure(function);
         assert!(failure.contains("not enough memory") || failure.contains("takes too long"), "{function}: {failure}");
@@ -278,8 +276,7 @@ fn lists_maps_and_texts_have_a_limit_too() {
 #[test]
 fn bytes_without_any_and_values_that_are_false() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     let mut said = |function| text(&raw.call(digest(7, 1), function, &[0x90]));
     assert_eq!(said("shown"), "SUCCESS Bytes()[<NULL>, 1]{\"a\":1}");
     assert_eq!(said("combined"), "SUCCESS 1123623");
@@ -289,8 +286,7 @@ fn bytes_without_any_and_values_that_are_false() {
 #[test]
 fn copies_of_lists_end_at_nil() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     // [[1, nil, 2]], [[nil]], [[1, 2]]
     assert_eq!(int(&raw.call(digest(7, 1), "copied", &[0x91, 0x93, 1, 0xc0, 2])), 12);
     assert_eq!(int(&raw.call(digest(7, 1), "copied", &[0x91, 0x91, 0xc0])), 0);
@@ -361,8 +357,7 @@ const FOREGROUND: MessageHeader = MessageHeader {
 fn aggregations_see_every_record_and_can_be_aborted() {
     let cluster = cluster(1);
     let address = cluster.nodes()[0].address;
-    let mut raw = Raw::connect(address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(address);
     for n in 0..500_u16 {
         put_n(&mut raw, digest(n * 8, 3), n.into());
     }
@@ -399,8 +394,7 @@ fn aggregations_see_every_record_and_can_be_aborted() {
 fn an_aggregation_under_a_fault_leaves_its_thread_to_others() {
     let cluster = EmbeddedCluster::builder().nodes(1).service_threads(1).start().unwrap();
     let address = cluster.nodes()[0].address;
-    let mut raw = Raw::connect(address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(address);
     put_n(&mut raw, digest(8, 3), 1);
     cluster.set_fault(None, &FaultRule::new(FaultAction::Split).on(RequestKind::Query)).unwrap();
     // It takes two seconds to be stopped; the node has one thread.
@@ -442,8 +436,7 @@ fn background_calls_reach_every_record_of_their_node() {
 #[test]
 fn background_calls_keep_to_their_rate_and_can_be_aborted() {
     let cluster = cluster(1);
-    let mut raw = Raw::connect(cluster.nodes()[0].address);
-    assert_eq!(register(&mut raw, "m.lua", MODULE), "ok");
+    let mut raw = with_module(cluster.nodes()[0].address);
     for n in 0..5_u16 {
         put_n(&mut raw, digest(n * 13, 3), n.into());
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from aerolane.bench.study.cells import IN_MEMORY, SECTIONS
-from aerolane.bench.study.findings import NAMES, Finding, against_us, findings, interval
+from aerolane.bench.study.findings import NAMES, Finding, against_us, case, findings, interval
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.tables import grouped, head, row, where, worst
 
@@ -40,9 +40,10 @@ def insert(document: str, name: str, results: Results) -> str:
         what = marked["what"]
         if marked["end"] != what or _LINE.search(marked["tables"]):
             raise MarkerError(f"the tables 'study {what}' do not end with the line <!-- study {what}: end -->")
-        study, form, *sections = what.split() + [""] * (len(what.split()) < 2)
+        study, *asked = what.split()
         if study != name:
             return marked[0]
+        form, sections = "".join(asked[:1]), asked[1:]
         if form not in FORMS:
             raise MarkerError(f"'study {what}': there are the forms {', '.join(FORMS)}")
         for section in sections:
@@ -86,7 +87,7 @@ def _ratios(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
                     continue
                 ratios = comparison["ratios"]
                 texts = [_ratio(ratios[name]) if name in ratios else "-" for name in NAMES]
-                rows.append(row((_case(group), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
+                rows.append(row((case(group), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
         if rows:
             yield from [] if first else [""]
             yield from (f"{results['sections'][section]}:", "", *head("case", "ours / other", *NAMES.values()), *rows)
@@ -139,13 +140,7 @@ def _sides(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
                 " / ".join(grouped(side[name]["median"]) if name in side else "-" for side in both)
                 for name in ("tps", "client_cpu_us_per_op", "p50_us", "p99_us")
             )
-            yield row((_case(group), f"{ours} / {theirs}", *texts))
-
-
-def _case(group: Results) -> str:
-    """What was measured; that a cluster is as fast as it can be need not be said each time."""
-    title, condition = str(group["title"]), str(group["condition"])
-    return title if condition == IN_MEMORY else f"{title}, {condition}"
+            yield row((case(group), f"{ours} / {theirs}", *texts))
 
 
 FORMS: dict[str, Callable[[Results, tuple[str, ...]], Iterable[str]]] = {

@@ -38,13 +38,12 @@ def results(plan: Iterable[Group], journal: Journal) -> Results:
 
 def load(folder: Path) -> Results:
     """Reads `results.json`, or `results.json.gz`. Raises `JournalError` if it is none."""
-    path = folder / "results.json"
-    packed = folder / "results.json.gz"
+    path, packed = folder / "results.json", folder / "results.json.gz"
+    is_packed = packed.exists() and not path.exists()
+    path = packed if is_packed else path
     try:
-        if not path.exists() and packed.exists():
-            path = packed
-        text = gzip.decompress(path.read_bytes()) if path is packed else path.read_bytes()
-        found: Results = json.loads(text)
+        content = path.read_bytes()
+        found: Results = json.loads(gzip.decompress(content) if is_packed else content)
         if found["schema"] != SCHEMA:
             raise JournalError(f"{path} is of version {found['schema']}, this program reads {SCHEMA}")
     except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aerolane.bench.study.findings import NAMES, Finding, against_us, caveats, findings, in_words, summary
+from aerolane.bench.study.findings import NAMES, Finding, against_us, case, caveats, findings, in_words, summary
 from aerolane.bench.study.results import Results
 
 
@@ -70,7 +70,7 @@ def cells(group: Results) -> list[list[str]]:
 def group(found: Results) -> list[str]:
     """A group: its cells, then its comparisons."""
     names, *rows = cells(found)
-    lines = [f"#### {found['title']}, {found['condition']}", "", *head(*names), *map(row, rows)]
+    lines = [f"#### {case(found)}", "", *head(*names), *map(row, rows)]
     if found["comparisons"]:
         lines += ["", *head("ratio, ours to other", *NAMES.values())]
         for comparison in found["comparisons"]:
