@@ -1,6 +1,7 @@
 """Objects that are made for each call: without the GIL their memory is kept for the next ones (`recycled/objects.rs`).
 What has to hold for that, and that many threads may make, share and drop them, and end."""
 
+import asyncio
 import gc
 import os
 import subprocess
@@ -9,10 +10,11 @@ import sysconfig
 import textwrap
 import threading
 import time
+import weakref
 
 import pytest
 
-from aerolane import DataSet, RecordResult, SyncClient
+from aerolane import Client, DataSet, RecordResult, SyncClient
 
 
 @pytest.fixture
@@ -43,6 +45,35 @@ def test_they_are_made_by_calls_only(objects):
         if sysconfig.get_config_var("Py_GIL_DISABLED") and not isinstance(one, RecordResult):
             # The garbage collector is not to look into memory that is used again. (That of rows is not.)
             assert not gc.is_tracked(one)
+
+
+def test_outcomes_that_are_taken_by_hand(seeds, set_name):
+    """`next()` in place of `await`: the exception that brings an outcome may be kept, and be part of a cycle."""
+
+    async def main():
+        async with Client(seeds) as client:
+            session, key = client.create_session(), DataSet.of("test", set_name).id(1)
+            await session.put(key, {"a": 1})
+            kept = []
+            for _ in range(100):
+                operation = session.get(key)
+                while not operation.done():
+                    await asyncio.sleep(0)
+                with pytest.raises(StopIteration) as caught:
+                    next(operation)
+                assert caught.value.value.bins == {"a": 1}
+                kept.append(caught.value)
+            assert len({id(one.value) for one in kept}) == 100
+            records = [weakref.ref(one.value) for one in kept] if type(kept[0].value).__weakrefoffset__ else []
+            for one in kept:
+                one.itself = one
+            assert all(str(one) is not None and one.__context__ is None for one in kept)
+            del one, caught
+            kept.clear()
+            assert gc.collect() >= 100
+            assert all(record() is None for record in records)
+
+    asyncio.run(main())
 
 
 def test_one_interpreter_only():

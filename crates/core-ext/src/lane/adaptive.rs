@@ -8,6 +8,7 @@
 use super::measure::{CLIENT_BOUND, Epoch, FAST, Pairs, Sums};
 use super::schedule::{After, Direction, MS, Phase, Schedule, later};
 use super::sizing::{Bounds, Measured, Reading, Sizing};
+use crate::metrics::AnswerCounter;
 
 /// A gap from which a request costs the server more time than the client: about four times the client's own cost of a
 /// request that has its connection for itself. Below it, sharing is what is cheap, and a wider width must earn more.
@@ -73,6 +74,8 @@ pub(super) struct Adaptive {
     /// Multiplying, as after the start and after each change of the server or the load.
     starting: bool,
     epoch: Epoch,
+    /// All that the node answers, also to other lanes: more connections may only take from those.
+    of_node: AnswerCounter,
     /// What the width before a trial gave.
     reference: Sums,
     reference_answers: u64,
@@ -122,7 +125,8 @@ pub(super) struct Adaptive {
 }
 
 impl Adaptive {
-    pub(super) fn new() -> Self {
+    /// `answers`: those of the node to all lanes of the client.
+    pub(super) fn new(answers: AnswerCounter) -> Self {
         let schedule = Schedule { back_off: BACK_OFF, ..Schedule::default() };
         Self {
             bounds: Bounds { start: 1, max: 1 },
@@ -131,6 +135,7 @@ impl Adaptive {
             phase: Phase::Reference,
             starting: true,
             epoch: Epoch::default(),
+            of_node: answers,
             reference: Sums::default(),
             usual_gap: 0.0,
             reference_answers: 0,
@@ -181,7 +186,7 @@ impl Adaptive {
 
     fn measure(&mut self, now: u64, phase: Phase) {
         self.phase = phase;
-        self.epoch = Epoch::at(now);
+        self.epoch = Epoch::at(now, self.of_node.of_all_lanes());
     }
 
     /// Multiplies again, from the present width.
@@ -285,9 +290,14 @@ impl Adaptive {
         whole || (answers >= 512 && elapsed > (20 * MS).max(least)) || (answers >= 32 && elapsed > 250 * MS)
     }
 
+    /// What the present epoch shows.
+    fn sums(&self, now: u64) -> Sums {
+        self.epoch.sums_of_all(now, self.of_node.of_all_lanes())
+    }
+
     /// Whether processors limit the throughput, so far as the present epoch shows.
     fn is_fast(&self, now: u64) -> bool {
-        self.epoch.answers as f64 * 1e3 >= FAST * now.saturating_sub(self.epoch.began) as f64
+        self.epoch.rate_of_all(now, self.of_node.of_all_lanes()) >= FAST
     }
 
     fn start_reference(&mut self, reading: &Reading) {
@@ -306,7 +316,7 @@ impl Adaptive {
         if (!(crowded && (plain || slow)) && !enough) || now.saturating_sub(self.epoch.began) < self.least_time() {
             return;
         }
-        self.reference = self.epoch.sums(now);
+        self.reference = self.sums(now);
         self.note_uneven(now);
         self.reference_answers = answers;
         self.note_service();
@@ -343,7 +353,7 @@ impl Adaptive {
         {
             return;
         }
-        let trial = self.epoch.sums(now);
+        let trial = self.sums(now);
         self.note_service();
         let factor = self.width as f64 / self.from as f64;
         // Connections that were busy and brought nothing wait for a slow request. Those of the reference did not, or it was too
@@ -386,7 +396,7 @@ impl Adaptive {
             self.up = Schedule { due: later(now, 4 * BACK_OFF), back_off: 4 * BACK_OFF, streak: 0 };
             self.set_width(from, reading, After::Reference);
         } else {
-            let knee = Self::model(trial.rate, self.service).min(1.25 * gain * from as f64);
+            let knee = Self::model(trial.own, self.service).min(1.25 * gain * from as f64);
             // Requests that share a connection with a slow one wait for it, however few connections are busy.
             let knee = if uneven { width } else { knee.clamp(from as f64, width as f64) as usize };
             self.be_steady(now, knee, Direction::Up);
@@ -417,7 +427,7 @@ impl Adaptive {
             let slower = early.cost >= CLIENT_BOUND
                 && early.gap > 2.0 * base.gap
                 && early.gap > SLOW_GAP
-                && early.rate < 0.6 * base.rate;
+                && self.epoch.rate_of_all(now, self.of_node.of_all_lanes()) < 0.6 * base.rate;
             let more = early.requests > 2.0 * base.requests && early.gap < 1.5 * base.gap;
             // Requests pile up: whatever else was noise, this is not.
             let overrun = early.requests > 3.0 * base.most as f64 + 64.0;
@@ -437,7 +447,7 @@ impl Adaptive {
         if !self.is_long_enough(now) {
             return;
         }
-        let latest = self.epoch.sums(now);
+        let latest = self.sums(now);
         if latest.is_client_bound() {
             self.client_bound = Some(now);
         }
@@ -544,7 +554,7 @@ impl Adaptive {
                 if now < due || used <= 1 || latest.rate < FAST {
                     return None;
                 }
-                let knee = Self::model(latest.rate, self.service);
+                let knee = Self::model(latest.own, self.service);
                 if self.service > 0.0 && (0.75..0.85).contains(&(knee / used as f64)) {
                     return Some(knee as usize);
                 }
@@ -592,7 +602,7 @@ impl Adaptive {
         if !whole && !quarter {
             return;
         }
-        let trial = self.epoch.sums(now);
+        let trial = self.sums(now);
         if trial.is_client_bound() {
             self.client_bound = Some(now);
         }
@@ -605,10 +615,11 @@ impl Adaptive {
         let reference = self.reference;
         let widest = self.width.max(self.from) as f64;
         // In a closed loop the rate and the wait say the same. In an open one equal rates say nothing, and the wait all; but
-        // where a queue grows with time, only the rates can be compared.
+        // where a queue grows with time, only the rates can be compared. Those of all lanes: what is taken from another is no gain.
         let rates = (reference.rate / trial.rate).ln();
+        let own = (reference.own / trial.own).ln();
         let busy = trial.requests.min(reference.requests) > 1.5 * widest;
-        let log = if busy && rates.abs() > 0.1 {
+        let log = if busy && own.abs().max(rates.abs()) > 0.1 {
             rates
         } else {
             let log = (trial.wait / reference.wait).ln();
@@ -617,7 +628,7 @@ impl Adaptive {
             // With a few slow requests, chance does far more.
             self.note_uneven(now);
             let noise = if self.is_uneven(now) { 0.5 } else { noise.max(0.05) };
-            let load_changed = !busy && (rates > noise || trial.requests > 1.3 * reference.requests);
+            let load_changed = !busy && (own > noise || trial.requests > 1.3 * reference.requests);
             if load_changed { log.max(0.05) } else { log }
         };
         let (mean, error) = self.pairs.add(log + cost.ln(), if reference.is_client_bound() { 0.5 } else { 0.25 });
@@ -631,7 +642,9 @@ impl Adaptive {
         };
         let enough = enough.ln();
         let last = self.pairs.count >= MOST_PAIRS;
-        if mean + error < enough || (last && self.direction == Direction::Down && mean < 0.02) {
+        // Fewer connections are not to leave what another lane of the client then takes.
+        let gives_up = bad && self.direction == Direction::Down;
+        if !gives_up && (mean + error < enough || (last && self.direction == Direction::Down && mean < 0.02)) {
             self.accept(now);
         } else if mean - error > enough || bad || last {
             self.reject(reading);
@@ -720,7 +733,7 @@ impl Sizing for Adaptive {
             return;
         }
         if self.epoch.began == 0 {
-            self.epoch = Epoch::at(now);
+            self.epoch = Epoch::at(now, self.of_node.of_all_lanes());
             return;
         }
         self.epoch.add(reading, self.silence);
@@ -748,7 +761,7 @@ mod tests {
     /// by one.
     #[test]
     fn more_throughput_at_the_price_of_more_processor_time_is_no_gain() {
-        let epoch = |answers: u64, reads: u32| Epoch { answers, reads, load: 64 * 10_000_000, ..Epoch::at(0) };
+        let epoch = |answers: u64, reads: u32| Epoch { answers, reads, load: 64 * 10_000_000, ..Epoch::at(0, None) };
         let shared = epoch(1000, 100).sums(10_000_000);
         let spread = epoch(1300, 1300).sums(10_000_000);
         assert!(spread.rate / shared.rate / spread.cost_factor(&shared) < 0.2);

@@ -8,7 +8,7 @@ use super::kind::Kinds;
 use super::line::Line;
 use super::sizing::{Bounds, Fixed, Reading, Sizing};
 use super::types::{Class, Failure, FailureKind, Full, Lateness, Millis, NodeCounters, Sink, Ticket};
-use crate::metrics::Meter;
+use crate::metrics::{AnswerCounter, Meter};
 
 /// The limits of a group.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +60,8 @@ pub(super) struct Group<T> {
     answers_before: u64,
     moved: Millis,
     pub(super) meter: Meter,
+    /// Of the node, to all lanes.
+    answers: AnswerCounter,
 }
 
 /// How many connections so many requests are worth while nothing speaks for more.
@@ -84,7 +86,7 @@ pub(super) enum Placed {
 }
 
 impl<T> Group<T> {
-    pub(super) fn new(class: Class, meter: Meter) -> Self {
+    pub(super) fn new(class: Class, meter: Meter, answers: AnswerCounter) -> Self {
         Self {
             class,
             conns: Vec::new(),
@@ -95,7 +97,7 @@ impl<T> Group<T> {
             failing: false,
             line: Line::new(),
             sizing: match class {
-                Class::Single | Class::Slow => Box::new(Adaptive::new()),
+                Class::Single | Class::Slow => Box::new(Adaptive::new(answers.clone())),
                 // One request at a time: the line says how many are needed.
                 Class::Batch => Box::new(Fixed(usize::MAX)),
             },
@@ -104,6 +106,7 @@ impl<T> Group<T> {
             answers_before: 0,
             moved: Millis(0),
             meter,
+            answers,
         }
     }
 
@@ -370,6 +373,7 @@ impl<T> Group<T> {
         self.loads[slot] = conn.load();
         if reading.answers > 0 {
             conn.answered(nanos);
+            self.answers.add(reading.answers);
         }
         // One request alone shows nothing of sharing, and its driver spares the reading of the clock.
         if reading.answers > 0 && reading.requests > 1 {

@@ -19,6 +19,8 @@ const LONGEST: u64 = 50_000_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Epoch {
     pub(super) began: u64,
+    /// How many answers the node had given to all lanes by then; none are counted in simulated runs of one lane.
+    pub(super) before: Option<u64>,
     pub(super) answers: u64,
     pub(super) reads: u32,
     /// Requests in flight and in line, times nanoseconds.
@@ -36,8 +38,8 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    pub(super) fn at(now: u64) -> Self {
-        Self { began: now, ..Self::default() }
+    pub(super) fn at(now: u64, of_all_lanes: Option<u64>) -> Self {
+        Self { began: now, before: of_all_lanes, ..Self::default() }
     }
 
     /// Takes in a reading, so many nanoseconds after the one before.
@@ -82,6 +84,20 @@ impl Epoch {
         (4 * self.silence()).min(LONGEST)
     }
 
+    /// Answers per microsecond to all lanes of the client, which have had so many in all.
+    pub(super) fn rate_of_all(&self, now: u64, of_all_lanes: Option<u64>) -> f64 {
+        let answers = match (self.before, of_all_lanes) {
+            (Some(before), Some(after)) => after.saturating_sub(before).max(self.answers),
+            _ => self.answers,
+        };
+        answers.max(1) as f64 / (now.saturating_sub(self.began) as f64 / 1e3).max(0.1)
+    }
+
+    /// [`sums`](Self::sums) with the rate of all lanes.
+    pub(super) fn sums_of_all(&self, now: u64, of_all_lanes: Option<u64>) -> Sums {
+        Sums { rate: self.rate_of_all(now, of_all_lanes), ..self.sums(now) }
+    }
+
     pub(super) fn sums(&self, now: u64) -> Sums {
         let elapsed = (now.saturating_sub(self.began) as f64 / 1e3).max(0.1);
         let answers = self.answers.max(1) as f64;
@@ -91,6 +107,7 @@ impl Epoch {
         let alone = if alones == 0 { 0.0 } else { self.alone as f64 / 1e3 / f64::from(alones) };
         Sums {
             rate: answers / elapsed,
+            own: answers / elapsed,
             // Little's law. The times of the answered ones would lag behind by the length of a queue.
             wait: (load / answers).max(0.1),
             gap: self.gap(),
@@ -105,8 +122,10 @@ impl Epoch {
 /// The means of an epoch; times in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Sums {
-    /// Answers per microsecond.
+    /// Answers per microsecond, to all lanes of the client if [`Epoch::sums_of_all`] made it.
     pub(super) rate: f64,
+    /// Answers per microsecond to this lane.
+    pub(super) own: f64,
     /// Time in the lane and at the server.
     pub(super) wait: f64,
     pub(super) gap: f64,
@@ -140,6 +159,7 @@ impl Sums {
         let gap = if latest.gap > 0.0 { latest.gap } else { self.gap };
         let pairs = [
             (&mut self.rate, latest.rate),
+            (&mut self.own, latest.own),
             (&mut self.wait, latest.wait),
             (&mut self.gap, gap),
             (&mut self.alone, latest.alone),

@@ -103,6 +103,9 @@ impl<T> NodeLane<T> {
     }
 }
 
+/// Answers are counted apart for each class.
+const _: () = assert!(Class::ALL.len() == crate::metrics::KINDS);
+
 impl<T> Lane<T> {
     /// A lane without connections.
     #[must_use]
@@ -561,7 +564,11 @@ impl<T> Lane<T> {
             let gone = self.closed.is_some();
             for index in self.nodes.len()..=index {
                 let meter = || Meter::new(self.metrics.as_ref(), index as u16);
-                let groups = Class::ALL.map(|class| Group::new(class, meter()));
+                let answers = |class: Class| {
+                    let metrics = self.metrics.as_ref();
+                    metrics.map(|metrics| metrics.answers.counter(index, class.index())).unwrap_or_default()
+                };
+                let groups = Class::ALL.map(|class| Group::new(class, meter(), answers(class)));
                 self.nodes.push(NodeLane { groups, kinds: Kinds::default(), gone });
             }
             self.set_limits();

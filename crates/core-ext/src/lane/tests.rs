@@ -11,6 +11,7 @@ mod line;
 mod loss;
 mod matching;
 mod opening;
+mod siblings;
 mod simulation;
 mod sizing;
 mod smoke;

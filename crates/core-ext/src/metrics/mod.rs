@@ -29,6 +29,7 @@
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
 //! the clock is read once for all answers of a burst.
 
+mod answers;
 mod busy;
 mod export;
 mod histogram;
@@ -57,6 +58,8 @@ pub use aerospike_core::metrics::{
 };
 use parking_lot::Mutex;
 
+use answers::Answers;
+pub(crate) use answers::{AnswerCounter, KINDS};
 pub use busy::LoopBusy;
 pub(crate) use busy::{BusyLoops, warning as busy_warning};
 pub(crate) use export::sealed;
@@ -93,6 +96,8 @@ pub(crate) struct Metrics {
     recorders: Mutex<Recorders>,
     /// Those that several tasks fill, one at a time: by node and period.
     shared: Mutex<Vec<(u16, u32, Arc<Recorder>)>>,
+    /// Counted at any time: lanes decide by them.
+    pub(crate) answers: Answers,
     pub(crate) openings: Openings,
     pub(crate) busy_loops: BusyLoops,
     pub(crate) process: ProcessUsage,
@@ -136,6 +141,7 @@ impl Metrics {
             settings: Mutex::default(),
             recorders: Mutex::default(),
             shared: Mutex::default(),
+            answers: Answers::default(),
             openings: Openings::default(),
             busy_loops: BusyLoops::default(),
             process: ProcessUsage::new(),

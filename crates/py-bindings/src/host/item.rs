@@ -18,7 +18,8 @@ use ffi::PyObject_Free as free;
 
 use super::asyncio;
 use super::op::OpRef;
-use super::op::slots::{RETURN, arguments, attached, itself, method, stop};
+use super::op::slots::{RETURN, arguments, attached, itself, method};
+use super::stop::{stop, stop_plainly};
 use super::work::Work;
 #[cfg(Py_GIL_DISABLED)]
 use crate::recycled::{free, object};
@@ -88,7 +89,7 @@ unsafe extern "C" fn iternext(object: *mut ffi::PyObject) -> *mut ffi::PyObject 
 
 unsafe extern "C" fn send(object: *mut ffi::PyObject, _value: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: called with an object of our type.
-    unsafe { stop(value_of(object)) };
+    unsafe { stop_plainly(value_of(object)) };
     ptr::null_mut()
 }
 

@@ -14,6 +14,7 @@ mod local;
 mod op;
 mod pace;
 mod running;
+mod stop;
 mod task;
 mod turn;
 mod work;
@@ -241,5 +242,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<floor::Floor>()?;
     module.add_class::<turn::Watch>()?;
     item::register(module.py())?;
+    #[cfg(Py_GIL_DISABLED)]
+    stop::register(module.py())?;
     op::register(module)
 }

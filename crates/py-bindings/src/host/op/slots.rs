@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use super::{Object, Op, Owned, Status, not_mine, op_of};
 use crate::host::asyncio;
+use crate::host::stop::{stop, stop_plainly};
 
 /// Runs a slot: no panic crosses, an error is raised.
 pub(crate) fn slot<R>(failed: R, body: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
@@ -108,33 +109,6 @@ pub(super) unsafe extern "C" fn iternext(object: *mut ffi::PyObject) -> *mut ffi
     }
 }
 
-/// Raises `StopIteration` with a value that is ours to give away.
-///
-/// # Safety
-/// A live object; the thread is attached.
-pub(in crate::host) unsafe fn stop(result: *mut ffi::PyObject) {
-    // SAFETY: `result` is alive until the end.
-    unsafe {
-        if result != ffi::Py_None() {
-            if ffi::PyTuple_Check(result) != 0 || ffi::PyExceptionInstance_Check(result) != 0 {
-                // Given as it is, it would be taken apart.
-                let wrapped = ffi::PyObject_CallFunctionObjArgs(
-                    ffi::PyExc_StopIteration,
-                    result,
-                    ptr::null_mut::<ffi::PyObject>(),
-                );
-                if !wrapped.is_null() {
-                    ffi::PyErr_SetObject(ffi::PyExc_StopIteration, wrapped);
-                    ffi::Py_DECREF(wrapped);
-                }
-            } else {
-                ffi::PyErr_SetObject(ffi::PyExc_StopIteration, result);
-            }
-        }
-        ffi::Py_DECREF(result);
-    }
-}
-
 pub(super) unsafe extern "C" fn send(object: *mut ffi::PyObject, _value: *mut ffi::PyObject) -> *mut ffi::PyObject {
     let mut result = ptr::null_mut();
     // SAFETY: called with an object of our type.
@@ -146,7 +120,7 @@ pub(super) unsafe extern "C" fn send(object: *mut ffi::PyObject, _value: *mut ff
                 if result == ffi::Py_None() {
                     ffi::PyErr_SetNone(ffi::PyExc_StopIteration);
                 }
-                stop(result);
+                stop_plainly(result);
             }
             ptr::null_mut()
         }

@@ -1,0 +1,88 @@
+//! How many answers each node has given to all lanes of a client.
+//!
+//! A lane that uses more connections gets more of a busy node's time, and takes it from the other lanes. Only what all of them get
+//! together tells a gain from that.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+/// Lanes that count on a cache line of their own; further ones share those.
+const SHARDS: usize = 8;
+
+/// Kinds of requests whose answers are counted apart: those that have connections apart.
+pub(crate) const KINDS: usize = 3;
+
+/// The answers of one node to the lanes of a client.
+#[derive(Debug, Default)]
+struct OfNode {
+    shards: [Shard; SHARDS],
+}
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard(AtomicU64);
+
+/// The answers of all nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    by_node: Mutex<Vec<[Arc<OfNode>; KINDS]>>,
+    lanes: AtomicUsize,
+}
+
+impl Answers {
+    /// Where one more lane counts the answers of a node to requests of one kind.
+    pub(crate) fn counter(&self, node: usize, kind: usize) -> AnswerCounter {
+        let mut by_node = self.by_node.lock();
+        if by_node.len() <= node {
+            by_node.resize_with(node + 1, Default::default);
+        }
+        let shard = self.lanes.fetch_add(1, Ordering::Relaxed) % SHARDS;
+        AnswerCounter { of: Some(Arc::clone(&by_node[node][kind])), shard }
+    }
+}
+
+/// Counts the answers that a node gives to a lane. The default counts nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AnswerCounter {
+    of: Option<Arc<OfNode>>,
+    shard: usize,
+}
+
+impl AnswerCounter {
+    #[inline]
+    pub(crate) fn add(&self, answers: u32) {
+        if let Some(of) = &self.of {
+            of.shards[self.shard].0.fetch_add(u64::from(answers), Ordering::Relaxed);
+        }
+    }
+
+    /// How many answers the node has given to all lanes; `None`: nobody counts them.
+    pub(crate) fn of_all_lanes(&self) -> Option<u64> {
+        let of = self.of.as_ref()?;
+        Some(of.shards.iter().map(|shard| shard.0.load(Ordering::Relaxed)).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lanes_of_a_node_are_counted_together() {
+        let answers = Answers::default();
+        let lanes: Vec<_> = (0..2 * SHARDS).map(|_| answers.counter(1, 2)).collect();
+        for lane in &lanes {
+            lane.add(3);
+        }
+        answers.counter(0, 2).add(100);
+        answers.counter(1, 0).add(100);
+        for lane in &lanes {
+            assert_eq!(lane.of_all_lanes(), Some(6 * SHARDS as u64));
+        }
+        let alone = AnswerCounter::default();
+        alone.add(1);
+        assert_eq!(alone.of_all_lanes(), None);
+    }
+}
