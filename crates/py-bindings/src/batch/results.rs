@@ -18,8 +18,7 @@ static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// The class.
 pub(super) fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     let class = CLASS.get_or_try_init(py, || {
-        let source = std::ffi::CString::new(include_str!("results.py"))?;
-        let module = PyModule::from_code(py, &source, c"aerolane/_results.py", c"aerolane._results")?;
+        let module = py.import("aerolane._python.batch_results")?;
         module.setattr("_failures", wrap_pyfunction!(failures, &module)?)?;
         Ok::<_, PyErr>(module.getattr("BatchRecords")?.unbind())
     })?;

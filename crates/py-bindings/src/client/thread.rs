@@ -17,10 +17,7 @@ pub(crate) fn in_thread(
     py: Python<'_>,
     work: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let module = MODULE.get_or_try_init(py, || {
-        let source = std::ffi::CString::new(include_str!("thread.py"))?;
-        PyModule::from_code(py, &source, c"aerolane/_thread.py", c"aerolane._thread").map(Bound::unbind)
-    })?;
+    let module = MODULE.get_or_try_init(py, || py.import("aerolane._python.threads").map(Bound::unbind))?;
     let work = Arc::new(Mutex::new(Some(work)));
     let function = PyCFunction::new_closure(py, None, None, move |args, _| {
         let work = work.lock().take();

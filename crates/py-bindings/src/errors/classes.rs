@@ -36,7 +36,7 @@ macro_rules! families {
     };
 }
 
-// The classes with a constructor of their own are written out in base.py; their rows must agree with it.
+// The classes with a constructor of their own are written out in _python/errors.py; their rows must agree with it.
 families! {
     AerospikeError(; "Exception") "";
     ServerError(AerospikeError) "An answer of the server that says that a request failed.";
@@ -163,12 +163,7 @@ impl Classes {
     }
 
     fn make(py: Python<'_>) -> PyResult<Self> {
-        let base = PyModule::from_code(
-            py,
-            &std::ffi::CString::new(include_str!("base.py"))?,
-            c"aerolane/_base.py",
-            c"aerolane._base",
-        )?;
+        let base = py.import("aerolane._python.errors")?;
         let rows: Vec<_> =
             codes::CLIENT.iter().chain(codes::SERVER).map(|c| (c.name, c.value, c.description(), c.meaning)).collect();
         let result_code = base.getattr("_result_codes")?.call1((rows,))?.unbind();

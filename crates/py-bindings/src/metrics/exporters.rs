@@ -317,10 +317,7 @@ fn new_turn(py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 fn threads(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || {
-        let source = std::ffi::CString::new(include_str!("exporters.py"))?;
-        PyModule::from_code(py, &source, c"aerolane/_exporters.py", c"aerolane._exporters").map(Bound::unbind)
-    })?;
+    let module = MODULE.get_or_try_init(py, || py.import("aerolane._python.exporter_threads").map(Bound::unbind))?;
     Ok(module.bind(py))
 }
 

@@ -396,8 +396,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<UnknownValue>()?;
     module.add_class::<SpecialValue>()?;
     module.add("SortedMap", sorted_map(module.py())?)?;
-    let source = std::ffi::CString::new(include_str!("containers.py"))?;
-    let made = PyModule::from_code(module.py(), &source, c"aerolane/_containers.py", c"aerolane._containers")?;
+    let made = module.py().import("aerolane._python.containers")?;
     for name in ["Blob", "List", "Map"] {
         module.add(name, made.getattr(name)?)?;
     }
