@@ -1,0 +1,183 @@
+"""What the page about forks shows, run as it stands there: under gunicorn, under Celery, and in a pool of processes."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from aerolane import DataSet, SyncClient
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs/python/forks.md"
+# What a step may take on a busy machine. Nothing waits for so long if it works.
+PATIENCE = 60
+
+
+@pytest.fixture
+def program(tmp_path, seeds):
+    """`program(*files)`: puts files of the page into a folder; gives it, and the environment for what runs there."""
+
+    def write(*names):
+        files = re.findall(r'^```python title="(.*?)"\n(.*?)^```$', PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        for name in names:
+            (tmp_path / name).write_text(dict(files)[name], "utf-8")
+        return tmp_path, os.environ | {"AEROSPIKE_HOST": seeds, "PYTHONWARNINGS": "default"}
+
+    return write
+
+
+class Process:
+    """A process with children of its own, all of which end with the block."""
+
+    def __init__(self, command, folder, env):
+        self.log = folder / "log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *command],
+                cwd=folder,
+                env=env,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+    def wait_for(self, what):
+        """Until `what()` gives something."""
+        until = time.monotonic() + PATIENCE
+        while (found := what()) is None:
+            assert self.process.poll() is None and time.monotonic() < until, self.log.read_text("utf-8")
+            time.sleep(0.05)
+        return found
+
+
+def asked(port, name, bins=None):
+    """Status and answer; `None`: nobody listens yet."""
+    body = None if bins is None else json.dumps(bins).encode()
+    url, headers = f"http://127.0.0.1:{port}/users/{name}", {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, body, headers, method="GET" if bins is None else "PUT")
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+    except OSError:
+        return None
+
+
+def test_gunicorn(program):
+    pytest.importorskip("gunicorn")
+    pytest.importorskip("flask")
+    folder, env = program("service.py", "gunicorn.conf.py")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with Process(["gunicorn", "service:app", "--bind", f"127.0.0.1:{port}"], folder, env) as gunicorn:
+        written = gunicorn.wait_for(lambda: asked(port, "ann", {"age": 31}))
+        assert written == (204, None), gunicorn.log.read_text("utf-8")
+        workers = set()
+
+        def both_workers():
+            status, answer = asked(port, "ann")
+            assert status == 200 and answer["age"] == 31
+            workers.add(answer["pid"])
+            return True if len(workers) == 2 else None
+
+        gunicorn.wait_for(both_workers)
+        assert gunicorn.process.pid not in workers
+        assert asked(port, "nobody") == (404, {"detail": "no such user"})
+    assert gunicorn.process.returncode == 0
+    assert "Traceback" not in gunicorn.log.read_text("utf-8")
+
+
+CONFIG = """
+broker_url = "filesystem://"
+broker_transport_options = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
+worker_concurrency = 2
+"""
+
+
+def test_celery(program, seeds, set_name):
+    pytest.importorskip("celery")
+    folder, env = program("tasks.py")
+    tasks = folder / "tasks.py"
+    tasks.write_text(tasks.read_text("utf-8").replace('"visits"', f'"{set_name}"'), "utf-8")
+    (folder / "celeryconfig.py").write_text(CONFIG, "utf-8")
+    for queue in ("queue", "control"):
+        (folder / queue).mkdir()
+    send = "import tasks\nfor n in range(20): tasks.visit.delay(f'page{n % 4}')"
+    subprocess.run([sys.executable, "-c", send], cwd=folder, env=env, timeout=PATIENCE, check=True)
+    command = ["celery", "-A", "tasks", "worker", "--loglevel", "info", "--without-gossip", "--without-mingle"]
+    with SyncClient(seeds) as client, Process(command, folder, env) as celery:
+        session, pages = client.create_session(), DataSet.of("test", set_name).ids(*(f"page{n}" for n in range(4)))
+
+        def all_counted():
+            counts = [row.record.bins["count"] for row in session.query(pages).execute() if row.is_ok]
+            return counts if sum(counts) == 20 else None
+
+        assert celery.wait_for(all_counted) == [5, 5, 5, 5]
+    log = celery.log.read_text("utf-8")
+    assert "Traceback" not in log and log.count("succeeded") == 20, log
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(program, start):
+    folder, env = program("pool.py")
+    pool = folder / "pool.py"
+    text = pool.read_text("utf-8").replace("multiprocessing.Pool", f'multiprocessing.get_context("{start}").Pool')
+    pool.write_text(text, "utf-8")
+    run = subprocess.run(
+        [sys.executable, "pool.py"], cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert re.fullmatch(r"written by [1-4] processes\n", run.stdout)
+
+
+def test_a_connected_client_connects_again_in_the_child(program):
+    folder, env = program()
+    text = """
+import os
+from aerolane import Key, SyncClient
+from aerolane.exceptions import AerospikeError
+
+key = Key("test", "forks", 1)
+with SyncClient(os.environ["AEROSPIKE_HOST"]) as client:
+    session = client.create_session()
+    session.put(key, {"a": 1})
+    child = os.fork()
+    if not child:
+        try:
+            session.get(key)
+        except AerospikeError as error:
+            print("refused:", type(error).__name__, "fork" in str(error), flush=True)
+        client.connect()
+        print(client.create_session().get(key).bins, flush=True)
+        client.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    print(session.get(key).bins)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", text], cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "refused: ClientError True\n{'a': 1}\n{'a': 1}\n"
