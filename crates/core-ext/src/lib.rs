@@ -46,6 +46,7 @@ pub mod dynamic;
 pub mod error;
 mod key;
 pub mod lane;
+mod logging;
 pub mod metrics;
 mod names;
 pub mod operations;

@@ -17,6 +17,7 @@ use crate::command::policy::{self, RetryPauses};
 use crate::driver::tasks::ExchangeError;
 use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
+use crate::logging::event;
 use crate::metrics::{Mark, Stamp};
 use crate::topology::{Breaker, NodeInfo, Route, Topology};
 
@@ -309,7 +310,7 @@ impl<'a> Attempts<'a> {
 
     fn count_against(&self, node: &NodeInfo) {
         if !self.repeated {
-            node.breaker().record_error();
+            node.record_error();
         }
     }
 
@@ -373,7 +374,9 @@ impl<'a> Attempts<'a> {
         match failure.kind {
             FailureKind::ConnectionLost(_) | FailureKind::Garbage(_) if failure.sent && !self.repeated => {
                 let began = self.started + Duration::from_millis(self.began.into());
-                node.breaker().record_loss(began, now);
+                if node.breaker().record_loss(began, now) {
+                    node.log_breaker_opened();
+                }
             }
             FailureKind::Expired if failure.sent => self.count_against(node),
             _ => {}
@@ -423,6 +426,14 @@ impl<'a> Attempts<'a> {
             ExchangeError::Encode(error) => Next::GiveUp(self.refused(error, now)),
             ExchangeError::Full(full) => {
                 let error = self.refused(full.error(node.label()), now);
+                event!(
+                    debug,
+                    "no room for the request on any connection",
+                    node = node.label(),
+                    attempt = self.made,
+                    elapsed_ms = self.millis(now),
+                    error = error.base_message()
+                );
                 self.counted(node, Next::GiveUp(error))
             }
             ExchangeError::Failed(failure) => self.lost(node, failure, now),
@@ -495,9 +506,11 @@ impl<'a> Attempts<'a> {
         {
             self.failures.pop();
         }
-        self.keep(error);
         // Never the reason to give up before the time is over.
-        Next::Retry(self.deadline.map_or(pause, |deadline| pause.min(deadline.saturating_duration_since(now))))
+        let pause = self.deadline.map_or(pause, |deadline| pause.min(deadline.saturating_duration_since(now)));
+        self.log_retry(&error, pause, now);
+        self.keep(error);
+        Next::Retry(pause)
     }
 
     fn retry_after(&mut self, pause: Duration, error: Error, now: Instant) -> Next {
@@ -506,8 +519,25 @@ impl<'a> Attempts<'a> {
             let text = "the deadline would pass in the pause before the next attempt";
             return Next::GiveUp(self.finish(Error::ended_by(error, text, false), now));
         }
+        self.log_retry(&error, pause, now);
         self.keep(error);
         Next::Retry(pause)
+    }
+
+    /// Logs that the call makes another attempt: what failed, where and when. Nothing of keys or bins.
+    #[cold]
+    fn log_retry(&self, error: &Error, pause: Duration, now: Instant) {
+        event!(
+            debug,
+            "call is retried",
+            node = error.node().unwrap_or("-"),
+            command = format_args!("{:?}", self.kind),
+            attempt = self.made,
+            phase = error.phase(),
+            elapsed_ms = self.millis(now),
+            pause_ms = pause.as_millis(),
+            error = error.base_message()
+        );
     }
 
     fn keep(&mut self, error: Error) {

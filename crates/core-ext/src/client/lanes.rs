@@ -31,7 +31,8 @@ use crate::driver::fork::DeadSocket;
 use crate::driver::tasks::{Opener, SharedLane, worker};
 use crate::driver::thread;
 use crate::error::Error;
-use crate::lane::{Class, LaneSizing, NodeCounters};
+use crate::lane::{Class, FailureKind, LaneSizing, NodeCounters};
+use crate::logging::event;
 use crate::metrics::Metrics;
 use crate::topology::{NodeId, Topology};
 
@@ -135,7 +136,9 @@ impl Lanes {
         let borrowed = if is_fallback || has_drivers(handle) {
             None
         } else {
-            log::warn!("a tokio runtime without I/O or timers: its operations use the client's own (see `enable_all`)");
+            crate::logging::warn!(
+                "a tokio runtime without I/O or timers: its operations use the client's own (see `enable_all`)"
+            );
             Some(self.add(&self.fallback, 1)?)
         };
         let lanes = Arc::downgrade(self);
@@ -225,7 +228,7 @@ impl Lanes {
                     if is_active { lane.node_back(index) } else { lane.node_gone(index) }
                 }));
                 if told.is_err() {
-                    log::error!("the waker of a caller panicked");
+                    crate::logging::error!("the waker of a caller panicked");
                 }
             }
         }
@@ -334,6 +337,19 @@ impl Opener for ClusterOpener {
     fn lost(&self) {
         if let Some(cluster) = self.cluster.upgrade() {
             cluster.request_refresh();
+        }
+    }
+
+    fn closed(&self, node: u16, why: &FailureKind) {
+        let Some(cluster) = self.cluster.upgrade() else { return };
+        if let Some(info) = cluster.snapshot().node(NodeId::from_index(usize::from(node))) {
+            let reason = match why {
+                FailureKind::ConnectionLost(kind) => format!("lost: {kind}"),
+                FailureKind::Garbage(error) => format!("not the protocol: {error}"),
+                FailureKind::Closed => "closed by the client".to_owned(),
+                other => format!("{other:?}"),
+            };
+            event!(debug, "connection closed", node = info.label(), reason = reason);
         }
     }
 }

@@ -91,7 +91,7 @@ async fn addresses(node: &Node, timeout: Duration) -> Vec<SocketAddr> {
                     }
                 }
             }
-            Err(error) => log::warn!("node {}: {error}", node.name()),
+            Err(error) => crate::logging::warn!("node {}: {error}", node.name()),
         }
     }
     found
@@ -102,7 +102,7 @@ async fn login_addresses(node: &Node, policy: &ClientPolicy, timeout: Duration) 
     let answers = match info(node, &[command], timeout).await {
         Ok(answers) => answers,
         Err(error) => {
-            log::warn!("node {} did not tell its TLS address: {error}", node.name());
+            crate::logging::warn!("node {} did not tell its TLS address: {error}", node.name());
             return Vec::new();
         }
     };

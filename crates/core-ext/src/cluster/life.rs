@@ -89,9 +89,9 @@ impl Core {
     async fn close(mut self) {
         match tokio::time::timeout(CLOSE_LIMIT, self.client.close()).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => log::warn!("closing aerospike-core's client: {error}"),
+            Ok(Err(error)) => crate::logging::warn!("closing aerospike-core's client: {error}"),
             // Its tend ends with the round that it is in.
-            Err(_) => log::warn!("aerospike-core's client did not close within {CLOSE_LIMIT:?}"),
+            Err(_) => crate::logging::warn!("aerospike-core's client did not close within {CLOSE_LIMIT:?}"),
         }
         self.closed = true;
     }
@@ -148,7 +148,7 @@ async fn begin(shared: &Arc<Shared>, hosts: &[Host]) -> Result<(Core, Worker)> {
             Err(error)
         }
         Err(error) => {
-            log::warn!("operations fail until the cluster can be reached: {error}");
+            crate::logging::warn!("operations fail until the cluster can be reached: {error}");
             Ok((core, worker))
         }
     }
@@ -188,7 +188,7 @@ async fn discover(shared: &Arc<Shared>, hosts: &[Host]) -> Result<Core> {
         if shared.policy.fail_if_not_connected {
             return Err(error);
         }
-        log::warn!("no seed can be used yet: {error}");
+        crate::logging::warn!("no seed can be used yet: {error}");
     }
     core.await
 }

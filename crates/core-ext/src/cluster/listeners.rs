@@ -38,7 +38,7 @@ impl Listeners {
         let callbacks = lock(&self.0).callbacks.clone();
         for (id, callback) in callbacks {
             if catch_unwind(AssertUnwindSafe(|| callback(topology))).is_err() {
-                log::error!("a topology callback panicked; it is not called again");
+                crate::logging::error!("a topology callback panicked; it is not called again");
                 lock(&self.0).remove(id);
             }
         }

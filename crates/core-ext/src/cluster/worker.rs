@@ -177,7 +177,9 @@ impl Worker {
             let has_map = self.builder.namespace_names().next().is_some();
             let all_answered = self.located.is_empty() && self.nodes.values().all(|node| node.generation.is_some());
             if has_map && (waited >= limit || all_answered && waited >= GRACE) {
-                log::warn!("some partitions have no master; operations on them fail until the cluster has recovered");
+                crate::logging::warn!(
+                    "some partitions have no master; operations on them fail until the cluster has recovered"
+                );
                 return Ok(());
             }
             if waited >= limit {
@@ -308,7 +310,7 @@ impl Worker {
             Ok(Answer::Whereabouts(node, found)) => self.is_at(&node, found),
             Err(error) => {
                 // It is not known whose: ask whoever needs it at the next look.
-                log::error!("asking a node for its partitions failed: {error}");
+                crate::logging::error!("asking a node for its partitions failed: {error}");
                 self.nodes.values_mut().for_each(|followed| followed.asking = Asking::No);
                 self.located.clear();
             }
@@ -331,7 +333,7 @@ impl Worker {
                 }
             }
             Err(error) => {
-                log::debug!("the partitions of {} are not known at present: {error}", followed.host);
+                crate::logging::debug!("the partitions of {} are not known at present: {error}", followed.host);
                 followed.generation = None;
                 followed.last_error = Some(error);
             }
@@ -421,7 +423,7 @@ impl Worker {
                 }
                 self.settle();
             }
-            Err(error) => log::error!("node {} is ignored: {error}", node.name()),
+            Err(error) => crate::logging::error!("node {} is ignored: {error}", node.name()),
         }
     }
 

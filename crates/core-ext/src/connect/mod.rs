@@ -30,6 +30,7 @@ pub use tls::tls_configured;
 use transport::{Blocking, Tokio, Transport};
 
 use crate::error::{Error, ErrorKind, Phase, Result};
+use crate::logging::event;
 use crate::metrics::{Metrics, OpenFailure};
 use crate::topology::{NodeInfo, Turn};
 
@@ -132,6 +133,17 @@ impl Connector {
                 Err(error) => metrics.openings.failed(node.id().index(), why(error)),
             }
         }
+        let took_ms = began.elapsed().as_millis();
+        match &result {
+            Ok(_) => event!(debug, "connection opened", node = node.label(), took_ms = took_ms),
+            Err(error) => event!(
+                debug,
+                "connection could not be opened",
+                node = node.label(),
+                took_ms = took_ms,
+                error = error.base_message()
+            ),
+        }
         result.map_err(named)
     }
 
@@ -149,9 +161,19 @@ impl Connector {
         let began = Instant::now();
         let result = self.connect_any(node.addresses(), node.tls_name(), self.tls.for_data(), deadline).await;
         match &result {
-            Ok(_) => node.breaker().record_reachable(),
+            Ok(_) => {
+                if node.breaker().record_reachable() {
+                    event!(info, "node can be reached again", node = node.label());
+                }
+            }
             Err(error) if is_outage(error, deadline.saturating_duration_since(began) >= self.connect_timeout()) => {
-                node.breaker().record_unreachable(error, began, Instant::now());
+                let changes = node.breaker().record_unreachable(error, began, Instant::now());
+                if changes.went_down {
+                    event!(info, "node cannot be reached", node = node.label(), error = error.base_message());
+                }
+                if changes.opened {
+                    node.log_breaker_opened();
+                }
             }
             Err(_) => {}
         }

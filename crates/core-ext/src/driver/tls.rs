@@ -114,7 +114,7 @@ impl TlsSession {
             any = true;
         }
         let Err(error) = processed else { return Ok(any) };
-        log::warn!("a TLS connection is given up: {error}");
+        crate::logging::warn!("a TLS connection is given up: {error}");
         // The alert tells the server why. The session has failed already: failing to say so changes nothing.
         let _ = self.rustls.write_tls(socket);
         self.end(io::ErrorKind::InvalidData);

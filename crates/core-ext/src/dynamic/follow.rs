@@ -58,7 +58,7 @@ fn named(config: &ClientConfig) -> Option<PathBuf> {
     match named {
         Ok(path) => path.map(PathBuf::from),
         Err(reason) => {
-            log::warn!(target: LOG, "{VARIABLE} names no file that can be used: {reason}");
+            crate::logging::warn!(target: LOG, "{VARIABLE} names no file that can be used: {reason}");
             None
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn at_connect(config: ClientConfig) -> (ClientConfig, Followed) {
     let said = match file.look() {
         Found::Changed(said) => *said,
         Found::Wrong(reason) => {
-            log::warn!(target: LOG, "{} is not used until it can be: {reason}", describe(&file));
+            crate::logging::warn!(target: LOG, "{} is not used until it can be: {reason}", describe(&file));
             ClientFile::default()
         }
         Found::Nothing => ClientFile::default(),
@@ -89,10 +89,10 @@ pub(crate) fn at_connect(config: ClientConfig) -> (ClientConfig, Followed) {
         let text = format!("{} is used: {}", describe(&file), differences(None, &said));
         match &used {
             Err(error) => {
-                log::warn!(target: LOG, "{text}; static.client and dynamic.client are not used: {error}");
+                crate::logging::warn!(target: LOG, "{text}; static.client and dynamic.client are not used: {error}");
             }
-            Ok(()) if said.ignored.is_empty() => log::info!(target: LOG, "{text}"),
-            Ok(()) => log::warn!(target: LOG, "{text}"),
+            Ok(()) if said.ignored.is_empty() => crate::logging::info!(target: LOG, "{text}"),
+            Ok(()) => crate::logging::warn!(target: LOG, "{text}"),
         }
     }
     let now = if used.is_ok() { changed } else { config.clone() };
@@ -170,7 +170,7 @@ fn look(cluster: &Weak<Cluster>, Following { file, said, program }: &mut Followi
         Found::Nothing => return,
         Found::Wrong(reason) => {
             let name = describe(file);
-            return log::warn!(target: LOG, "{name} is not used, what was read before stays in force: {reason}");
+            return crate::logging::warn!(target: LOG, "{name} is not used, what was read before stays in force: {reason}");
         }
         Found::Changed(now) => *now,
     };
@@ -179,9 +179,9 @@ fn look(cluster: &Weak<Cluster>, Following { file, said, program }: &mut Followi
     cluster.overlay().replace(said.dynamic.clone());
     let text = format!("{} has changed: {}", describe(file), differences(Some(&before), said));
     match tune(&cluster, said, program) {
-        Err(error) => log::warn!(target: LOG, "{text}; dynamic.client is not used: {error}"),
-        Ok(()) if said.ignored.is_empty() => log::info!(target: LOG, "{text}"),
-        Ok(()) => log::warn!(target: LOG, "{text}"),
+        Err(error) => crate::logging::warn!(target: LOG, "{text}; dynamic.client is not used: {error}"),
+        Ok(()) if said.ignored.is_empty() => crate::logging::info!(target: LOG, "{text}"),
+        Ok(()) => crate::logging::warn!(target: LOG, "{text}"),
     }
     // What the program has switched meanwhile stays, unless the file says something else than before.
     if said.dynamic.metrics != before.dynamic.metrics {

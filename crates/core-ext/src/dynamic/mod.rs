@@ -181,7 +181,7 @@ mod without {
     pub(crate) fn at_connect(config: ClientConfig) -> (ClientConfig, Followed) {
         const VARIABLE: &str = "AEROSPIKE_CLIENT_CONFIG_URL";
         if std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty()) {
-            log::warn!(
+            crate::logging::warn!(
                 target: "aerolane::configuration",
                 "{VARIABLE} is set, and the file is not used: aerolane was built without its feature dynamic-config"
             );

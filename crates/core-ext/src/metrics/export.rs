@@ -312,14 +312,14 @@ impl<M: Snapshot> Exports<M> {
             (before, state.health.failures)
         };
         match outcome {
-            Ok(()) if before >= FAILURES => log::info!("metrics exporter {name} works again"),
+            Ok(()) if before >= FAILURES => crate::logging::info!("metrics exporter {name} works again"),
             Ok(()) => {}
-            Err(error) if failures < FAILURES => log::warn!("metrics exporter {name} failed: {error}"),
-            Err(error) if failures == FAILURES => log::warn!(
+            Err(error) if failures < FAILURES => crate::logging::warn!("metrics exporter {name} failed: {error}"),
+            Err(error) if failures == FAILURES => crate::logging::warn!(
                 "metrics exporter {name} failed {FAILURES} times in a row and is suspended; it is tried again every \
                  {RETRY_EVERY} intervals: {error}"
             ),
-            Err(error) => log::warn!("metrics exporter {name} failed again and stays suspended: {error}"),
+            Err(error) => crate::logging::warn!("metrics exporter {name} failed again and stays suspended: {error}"),
         }
         self.shared.changed.notify_all();
     }

@@ -34,6 +34,15 @@ pub struct Breaker {
     outage: Outage,
 }
 
+/// What a failed attempt to connect has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unreachable {
+    /// It opened the breaker.
+    pub(crate) opened: bool,
+    /// The node could be reached before, as far as was known.
+    pub(crate) went_down: bool,
+}
+
 impl Breaker {
     /// A closed breaker. A `max_error_rate` of 0 turns it off; a window of 0 is taken as 1.
     #[must_use]
@@ -70,24 +79,29 @@ impl Breaker {
         self.errors.load(Ordering::Relaxed) > self.limit.load(Ordering::Relaxed)
     }
 
-    /// Counts one error.
-    pub fn record_error(&self) {
-        if self.limit.load(Ordering::Relaxed) != MOST_ERRORS {
-            // Saturating: too many errors within a window would otherwise close the breaker again.
-            let more = |n: u32| (n & MOST_ERRORS < MOST_ERRORS).then(|| n + 1);
-            let _ = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+    /// Counts one error. Returns true if this error opened the breaker.
+    pub fn record_error(&self) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == MOST_ERRORS {
+            return false;
         }
+        // Saturating: too many errors within a window would otherwise close the breaker again.
+        let more = |n: u32| (n & MOST_ERRORS < MOST_ERRORS).then(|| n + 1);
+        let before = self.errors.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        before.is_ok_and(|before| before & MOST_ERRORS == limit)
     }
 
     /// Counts the loss of the connection under an attempt that began at this moment: once for all that were under way
     /// together. A thousand requests may share a few connections, and a node that goes down takes all of them along.
-    pub(crate) fn record_loss(&self, began: Instant, now: Instant) {
+    /// Returns true if this loss opened the breaker.
+    pub(crate) fn record_loss(&self, began: Instant, now: Instant) -> bool {
         let mut lost = self.lost.lock();
-        if lost.is_none_or(|lost| began >= lost) {
+        let counts = lost.is_none_or(|lost| began >= lost);
+        if counts {
             *lost = Some(now);
-            drop(lost);
-            self.record_error();
         }
+        drop(lost);
+        counts && self.record_error()
     }
 
     /// What is known of the attempts to connect to the node.
@@ -95,20 +109,18 @@ impl Breaker {
         &self.outage
     }
 
-    /// An attempt to connect that was begun at this moment has failed.
-    pub(crate) fn record_unreachable(&self, error: &Error, began: Instant, now: Instant) {
-        if self.outage.failed(error, began, now) {
-            self.record_error();
-        }
-        self.errors.fetch_or(DOWN, Ordering::Relaxed);
+    /// Counts a failed attempt to connect that began at this moment. Says what has changed by it.
+    pub(crate) fn record_unreachable(&self, error: &Error, began: Instant, now: Instant) -> Unreachable {
+        let opened = self.outage.failed(error, began, now) && self.record_error();
+        let was_down = self.errors.fetch_or(DOWN, Ordering::Relaxed) & DOWN != 0;
+        Unreachable { opened, went_down: !was_down }
     }
 
-    /// The node took a connection.
-    pub(crate) fn record_reachable(&self) {
+    /// Notes that the node took a connection. Returns true if the node was down until now.
+    pub(crate) fn record_reachable(&self) -> bool {
         self.outage.ended();
-        if self.errors.load(Ordering::Relaxed) & DOWN != 0 {
-            self.errors.fetch_and(MOST_ERRORS, Ordering::Relaxed);
-        }
+        self.errors.load(Ordering::Relaxed) & DOWN != 0
+            && self.errors.fetch_and(MOST_ERRORS, Ordering::Relaxed) & DOWN != 0
     }
 
     /// Whether the node cannot be connected to, as far as recent attempts show.
@@ -169,12 +181,15 @@ impl Breaker {
         self.errors.load(Ordering::Relaxed) & MOST_ERRORS
     }
 
-    /// One tend interval has passed; called by the control plane. Ends the window when it is full.
-    pub(crate) fn tick(&self) {
-        if self.ticks.fetch_add(1, Ordering::Relaxed) + 1 >= self.window.load(Ordering::Relaxed) {
-            self.ticks.store(0, Ordering::Relaxed);
-            self.errors.fetch_and(DOWN, Ordering::Relaxed);
+    /// One tend interval has passed; called by the control plane. Ends the window when it is full. Returns true if that
+    /// closed the breaker.
+    pub(crate) fn tick(&self) -> bool {
+        if self.ticks.fetch_add(1, Ordering::Relaxed) + 1 < self.window.load(Ordering::Relaxed) {
+            return false;
         }
+        self.ticks.store(0, Ordering::Relaxed);
+        let before = self.errors.fetch_and(DOWN, Ordering::Relaxed) & MOST_ERRORS;
+        before > self.limit.load(Ordering::Relaxed)
     }
 }
 
@@ -213,6 +228,17 @@ mod tests {
     }
 
     #[test]
+    fn each_change_is_reported_once() {
+        let (breaker, now) = (Breaker::new(2, 1), Instant::now());
+        assert_eq!([(); 5].map(|()| breaker.record_error()), [false, false, true, false, false]);
+        assert_eq!([(); 2].map(|()| breaker.tick()), [true, false]);
+        let refused = Error::connection("refused");
+        let changes = [(); 2].map(|()| breaker.record_unreachable(&refused, now, now).went_down);
+        assert_eq!(changes, [true, false]);
+        assert_eq!([(); 2].map(|()| breaker.record_reachable()), [true, false]);
+    }
+
+    #[test]
     fn zero_turns_it_off() {
         let breaker = Breaker::new(0, 1);
         for _ in 0..1000 {
@@ -234,14 +260,14 @@ mod tests {
     #[test]
     fn limits_may_change() {
         let breaker = Breaker::new(5, 3);
-        (0..3).for_each(|_| breaker.record_error());
+        (0..3).for_each(|_| _ = breaker.record_error());
         assert!(!breaker.is_open());
         breaker.set_limits(2, 1);
         assert!(breaker.is_open() && breaker.warns());
         breaker.tick();
         assert!(!breaker.is_open());
         breaker.set_limits(0, 1);
-        (0..9).for_each(|_| breaker.record_error());
+        (0..9).for_each(|_| _ = breaker.record_error());
         assert!(!breaker.is_open());
         assert_eq!(breaker.errors(), 0, "nothing is counted while it is off");
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Breaker, NamespaceClaim, NamespaceMap, NodeId, NodeInfo, NodeSlot, PARTITIONS, Topology};
 use crate::error::{Error, Result};
+use crate::logging::event;
 
 /// The rank of a node on none of the preferred racks.
 pub(super) const NOT_PREFERRED: u8 = u8::MAX;
@@ -88,9 +89,16 @@ impl TopologyBuilder {
             .with_tls_name(tls_name)
             .with_login_addresses(login_addresses);
         match self.nodes.get_mut(id.index()) {
-            None => self.nodes.push(NodeSlot { info: Arc::new(info), active: true }),
+            None => {
+                event!(info, "node added to the cluster", node = info.label());
+                self.nodes.push(NodeSlot { info: Arc::new(info), active: true });
+            }
             Some(slot) if slot.active && slot.info.same_place(&info) => return Ok(id),
-            Some(slot) => *slot = NodeSlot { info: Arc::new(info), active: true },
+            Some(slot) => {
+                let text_of = if slot.active { "moved" } else { "returned" };
+                event!(info, "node changed in the cluster", node = info.label(), change = text_of);
+                *slot = NodeSlot { info: Arc::new(info), active: true };
+            }
         }
         self.changed = true;
         Ok(id)
@@ -108,6 +116,7 @@ impl TopologyBuilder {
         for (index, slot) in self.nodes.iter_mut().enumerate() {
             if slot.active && !present.contains(&NodeId::from_index(index)) {
                 slot.active = false;
+                event!(info, "node removed from the cluster", node = slot.info.label());
                 self.changed = true;
             }
         }
@@ -176,7 +185,9 @@ impl TopologyBuilder {
     /// One tend interval has passed, for all breakers.
     pub fn tick_breakers(&self) {
         for slot in &self.nodes {
-            slot.info.breaker().tick();
+            if slot.info.breaker().tick() {
+                event!(info, "circuit breaker closed: requests are sent to the node again", node = slot.info.label());
+            }
         }
     }
 

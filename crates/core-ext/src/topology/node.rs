@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::Breaker;
+use crate::logging::event;
 
 /// A node's number within one client: small, dense, and kept as long as the client lives. A node that leaves the
 /// cluster and returns under the same name has the same id.
@@ -50,6 +51,24 @@ pub struct NodeInfo {
 }
 
 impl NodeInfo {
+    /// Counts one error of the node, and logs it if that opened the circuit breaker.
+    pub(crate) fn record_error(&self) {
+        if self.breaker.record_error() {
+            self.log_breaker_opened();
+        }
+    }
+
+    /// Logs that the circuit breaker has opened.
+    #[cold]
+    pub(crate) fn log_breaker_opened(&self) {
+        event!(
+            info,
+            "circuit breaker opened: requests to the node fail until the error window ends",
+            node = self.label(),
+            errors = self.breaker.errors()
+        );
+    }
+
     /// A node at these addresses, the preferred one first.
     #[must_use]
     pub fn new(id: NodeId, name: &str, host: &str, addresses: Vec<SocketAddr>, breaker: Arc<Breaker>) -> Self {

@@ -245,7 +245,7 @@ impl<K: WriterKey> Inner<K> {
             awaited += usize::from(is_awaited);
             for waker in wakers {
                 if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-                    log::error!("the waker of a caller panicked");
+                    crate::logging::error!("the waker of a caller panicked");
                 }
             }
             bytes += self.room_of(size) as usize;
@@ -265,12 +265,12 @@ impl<K: WriterKey> Inner<K> {
         if let (Some(on_done), false) = (on_done, heard.is_empty())
             && catch_unwind(AssertUnwindSafe(|| on_done(&heard))).is_err()
         {
-            log::error!("a callback for the outcomes of a writer panicked");
+            crate::logging::error!("a callback for the outcomes of a writer panicked");
         }
         if let Some(on_progress) = on_progress
             && catch_unwind(AssertUnwindSafe(|| on_progress(count))).is_err()
         {
-            log::error!("a callback for the progress of a writer panicked");
+            crate::logging::error!("a callback for the progress of a writer panicked");
         }
         if records > 0 {
             self.records.add_permits(records);

@@ -24,7 +24,7 @@ impl LogExporter {
 impl MetricsExporter<WriterMetrics> for LogExporter {
     fn export(&mut self, metrics: &WriterMetrics) -> Result<(), ExportError> {
         let progress = &metrics.progress;
-        log::info!(
+        crate::logging::info!(
             "writer {}: {} records handed over, {} ok, {} failed ({} in doubt), {} outstanding; {} requests, {} retries, {} throttled",
             self.name,
             progress.handed_over,

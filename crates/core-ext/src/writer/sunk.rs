@@ -31,7 +31,7 @@ impl<K: WriterKey> Sunk<K> {
         if let Some(sink) = self.0.first().and_then(Outcome::sink)
             && catch_unwind(AssertUnwindSafe(|| sink(&self.0))).is_err()
         {
-            log::error!("a sink for the outcomes of a writer panicked");
+            crate::logging::error!("a sink for the outcomes of a writer panicked");
         }
         self.0.clear();
     }

@@ -126,7 +126,7 @@ impl Pump {
     pub(super) async fn run(self) {
         let outcome = self.answer().await;
         if outcome.is_err() {
-            self.node.breaker().record_error();
+            self.node.record_error();
         }
         let outcome = outcome.map_err(|error| error.with_node(Arc::clone(self.node.label())));
         self.report.end(Event::Ended(outcome));

@@ -178,7 +178,9 @@ async fn announce(
                 let request = monitor::delete(&namespace, ledger.id(), false, timeout_ms)?;
                 let removed = send(shared, &policy, (&namespace, &digest), true, &request, |_, _| Ok(()));
                 if let Err(error) = removed.await {
-                    log::warn!("what a server without transactions took for a record could not be removed: {error}");
+                    crate::logging::warn!(
+                        "what a server without transactions took for a record could not be removed: {error}"
+                    );
                 }
                 return Err(Error::server(ResultCode::EnterpriseOnly, &node));
             }

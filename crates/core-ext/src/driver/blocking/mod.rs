@@ -521,7 +521,7 @@ impl Sent<'_> {
     #[cold]
     fn undecodable(self, error: &Error) -> Failure {
         drop(self.lease);
-        log::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
+        crate::logging::debug!("an answer of node {:?} cannot be unpacked: {error}", self.node);
         let kind = FailureKind::Garbage(WireError::invalid("an answer that cannot be unpacked", 0));
         Failure::new(kind, true).begun(true)
     }

@@ -265,6 +265,7 @@ impl Drop for Connection {
         lane.unwritten(self.id, unsent);
         lane.closed(self.id, &kind, slots);
         self.lane.settle(state);
+        self.lane.opener.closed(self.id.node, &kind);
         if lost {
             self.lane.opener.lost();
         }

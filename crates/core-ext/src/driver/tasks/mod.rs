@@ -64,6 +64,9 @@ pub(crate) trait Opener: Send + Sync + 'static {
     /// A connection was lost: the topology may have changed.
     fn lost(&self);
 
+    /// A connection to this node was closed, by either side. Called without a lock.
+    fn closed(&self, _node: u16, _why: &FailureKind) {}
+
     /// Where answers are measured, if at all.
     fn metrics(&self) -> Option<Arc<Metrics>> {
         None
@@ -312,7 +315,7 @@ impl SharedLane {
     /// The ticker comes so much too late: the program has kept the runtime's threads busy.
     fn note_busy(&self, late: Duration, now: Instant) {
         if self.metrics.as_ref().is_some_and(|metrics| metrics.busy_loops.note(late, now)) {
-            log::warn!("{}", metrics::busy_warning(late));
+            crate::logging::warn!("{}", metrics::busy_warning(late));
         }
     }
 
