@@ -178,11 +178,16 @@ impl Connection {
             Some(_) => self.advance_under_conditions(now_ms, buffer),
         };
         let turn = turn.unwrap_or(Turn::Close);
-        // Once per turn, as all threads share the counter.
+        self.count_records();
+        turn
+    }
+
+    /// Adds what was answered to the node's count. Not for each record, as all threads share the counter; but before the answers
+    /// leave, so that who has one finds it counted.
+    fn count_records(&mut self) {
         if self.session.records > 0 {
             Counters::add(&self.node.counters.records, std::mem::take(&mut self.session.records));
         }
-        turn
     }
 
     fn advance(&mut self, now_ms: u64, buffer: &mut [u8]) -> io::Result<Turn> {
@@ -229,6 +234,7 @@ impl Connection {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.count_records();
         if !self.writable {
             return Ok(());
         }

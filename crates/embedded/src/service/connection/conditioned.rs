@@ -95,6 +95,7 @@ impl Connection {
 
     /// Sends what the client may see.
     fn flush_visible(&mut self, now: Instant) -> io::Result<()> {
+        self.count_records();
         let Some(link) = &mut self.link else { return Ok(()) };
         link.send_off(self.output.len(), now);
         if !self.writable {
