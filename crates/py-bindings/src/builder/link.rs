@@ -48,9 +48,13 @@ impl Shared {
             NonNull::new(unsafe { alloc(LAYOUT) }).unwrap_or_else(|| handle_alloc_error(LAYOUT))
         });
         let memory = memory.cast::<Counted>();
-        let link = Link { context, chain: Mutex::new(chain) };
-        // SAFETY: memory of this layout, and nobody's.
-        unsafe { memory.write(Counted { references: AtomicUsize::new(1), link }) };
+        let counted = memory.as_ptr();
+        // SAFETY: memory of this layout, and nobody's. Field by field, so that the chain is moved once.
+        unsafe {
+            (&raw mut (*counted).references).write(AtomicUsize::new(1));
+            (&raw mut (*counted).link.context).write(context);
+            (&raw mut (*counted).link.chain).write(Mutex::new(chain));
+        }
         Self(memory)
     }
 

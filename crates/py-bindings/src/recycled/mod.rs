@@ -7,7 +7,7 @@
 mod objects;
 
 use std::alloc::{Layout, dealloc};
-use std::cell::Cell;
+use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 
 #[cfg(Py_GIL_DISABLED)]
@@ -43,17 +43,19 @@ impl Drop for Block {
 
 thread_local! {
     // All in one place, and boxed: there is little room for what modules that are loaded later have for each thread.
-    static KEPT: Cell<Option<Box<Kept>>> = const { Cell::new(None) };
+    static KEPT: UnsafeCell<Option<Box<Kept>>> = const { UnsafeCell::new(None) };
 }
 
 /// Works with what this thread keeps; `None`: the thread is ending.
+///
+/// # Safety
+/// `work` does not come here again: it runs no code of Python, allocates nothing and frees nothing.
 #[inline]
-fn with_kept<R>(work: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+unsafe fn with_kept<R>(work: impl FnOnce(&mut Kept) -> R) -> Option<R> {
     let worked = KEPT.try_with(|place| {
-        let mut kept = place.take().unwrap_or_else(|| Box::new(Kept::EMPTY));
-        let result = work(&mut kept);
-        place.set(Some(kept));
-        result
+        // SAFETY: no other thread comes here, and `work` does not, as the caller says.
+        let kept = unsafe { &mut *place.get() };
+        work(kept.get_or_insert_with(|| Box::new(Kept::EMPTY)))
     });
     worked.ok()
 }
@@ -61,7 +63,8 @@ fn with_kept<R>(work: impl FnOnce(&mut Kept) -> R) -> Option<R> {
 /// Memory of this layout that the thread has kept.
 #[inline]
 pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
-    let block = with_kept(|kept| kept.block.take_if(|block| block.layout == layout))??;
+    // SAFETY: a block is moved.
+    let block = unsafe { with_kept(|kept| kept.block.take_if(|block| block.layout == layout)) }??;
     let memory = block.memory;
     std::mem::forget(block);
     Some(memory)
@@ -74,6 +77,7 @@ pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
 #[inline]
 pub(crate) unsafe fn keep(memory: NonNull<u8>, layout: Layout) {
     let mut block = Some(Block { memory, layout });
-    let _ = with_kept(|kept| std::mem::swap(&mut kept.block, &mut block));
+    // SAFETY: blocks are moved.
+    let _ = unsafe { with_kept(|kept| std::mem::swap(&mut kept.block, &mut block)) };
     // What was kept before is freed, or this, if the thread is ending.
 }

@@ -9,7 +9,7 @@
 //! * A thread that finds an object in a list or a dict counts a reference to it before it knows whether it is still there (PEP 703).
 //!   So freed memory has to stay the memory of an object of this size, with the counts that it had in the end, which refuse new
 //!   references. Here it stays allocated, no other size is made of it, and of its header only the first word is changed: the thread
-//!   that owns the object, in which CPython's own lists, and its allocator, have their links, too. `PyObject_Init` sets the whole
+//!   that owns the object, in which Python's own lists, and its allocator, have their links, too. `PyObject_Init` sets the whole
 //!   header anew, the owner to the thread that makes the object.
 //! * The garbage collector goes through all memory of objects that it may know of, and looks into those that are tracked. `PyO3`
 //!   makes all classes such, and an object is tracked no more before its memory comes here. So neither freed memory is looked
@@ -38,7 +38,7 @@ const KINDS: usize = 2 * STEPS;
 /// How much of one size is kept for a thread.
 const MOST: usize = 64;
 
-/// Freed memory of one kind. Its first word leads to the next one, as in the lists of freed memory of CPython and its allocator.
+/// Freed memory of one kind. Its first word leads to the next one, as in the lists of freed memory of Python and its allocator.
 #[derive(Clone, Copy)]
 struct Pile {
     top: *mut c_void,
@@ -148,15 +148,17 @@ unsafe fn take_left(wanted: usize) -> Option<*mut c_void> {
 /// # Safety
 /// Memory of an object of this kind, which is nobody's and not tracked, and whose type is alive. The thread is attached.
 unsafe fn keep_or_free(kind: usize, block: *mut c_void) {
-    let kept = with_kept(|kept| {
-        let pile = &mut kept.piles.0[kind];
-        let room = pile.count < MOST;
-        if room {
-            // SAFETY: as the caller says.
-            unsafe { pile.push(block) };
-        }
-        room
-    });
+    // SAFETY: a pointer is moved; the memory is as the caller says.
+    let kept = unsafe {
+        with_kept(|kept| {
+            let pile = &mut kept.piles.0[kind];
+            let room = pile.count < MOST;
+            if room {
+                pile.push(block);
+            }
+            room
+        })
+    };
     if kept == Some(true) {
         return;
     }
@@ -188,6 +190,7 @@ unsafe extern "C" fn alloc(of: *mut ffi::PyTypeObject, items: ffi::Py_ssize_t) -
     // SAFETY: the interpreter allocates an object of a type that is alive.
     unsafe {
         if let Some(kind) = kind_of(of) {
+            // A pointer is moved.
             let kept = with_kept(|kept| kept.piles.0[kind].pop()).flatten();
             let left = || if LEFT.load(Ordering::Relaxed).is_null() { None } else { take_left(kind) };
             if let Some(block) = kept.or_else(left) {
