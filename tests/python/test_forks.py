@@ -29,7 +29,8 @@ def program(tmp_path, seeds):
         files = re.findall(r'^```python title="(.*?)"\n(.*?)^```$', PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
         for name in names:
             (tmp_path / name).write_text(dict(files)[name], "utf-8")
-        return tmp_path, os.environ | {"AEROSPIKE_HOST": seeds, "PYTHONWARNINGS": "default"}
+        # gunicorn and Celery leave files at home.
+        return tmp_path, os.environ | {"AEROSPIKE_HOST": seeds, "HOME": str(tmp_path), "PYTHONWARNINGS": "default"}
 
     return write
 
@@ -107,6 +108,20 @@ def test_gunicorn(program):
         assert asked(port, "nobody") == (404, {"detail": "no such user"})
     assert gunicorn.process.returncode == 0
     assert "Traceback" not in gunicorn.log.read_text("utf-8")
+
+
+def test_gunicorn_ends_when_no_worker_can_connect(program):
+    pytest.importorskip("gunicorn")
+    pytest.importorskip("flask")
+    folder, env = program("service.py", "gunicorn.conf.py")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        nobody = "{}:{}".format(*probe.getsockname())
+    # With one worker: a second one that fails while gunicorn ends changes its exit code.
+    command = [sys.executable, "-m", "gunicorn", "service:app", "--bind", "127.0.0.1:0", "--workers", "1"]
+    env |= {"AEROSPIKE_HOST": nobody}
+    run = subprocess.run(command, cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True)
+    assert run.returncode == 3
+    assert f"could not connect to the cluster: {nobody}" in run.stderr and "Worker failed to boot" in run.stderr
 
 
 CONFIG = """

@@ -10,7 +10,6 @@ import sysconfig
 import textwrap
 import threading
 import time
-import weakref
 
 import pytest
 
@@ -64,14 +63,14 @@ def test_outcomes_that_are_taken_by_hand(seeds, set_name):
                 assert caught.value.value.bins == {"a": 1}
                 kept.append(caught.value)
             assert len({id(one.value) for one in kept}) == 100
-            records = [weakref.ref(one.value) for one in kept] if type(kept[0].value).__weakrefoffset__ else []
             for one in kept:
                 one.itself = one
-            assert all(str(one) is not None and one.__context__ is None for one in kept)
+            assert all(one.__context__ is None and str(one) in ("", str(one.value)) for one in kept)
             del one, caught
+            gc.collect()
             kept.clear()
-            assert gc.collect() >= 100
-            assert all(record() is None for record in records)
+            # The exceptions, and the dicts in which they are.
+            assert gc.collect() >= 200
 
     asyncio.run(main())
 

@@ -642,9 +642,7 @@ impl Adaptive {
         };
         let enough = enough.ln();
         let last = self.pairs.count >= MOST_PAIRS;
-        // Fewer connections are not to leave what another lane of the client then takes.
-        let gives_up = bad && self.direction == Direction::Down;
-        if !gives_up && (mean + error < enough || (last && self.direction == Direction::Down && mean < 0.02)) {
+        if mean + error < enough || (last && self.direction == Direction::Down && mean < 0.02) {
             self.accept(now);
         } else if mean - error > enough || bad || last {
             self.reject(reading);

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use aerolane_wire::WireError;
 
-use crate::metrics::{Meter, Metrics, Stamp};
+use crate::metrics::{AnswerCounter, Meter, Metrics, Stamp};
 use connection::{Call, Connection};
 use group::{Group, Limits, Placed};
 use kind::Kinds;
@@ -564,9 +564,10 @@ impl<T> Lane<T> {
             let gone = self.closed.is_some();
             for index in self.nodes.len()..=index {
                 let meter = || Meter::new(self.metrics.as_ref(), index as u16);
-                let answers = |class: Class| {
-                    let metrics = self.metrics.as_ref();
-                    metrics.map(|metrics| metrics.answers.counter(index, class.index())).unwrap_or_default()
+                let answers = |class: Class| match (&self.metrics, class) {
+                    // Nothing is decided by the answers to batches.
+                    (None, _) | (_, Class::Batch) => AnswerCounter::default(),
+                    (Some(metrics), _) => metrics.answers.counter(index, class.index()),
                 };
                 let groups = Class::ALL.map(|class| Group::new(class, meter(), answers(class)));
                 self.nodes.push(NodeLane { groups, kinds: Kinds::default(), gone });

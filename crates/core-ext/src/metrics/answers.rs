@@ -18,6 +18,8 @@ pub(crate) const KINDS: usize = 3;
 #[derive(Debug, Default)]
 struct OfNode {
     shards: [Shard; SHARDS],
+    /// How many lanes have begun to count.
+    lanes: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +30,6 @@ struct Shard(AtomicU64);
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     by_node: Mutex<Vec<[Arc<OfNode>; KINDS]>>,
-    lanes: AtomicUsize,
 }
 
 impl Answers {
@@ -38,8 +39,9 @@ impl Answers {
         if by_node.len() <= node {
             by_node.resize_with(node + 1, Default::default);
         }
-        let shard = self.lanes.fetch_add(1, Ordering::Relaxed) % SHARDS;
-        AnswerCounter { of: Some(Arc::clone(&by_node[node][kind])), shard }
+        let of = Arc::clone(&by_node[node][kind]);
+        let shard = of.lanes.fetch_add(1, Ordering::Relaxed) % SHARDS;
+        AnswerCounter { of: Some(of), shard }
     }
 }
 
@@ -72,7 +74,9 @@ mod tests {
     #[test]
     fn all_lanes_of_a_node_are_counted_together() {
         let answers = Answers::default();
-        let lanes: Vec<_> = (0..2 * SHARDS).map(|_| answers.counter(1, 2)).collect();
+        // Each lane also counts the answers of other nodes, as many as there are cache lines.
+        let lane = || (0..SHARDS).map(|node| answers.counter(node, 2)).nth(1).unwrap();
+        let lanes: Vec<_> = std::iter::repeat_with(lane).take(2 * SHARDS).collect();
         for lane in &lanes {
             lane.add(3);
         }
@@ -81,6 +85,8 @@ mod tests {
         for lane in &lanes {
             assert_eq!(lane.of_all_lanes(), Some(6 * SHARDS as u64));
         }
+        let own_lines: std::collections::BTreeSet<_> = lanes[..SHARDS].iter().map(|lane| lane.shard).collect();
+        assert_eq!(own_lines.len(), SHARDS);
         let alone = AnswerCounter::default();
         alone.add(1);
         assert_eq!(alone.of_all_lanes(), None);

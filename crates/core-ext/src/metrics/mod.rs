@@ -27,7 +27,8 @@
 //!
 //! How it is done: a request that is to be measured carries a [`Stamp`] with it (one that is not carries 0), and whoever
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
-//! the clock is read once for all answers of a burst.
+//! the clock is read once for all answers of a burst. Also while nothing is measured, lanes count answers where the others can
+//! read them (`answers`), once for all answers of a burst, on cache lines of their own up to the eighth lane.
 
 mod answers;
 mod busy;

@@ -95,8 +95,8 @@ impl TopologyBuilder {
             }
             Some(slot) if slot.active && slot.info.same_place(&info) => return Ok(id),
             Some(slot) => {
-                let text_of = if slot.active { "moved" } else { "returned" };
-                event!(info, "node changed in the cluster", node = info.label(), change = text_of);
+                let change = if slot.active { "moved" } else { "returned" };
+                event!(info, "node changed in the cluster", node = info.label(), change = change);
                 *slot = NodeSlot { info: Arc::new(info), active: true };
             }
         }

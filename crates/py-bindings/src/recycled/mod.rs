@@ -46,7 +46,8 @@ thread_local! {
     static KEPT: UnsafeCell<Option<Box<Kept>>> = const { UnsafeCell::new(None) };
 }
 
-/// Works with what this thread keeps; `None`: the thread is ending.
+/// Works with what this thread keeps; `None`: the thread is ending. Not a `Cell` that is emptied and filled again: a write through
+/// a builder comes here eight times, and took 200 instructions more.
 ///
 /// # Safety
 /// `work` does not come here again: it runs no code of Python, allocates nothing and frees nothing.
