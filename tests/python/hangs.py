@@ -6,6 +6,7 @@ outside pytest are printed, and the name of the test comes last, so that the end
 
 import faulthandler
 import os
+import signal
 import sys
 import threading
 import time
@@ -65,3 +66,12 @@ def report(headline: str) -> str:
         own = [one for one in frames if not any(part in one.filename for part in _MACHINERY)]
         lines += (f"  {one.filename.removeprefix(_HERE)}:{one.lineno} {one.name}: {one.line}" for one in own[-12:])
     return "\n".join([*lines, headline])
+
+
+def end_child_if_hung(after: int = 60) -> None:
+    """Has a forked child print its stacks and end if it still runs after so many seconds.
+
+    By a signal, because the watchdog of faulthandler belongs to the parent: the child would wait for its end.
+    """
+    faulthandler.register(signal.SIGALRM, file=2, all_threads=True, chain=True)
+    signal.alarm(after)

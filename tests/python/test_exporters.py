@@ -5,7 +5,6 @@ import gc
 import logging
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from datetime import timedelta
 
 import pytest
 from conftest import eventually, logged
+from hangs import end_child_if_hung
 
 from aerolane import ClusterDefinition, Key, sync
 from aerolane.exceptions import ClientClosedError, InvalidArgumentError
@@ -485,8 +485,7 @@ def test_a_forked_child_exports_nothing(connect, where):
         child = os.fork()
         if child == 0:
             status = 1
-            # One that hangs does not end well either.
-            signal.alarm(60)
+            end_child_if_hung()
             try:
                 before = len(kept.got)
                 for refused in (lambda: cluster.exporters, lambda: cluster.add_exporter(kept)):

@@ -14,6 +14,7 @@ import time
 
 import pytest
 from conftest import eventually
+from hangs import end_child_if_hung
 
 from aerolane import Key, SyncClient
 from aerolane.exceptions import RecordNotFoundError
@@ -304,8 +305,7 @@ def test_a_forked_child_lets_go_of_the_cluster():
     with EmbeddedCluster(1) as cluster:
         child = os.fork()
         if child == 0:
-            # One that hangs does not end well either.
-            signal.alarm(60)
+            end_child_if_hung()
             try:
                 code = 1
                 try:
