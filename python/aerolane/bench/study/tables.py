@@ -72,13 +72,13 @@ def cells(group: Results) -> list[list[str]]:
     """The cells of a group as rows of texts, the head first. Figures are medians with the interval of the rounds."""
     notes = list(dict.fromkeys(name for cell in group["cells"] for name in cell["notes"]))
     columns = _columns(group)
-    rows = [["client", *(name for name, _, _ in columns), "samples", "errors", *notes]]
+    rows = [["client", *notes, "errors", *(name for name, _, _ in columns), "samples"]]
     for cell in group["cells"]:
         if cell["missing"] or cell["failure"]:
             why = cell["missing"] or f"failed: {cell['failure']}"
             rows.append([cell["label"], why, *[""] * (len(rows[0]) - 2)])
             continue
-        texts = [cell["label"]]
+        texts = [cell["label"], *(cell["notes"].get(name, "") for name in notes), f"{cell['errors']:,}"]
         for _, name, factor in columns:
             found = cell["figures"].get(name)
             texts.append(
@@ -87,8 +87,7 @@ def cells(group: Results) -> list[list[str]]:
                 if found
                 else "-"
             )
-        texts += [f"{cell['merged'].get('samples', 0):,}", f"{cell['errors']:,}"]
-        rows.append(texts + [cell["notes"].get(name, "") for name in notes])
+        rows.append([*texts, f"{cell['merged'].get('samples', 0):,}"])
     return rows
 
 
