@@ -69,6 +69,18 @@ def test_a_service_and_its_users(seeds, name):
     assert figures["client_cpu_us_per_op"] > 0 and figures["peak_rss_bytes"] > 1 << 20
 
 
+def test_a_service_that_does_not_start_is_told():
+    for module in NEEDED:
+        pytest.importorskip(module)
+    # Its client finds no records, and says so.
+    with EmbeddedCluster(1, 1, "test") as cluster:
+        began = time.perf_counter()
+        answer = child.ask("run", spec(cluster.seeds, program="features-gather"))
+    assert answer.figures is None and "the service did not answer" in answer.failure
+    # Whoever asks a service that has ended need not be patient.
+    assert time.perf_counter() - began < program.STARTING
+
+
 def test_what_a_service_needs_is_said(monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("torch", "uvicorn") else found(name))

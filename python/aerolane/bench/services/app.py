@@ -8,8 +8,10 @@ Prometheus histogram at `/metrics`.
 import asyncio
 import contextlib
 import importlib
+import os
 import socket
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -161,18 +163,17 @@ def main() -> None:
     )
     server = uvicorn.Server(config)
 
-    async def serve() -> None:
-        async def ends_with_stdin() -> None:
-            await asyncio.to_thread(sys.stdin.read)
-            server.should_exit = True
+    def ends_with_stdin() -> None:
+        # Not through the buffer of `sys.stdin`: its lock would hold up the end of the program.
+        while os.read(0, 1):
+            pass
+        server.should_exit = True
 
-        waiting = asyncio.create_task(ends_with_stdin())
-        print(listener.getsockname()[1], flush=True)
-        await server.serve(sockets=[listener])
-        waiting.cancel()
-
+    threading.Thread(target=ends_with_stdin, name="stdin", daemon=True).start()
+    print(listener.getsockname()[1], flush=True)
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(serve())
+        runner.run(server.serve(sockets=[listener]))
+    sys.exit(0 if server.started else 1)
 
 
 if __name__ == "__main__":

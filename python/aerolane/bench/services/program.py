@@ -5,13 +5,14 @@ import importlib.util
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from aerolane.bench.histogram import Histogram
 from aerolane.bench.modes import MODES, Missing
 from aerolane.bench.process import gil_enabled, python_name
 from aerolane.bench.report import SCHEMA, Report
 from aerolane.bench.services.features import SETS
-from aerolane.bench.services.users import Connection, Tally, Working, use
+from aerolane.bench.services.users import Connection, HttpError, Tally, Working, use
 from aerolane.bench.spec import RunSpec
 
 # `features`: without a model. `ramp`: the number of users grows from none to a first and then to a second number.
@@ -19,7 +20,7 @@ PROGRAMS = ("features-gather", "predict-single", "predict-gather", "predict-merg
 # Users at the end of the first half of a ramp, as a share of those at its end.
 FIRST = 0.4
 # How long a service may take to start: a model's library is large.
-STARTING = 60.0
+STARTING = 40.0
 NEEDED = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prometheus-client"}
 EXTRA = "pip install 'aerolane[report-services,report-model]'"
 
@@ -41,7 +42,7 @@ def run(spec: RunSpec) -> Report:
             port = service.stdout.readline()
             if not port:
                 raise RuntimeError(f"the service did not start: it ended with status {service.wait(STARTING)}")
-            return asyncio.run(_measure(spec, int(port)))
+            return asyncio.run(_measure(spec, int(port), lambda: service.poll() is None))
         finally:
             service.stdin.close()
             try:
@@ -50,9 +51,9 @@ def run(spec: RunSpec) -> Report:
                 service.kill()
 
 
-async def _measure(spec: RunSpec, port: int) -> Report:
+async def _measure(spec: RunSpec, port: int, runs: Callable[[], bool]) -> Report:
     connection = Connection(port)
-    await _until_ready(connection)
+    await _until_ready(connection, runs)
     path = "/predict?user=" if spec.program.startswith("predict-") else "/features?user="
     await use(port, path, spec.tasks, time.perf_counter() + spec.warmup, lambda _: True, Tally())
     before = metrics(await connection.get("/metrics"))
@@ -77,15 +78,15 @@ def _working(spec: RunSpec, begun: float) -> Working:
     return working
 
 
-async def _until_ready(connection: Connection) -> None:
+async def _until_ready(connection: Connection, runs: Callable[[], bool]) -> None:
     """The socket is there before the service is: it answers once its client is connected."""
     end = time.perf_counter() + STARTING
     while True:
         try:
             await connection.get("/metrics")
             return
-        except (OSError, TimeoutError) as error:
-            if time.perf_counter() > end:
+        except (HttpError, OSError, TimeoutError) as error:
+            if not runs() or time.perf_counter() > end:
                 raise RuntimeError(f"the service did not answer: {error}") from None
             await asyncio.sleep(0.05)
 
