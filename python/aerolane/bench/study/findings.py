@@ -101,14 +101,18 @@ def beside_others(results: Results) -> list[Finding]:
     return [one for one in findings(results) if one.comparison["peer"]]
 
 
-def by_figure(results: Results) -> list[tuple[str, dict[str, int], float]]:
-    """Of each figure: its name, how many comparisons show what, and the median of all their ratios."""
+def by_figure(results: Results) -> list[tuple[str, dict[str, int], float | None]]:
+    """Of each figure: its name, how many comparisons show what, and the median of all their ratios.
+
+    The median is `None` where rounds are too few to show any difference.
+    """
     found = beside_others(results)
     rows = []
     for figure in NAMES:
         ours = [one for one in found if one.figure == figure]
         if ours:
-            middle = median(float(one.ratio["median"]) for one in ours)
+            shown = any(one.ratio["coverage"] >= CONFIDENCE for one in ours)
+            middle = median(float(one.ratio["median"]) for one in ours) if shown else None
             rows.append((named(figure, (one.group for one in ours)), counts(ours), middle))
     return rows
 
@@ -123,6 +127,8 @@ def summary(results: Results) -> list[str]:
         f"{len(found)} comparisons of a figure with another client: Aerolane is worse in {count['worse']},"
         f" better in {count['better']}, and {count['none']} show no difference."
     ]
+    if all(one.ratio["coverage"] < CONFIDENCE for one in found):
+        sentences.append(f"Rounds are too few to show any: {results['settings']['rounds']}, where it takes 5.")
     worse = against_us(found)
     if worse:
         most = worse[0]

@@ -173,7 +173,9 @@ def document(results: Results) -> str:
     lines = ["# Aerolane beside other clients", "", *(f"{sentence}" for sentence in summary(results)), ""]
     lines += head("figure", "better", "no difference shown", "worse", "median of all ratios")
     for name, count, middle in by_figure(results):
-        lines.append(row((name, count["better"], count["none"], count["worse"], f"{middle:.2f}")))
+        lines.append(
+            row((name, count["better"], count["none"], count["worse"], "-" if middle is None else f"{middle:.2f}"))
+        )
     lines += ["", "## What goes against us", "", *worst(against_us(found)), "", "## Where it was measured", ""]
     lines += [*where(results), "", "## How to read it", "", *(f"* {text}" for text in caveats(results))]
     for section, title in results["sections"].items():
