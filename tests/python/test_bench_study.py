@@ -688,7 +688,7 @@ def test_what_is_missing_for_a_service_is_not_missing_for_its_client(tmp_path, m
 
 def test_other_servers_are_conditions(tmp_path, monkeypatch):
     wanted = settings(parser().parse_args(["--quick", "--sections", "conditions", "--server", "SSD file=h:3200,i"]))
-    assert wanted.servers == (("SSD file", "h:3200,i"),)
+    assert wanted.servers == (("SSD file", "h:3200,i"),) and wanted.server.endswith("in memory; SSD file")
     plan = measure.plan(wanted)
     (there,) = [group for group in plan if group.hosts]
     assert (there.condition, there.hosts, there.section) == ("SSD file", "h:3200,i", "conditions")
@@ -720,6 +720,11 @@ def test_all_conditions_at_one_glance(tmp_path):
     found = results.results([a_group(), slow], journal)
     assert by_figure(found)[0] == ("records/s", {"worse": 1, "none": 1, "better": 0}, pytest.approx(0.85))
     text = plots.overview(found)
+    # A long name takes several lines, and the figure is as high as it needs: matplotlib would warn.
+    long = "a server whose name says all that there is to say of it, its storage, its nodes and its copies"
+    journal.add(Line(f"conditions: 32 <tasks>, {long}: pac-async", 0, figures(1.0)))
+    journal.add(Line(f"conditions: 32 <tasks>, {long}: peer-native-async", 0, figures(1.0)))
+    assert "<svg" in plots.overview(results.results([a_group(), replace(slow, condition=long)], journal))
     assert "50 µs &lt;in service&gt;" in text and text.count("32 &lt;tasks&gt;: pac-async / peer-native-async") == 1
     # One condition is no comparison of conditions.
     assert plots.overview(results.results([a_group()], journal)) == ""

@@ -42,6 +42,10 @@ class Settings:
     @property
     def server(self) -> str:
         """For people."""
+        return "; ".join((self._server, *(label for label, _ in self.servers)))
+
+    @property
+    def _server(self) -> str:
         if self.hosts:
             return self.label
         copies = min(2, self.nodes)

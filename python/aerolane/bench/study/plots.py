@@ -2,6 +2,7 @@
 
 import io
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from aerolane.bench.study.cells import CONDITIONS, IN_MEMORY
@@ -74,14 +75,14 @@ def overview(results: Results) -> str:
     # Ours first, from fast to slow; then the servers that somebody named.
     there = list(dict.fromkeys(condition for row in rows.values() for condition in row))
     conditions = [name for name in CONDITIONS if name in there] + [name for name in there if name not in CONDITIONS]
-    figure, panels = _figure(0.24 * len(rows) + 1.3, len(OVERVIEW))
+    heads = [textwrap.fill(condition, 24) for condition in conditions]
+    longest = max(len(line) for head in heads for line in head.split("\n"))
+    figure, panels = _figure(0.24 * len(rows) + 0.07 * longest + 0.5, len(OVERVIEW))
     for axes, name in zip(panels, OVERVIEW, strict=True):
         squares = [[(row.get(condition, {}).get(name), name) for condition in conditions] for row in rows.values()]
         _squares(axes, squares, 6.5 if len(conditions) < 8 else 5)
         axes.set_title(NAMES[name], fontsize=9, pad=4)
-        axes.set_xticks(
-            range(len(conditions)), conditions, rotation=60, ha="left", rotation_mode="anchor", fontsize=7.5
-        )
+        axes.set_xticks(range(len(conditions)), heads, rotation=60, ha="left", rotation_mode="anchor", fontsize=7.5)
         axes.set_yticks([])
     labels = [f"{title}: {ours} / {theirs}" for title, ours, theirs in rows]
     panels[0].set_yticks(range(len(rows)), labels, fontsize=8)
@@ -221,7 +222,7 @@ def _svg(figure: "Figure", results: Results, note: str) -> str:
 
     environment, settings = results["environment"], results["settings"]
     place = f"{environment['processor']}, {environment['cores']} cores, {environment['system']}; {settings['server']}"
-    figure.supxlabel(f"{note}\n{place}", fontsize=7.5, color=NEUTRAL, x=0.01, ha="left")
+    figure.supxlabel(f"{note}\n{textwrap.fill(place, 150)}", fontsize=7.5, color=NEUTRAL, x=0.01, ha="left")
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
