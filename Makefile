@@ -17,6 +17,8 @@ WITHOUT_GIL := $(or $(FREE_THREADED),left out: no free-threaded Python found (na
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aerolane
 TOOLS := $(CACHE)/tools
 PEERS := $(CACHE)/peers
+# Other clients on a Python without the GIL: those that can be installed there.
+PEERS_FT := $(CACHE)/peers-free-threaded
 TESTS := $(CACHE)/tests
 TESTS_FT := $(CACHE)/tests-free-threaded
 DOCS := $(CACHE)/docs
@@ -144,19 +146,27 @@ fuzz: ## a short run of every fuzz target (needs nightly Rust and cargo-fuzz)
 bench: ## criterion microbenchmarks
 	$(CARGO) bench -p aerolane-bench
 
-# make bench-report [QUICK=1] [HOST=host:port LABEL="Aerospike 8.1, SSD"] [REPORT=folder]
+# make bench-report [QUICK=1] [HOST=host:port LABEL="Aerospike 8.1, SSD"] [REPORT=folder] [SECTIONS=single,rust]
+# SERVICES=1: installs what services need; MODEL=1: and PyTorch (large, see pyproject.toml). Without them they are left out.
+# SERVERS='Aerospike 8.1, SSD=host:port;Aerospike 8.1, three nodes=host:port': the main cells there, too.
 REPORT ?= bench-report
 LABEL ?=
+SECTIONS ?=
+SERVICES ?=
+MODEL ?=
+SERVERS ?=
 .PHONY: bench-report
-bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(TESTS_FT)/.ready) ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
+bench-report: $(PEERS)/.ready $(if $(FREE_THREADED),$(PEERS_FT)/.ready) ## ours beside the other Python and Rust clients in many cases, as a page to look at; QUICK=1: a few of them, 4 minutes
 	$(MAKE) --no-print-directory wheel PROFILE=release
 	$(CARGO) build --release --locked -p aerolane-bench
 	$(PEERS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
-	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt
-	$(if $(FREE_THREADED),$(TESTS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl $(EMBEDDED))
+	$(PEERS)/bin/pip install $(PIP) -r tests/python/requirements-report.txt \
+	    $(if $(SERVICES)$(MODEL),-r tests/python/requirements-services.txt) $(if $(MODEL),-r tests/python/requirements-model.txt)
+	$(if $(FREE_THREADED),$(PEERS_FT)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-cp314t-*.whl $(EMBEDDED))
 	AEROLANE_BENCH=$(TARGET)/release/aerolane-bench $(PEERS)/bin/python -m aerolane.bench report $(if $(QUICK),--quick) \
-	    $(if $(FREE_THREADED),--other-python $(TESTS_FT)/bin/python) --output $(REPORT) \
-	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)')
+	    $(if $(FREE_THREADED),--other-python $(PEERS_FT)/bin/python) --output $(REPORT) \
+	    $(if $(wildcard $(REPORT)/rounds.jsonl),--resume) $(if $(HOST),--hosts $(HOST) --label '$(LABEL)') \
+	    $(if $(SECTIONS),--sections $(SECTIONS)) $(if $(SERVERS),--server '$(subst ;,' --server ',$(SERVERS))')
 
 .PHONY: bench-counts
 bench-counts: ## heap allocations and instructions per operation, against the accepted figures
@@ -171,13 +181,14 @@ docs: $(DOCS)/.ready ## the documentation site, in target/site; broken links and
 PIP := --quiet --disable-pip-version-check
 $(TOOLS)/.ready: tests/python/requirements-tools.txt
 $(PEERS)/.ready: tests/python/peers/requirements.txt
+$(PEERS_FT)/.ready: tests/python/peers/requirements-free-threaded.txt
 $(DOCS)/.ready: docs/requirements.txt
 $(TESTS)/.ready $(TESTS_FT)/.ready: tests/python/requirements.txt tests/python/requirements-report.txt
 # These have no wheels for a Python without the GIL: their tests are skipped there.
 $(TESTS)/.ready: tests/python/requirements-frames.txt
-$(TESTS_FT)/.ready: INTERPRETER = $(FREE_THREADED)
-$(TOOLS)/.ready $(PEERS)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
-$(TOOLS)/.ready $(PEERS)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
+$(TESTS_FT)/.ready $(PEERS_FT)/.ready: INTERPRETER = $(FREE_THREADED)
+$(TOOLS)/.ready $(PEERS)/.ready $(PEERS_FT)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready: INTERPRETER ?= $(PYTHON)
+$(TOOLS)/.ready $(PEERS)/.ready $(PEERS_FT)/.ready $(DOCS)/.ready $(TESTS)/.ready $(TESTS_FT)/.ready:
 	@mkdir -p $(CACHE)
 	$(INTERPRETER) -m venv --clear $(@D)
 	$(@D)/bin/pip install $(PIP) $(addprefix -r ,$(filter %.txt,$^))

@@ -13,16 +13,20 @@ from random import Random
 
 import pytest
 
+from aerolane.bench import child
+from aerolane.bench.meter import Meter
 from aerolane.bench.process import python_name
 from aerolane.bench.session import LoadError
 from aerolane.bench.spec import RunSpec
-from aerolane.bench.study import documents, measure, programs, results, tables
-from aerolane.bench.study.cells import SECTIONS, Cell, Group, groups
+from aerolane.bench.study import documents, measure, patterns, processes, programs, results, rust, syscalls, tables
+from aerolane.bench.study.cells import NOT_QUICK, SECTIONS, Cell, Group
 from aerolane.bench.study.cli import main, parser, settings
 from aerolane.bench.study.environment import Environment
-from aerolane.bench.study.findings import against_us, caveats, findings, in_words, summary
+from aerolane.bench.study.findings import against_us, by_figure, caveats, findings, in_words, named, summary
+from aerolane.bench.study.groups import Server, groups
 from aerolane.bench.study.journal import SCHEMA, Journal, JournalError, Line
 from aerolane.bench.study.statistics import compare, estimate
+from aerolane.testing import EmbeddedCluster
 
 
 def rounds(values, samples=100_000, name="tps"):
@@ -129,13 +133,13 @@ def test_reads_that_fail_are_no_throughput(name):
     spec = RunSpec("pac-async", "", keys=100, tasks=6, duration=0.05, warmup=0.0, program=name)
     kept = []
 
-    class Kept(programs.Meter):
+    class Kept(Meter):
         def __post_init__(self):
             super().__post_init__()
             kept.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "Meter", Kept)
+        patch.setattr(patterns, "Meter", Kept)
         asyncio.run(programs.WAITING[name](spec, client))
     (meter,) = kept
     assert meter.errors == client.begun // 3 > 0
@@ -161,6 +165,8 @@ def test_the_groups_of_a_study(quick, embedded):
         assert group.section in SECTIONS and labels >= {label for pair in group.pairs for label in pair}
         assert labels >= set(group.notes)
         assert len({(cell.spec.conditions, cell.spec.bins) for cell in group.cells}) == 1
+        # Their rounds are compared by figures that a report has names for.
+        assert {named(figure, [{"unit": group.unit}]) for figure in group.figures}
     assert any(group.section == "conditions" for group in found) == embedded
     again = list(groups(RunSpec("pac-blocking", ""), quick, embedded))
     assert again == found
@@ -173,19 +179,22 @@ def test_another_python_is_compared_with_this_one(tmp_path, monkeypatch):
     other.chmod(0o755)
     wanted = settings(parser().parse_args(["--quick", "--sections", "interpreters", "--other-python", str(other)]))
     (group,) = measure.plan(wanted)
-    assert [cell.python for cell in group.cells] == [str(other), ""]
-    assert group.pairs == (("aerolane.native on 3.99.0t", f"aerolane.native on {python_name()}"),)
+    assert [cell.python for cell in group.cells] == [str(other), "", str(other)]
+    assert group.pairs == (
+        ("aerolane.native on 3.99.0t", f"aerolane.native on {python_name()}"),
+        ("aerolane.native on 3.99.0t", "aerospike-native on 3.99.0t"),
+    )
     assert not measure.plan(replace(wanted, other_python=""))
     asked = []
 
-    def ask(job, spec, python=""):
+    def ask(job, spec, python="", before=()):
         asked.append(python)
         return measure.child.Answer(figures=figures(1.0))
 
     monkeypatch.setattr(measure.child, "ask", ask)
     journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(wanted, rounds=1, hosts="h:1", label="x"))
     measure.run([group], journal, print)
-    assert asked == ["", str(other), ""]
+    assert asked == ["", str(other), "", str(other)]
     assert Journal.open(journal.path).settings == journal.settings
 
 
@@ -202,6 +211,10 @@ def test_a_python_that_will_not_do(python, text, capsys):
 def test_the_quick_study_takes_less_than_four_minutes():
     wanted = settings(parser().parse_args(["--quick"]))
     assert measure.seconds(measure.plan(wanted), wanted) < 240
+    assert not set(NOT_QUICK) & set(wanted.sections)
+    # They are there for those who ask.
+    asked = settings(parser().parse_args(["--quick", "--sections", ",".join(NOT_QUICK)]))
+    assert {group.section for group in measure.plan(asked)} == set(NOT_QUICK)
 
 
 SETTINGS = replace(settings(parser().parse_args(["--quick"])), rounds=5)
@@ -278,7 +291,15 @@ def test_ours_that_did_nothing_comes_first_of_all(tmp_path):
     assert found["groups"][0]["cells"][0]["figures"]["tps"]["median"] == 0
     (worst,) = against_us(findings(found))
     assert (worst.figure, worst.distance) == ("tps", math.inf)
-    assert "<svg" in plots.heat_map(found, "single") and "Infinity" not in json.dumps(found)
+    assert "<svg" in plots.heat_map(found, "single")[0] and "Infinity" not in json.dumps(found)
+
+
+def test_rounds_that_are_too_few_are_said_to_be(tmp_path):
+    found = results.results([a_group()], journal_of(tmp_path / "rounds.jsonl", [90.0, 80.0], [100.0] * 2))
+    assert "Rounds are too few to show any" in summary(found)[1]
+    # And no figure is quoted of what they do not show.
+    assert [middle for _, _, middle in by_figure(found)] == [None] * 4
+    assert "| records/s | 0 | 1 | 0 | - |" in tables.document(found)
 
 
 def test_nothing_to_compare_with(tmp_path):
@@ -405,7 +426,7 @@ def test_results_that_are_none(tmp_path):
 def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):
     asked = []
 
-    def ask(job, spec, python=""):
+    def ask(job, spec, python="", before=()):
         asked.append((job, spec.mode))
         if spec.mode == "peer-apy-async":
             return measure.child.Answer(missing="not installed")
@@ -433,7 +454,7 @@ def test_a_client_that_is_missing_is_asked_once(tmp_path, monkeypatch):
 
 
 def test_records_that_cannot_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure.child, "ask", lambda job, spec, python="": measure.child.Answer(failure="no cluster"))
+    monkeypatch.setattr(measure.child, "ask", lambda *asked: child.Answer(failure="no cluster"))
     journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, hosts="127.0.0.1:1", label="x"))
     with pytest.raises(LoadError, match="no cluster"):
         measure.run([a_group()], journal, print)
@@ -447,18 +468,19 @@ with open({log!r}, "a") as log:
     print(" ".join(sys.argv[1:]), file=log)
 if {fails}:
     sys.exit("error: no cluster at that address")
-figures = dict(tps=2e5, client_cpu_us_per_op=3.0, p50_us=90.0, p99_us=180.0, samples=4000, errors=0, timeouts=0)
+figures = dict(schema={schema}, tps=2e5, client_cpu_us_per_op=3.0, p50_us=90.0, p99_us=180.0, samples=4000)
+figures |= dict(errors=0, timeouts=0)
 print(json.dumps(figures | dict(spread={{}}, each_round=[{{}}])))
 """
 
 
-def rust_harness(tmp_path, monkeypatch, fails=False):
+def rust_harness(tmp_path, monkeypatch, fails=False, schema=1):
     """A program that has the options and the figures of `aerolane-bench`; gives what it was called with."""
     log, program = tmp_path / "log", tmp_path / "aerolane-bench"
-    program.write_text(RUST_HARNESS.format(python=sys.executable, log=str(log), fails=fails))
+    program.write_text(RUST_HARNESS.format(python=sys.executable, log=str(log), fails=fails, schema=schema))
     program.chmod(0o755)
     monkeypatch.setenv("AEROLANE_BENCH", str(program))
-    monkeypatch.setattr(measure.child, "ask", lambda job, spec, python="": measure.child.Answer(figures=figures(1.0)))
+    monkeypatch.setattr(measure.child, "ask", lambda *asked: child.Answer(figures=figures(1.0)))
     return lambda: log.read_text().splitlines()
 
 
@@ -502,7 +524,9 @@ def test_a_rust_harness_that_fails_is_told(tmp_path, monkeypatch):
     with pytest.raises(LoadError, match="no cluster at that address"):
         measure.run([a_rust_group()], rust_journal(tmp_path), print)
     monkeypatch.setenv("AEROLANE_BENCH", shutil.which("true"))
-    assert "another version" in measure.rust.ask("run", RunSpec("core-async", "")).failure
+    assert "another version" in rust.ask("run", RunSpec("core-async", "")).failure
+    rust_harness(tmp_path, monkeypatch, schema=99)
+    assert "of version 99, this program reads 1" in rust.ask("run", RunSpec("core-async", "")).failure
 
 
 @pytest.mark.parametrize(
@@ -533,7 +557,7 @@ def test_a_small_study(tmp_path):
     found = results.load(folder)
     cells = {cell["label"]: cell for group in found["groups"] for cell in group["cells"] if not cell["missing"]}
     ours = ("writer, asyncio", "writer, failures only", "writer, blocking", "512 single puts", "aerolane.native, queue")
-    ours += ("aerolane.native, gather", "aerolane.native, execute_concurrent")
+    ours += ("aerolane.native, gather", "aerolane.native, execute_concurrent_with_args")
     for label in ours:
         assert cells[label]["rounds"][0]["tps"] > 0 and cells[label]["errors"] == 0, label
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
@@ -543,3 +567,194 @@ def test_a_small_study(tmp_path):
     other = subprocess.run([*command, "--resume", "--nodes", "2"], capture_output=True, text=True, env=os.environ)
     assert other.returncode == 1 and "another value of nodes" in other.stderr
     assert json.loads((folder / "results.json").read_text()) == found
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    with EmbeddedCluster(1, 1, "test") as cluster:
+        answer = child.ask("load", RunSpec("pac-blocking", cluster.seeds, keys=500, bins="S200", ticker=False))
+        assert answer.figures, answer
+        yield cluster.seeds
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        *((name, "pac-async") for name in programs.WAITING),
+        *((name, "pac-blocking") for name in programs.BLOCKING),
+        ("processes", "pac-async"),
+    ],
+)
+def test_every_program_works(loaded, name, mode):
+    spec = RunSpec(mode, loaded, keys=500, bins="S200", tasks=20, threads=2, duration=0.3, warmup=0.1, program=name)
+    answer = child.ask("run", spec)
+    figures = answer.figures
+    assert figures and figures["tps"] > 0 and figures["errors"] == figures["timeouts"] == 0, answer
+    assert figures["schema"] == 1 and figures["program"] == name
+    if name == "unthrottled":
+        times, sizes = zip(*figures["memory"], strict=True)
+        assert len(times) > 1 and list(times) == sorted(times)
+        # The kernel's own figures of now and of the peak are some pages apart.
+        assert figures["peak_rss_bytes"] / 2 < max(sizes) < figures["peak_rss_bytes"] * 2
+    if name == "processes":
+        assert figures["processes"] == 2
+    if name.startswith("paced-"):
+        # A thousand a second for 0.3 s, or fewer where the machine is slow.
+        assert 0 < figures["samples"] <= 400 and figures["p50_us"] > 0
+
+
+def test_a_process_that_fails_is_told(loaded):
+    spec = RunSpec(
+        "pac-async", "127.0.0.1:1", keys=500, tasks=2, threads=2, duration=0.1, warmup=0, program="processes"
+    )
+    answer = child.ask("run", spec)
+    assert answer.figures is None and answer.failure, answer
+
+
+def test_processes_are_put_together():
+    one = {"records": 100, "tps": 10.0, "errors": 1, "timeouts": 0, "peak_rss_bytes": 5, "client_cpu_us_per_op": 1.0}
+    one |= {"voluntary_switches_per_op": 0.5, "involuntary_switches_per_op": 0.0, "histograms": {"all": [[1000, 9]]}}
+    other = one | {"records": 300, "tps": 30.0, "client_cpu_us_per_op": 3.0, "histograms": {"all": [[2000, 1]]}}
+    figures = processes.together(RunSpec("pac-async", "", program="processes"), [one, other])
+    assert (figures["tps"], figures["records"], figures["errors"], figures["peak_rss_bytes"]) == (40.0, 400, 2, 10)
+    # Each record counts the same, not each process.
+    assert (figures["client_cpu_us_per_op"], figures["voluntary_switches_per_op"]) == (2.5, 0.5)
+    assert (figures["samples"], figures["processes"], figures["p50_us"]) == (10, 2, 1.0)
+
+
+STRACE_SAID = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 61.54    0.000016           2         7         1 openat
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000026           1        25         3 total
+"""
+
+
+def test_what_tools_say_of_system_calls():
+    assert syscalls.STRACE.read(STRACE_SAID) == 25
+    assert syscalls.STRACE.read(STRACE_SAID.replace(" 3 total", "   total")) == 25
+    assert syscalls.PERF.read("# started on Monday\n\n4321,,raw_syscalls:sys_enter,0,100.00,,\n") == 4321
+    assert syscalls.PERF.read("<not counted>,,raw_syscalls:sys_enter,0,100.00,,\n") is None
+    assert syscalls.STRACE.read("") is None
+
+
+def test_system_calls_are_those_of_the_longer_run_less_those_of_the_shorter(monkeypatch):
+    counting = syscalls.Tool("counts", ("-o",), syscalls.re.compile(r"(\d+)"))
+    monkeypatch.setattr(syscalls, "tool", lambda: counting)
+    ran = []
+
+    def ask(spec, before):
+        ran.append((spec.duration, spec.warmup, tuple(before)[:2]))
+        if before:
+            # 5,000 calls to start, and three for a record.
+            with open(before[2], "w") as file:
+                file.write(str(int(5_000 + 3 * 1_000 * spec.duration)))
+        return child.Answer(figures={"tps": 1_000.0, "duration_s": spec.duration, "p50_us": 7.0})
+
+    answer = syscalls.measure(RunSpec("pac-async", "", duration=2.0, warmup=1.0), ask)
+    assert answer.figures["syscalls_per_op"] == pytest.approx(3.0) and answer.figures["p50_us"] == 7.0
+    assert answer.figures["calls_counted_by"] == "counts"
+    assert ran == [(2.0, 1.0, ()), (0.4, 0.0, ("counts", "-o")), (1.4, 0.0, ("counts", "-o"))]
+    assert (
+        "no more records"
+        in syscalls.measure(
+            RunSpec("pac-async", ""), lambda spec, before: ask(replace(spec, duration=1.0), before)
+        ).failure
+    )
+    monkeypatch.setattr(syscalls, "tool", lambda: None)
+    assert "neither perf nor strace" in syscalls.measure(RunSpec("pac-async", ""), ask).missing
+
+
+def test_a_tool_counts_calls_here():
+    tool = syscalls.tool()
+    if tool is None:
+        pytest.skip("neither perf nor strace is installed and may count")
+    assert syscalls._counts(tool)
+
+
+def test_what_is_missing_for_a_service_is_not_missing_for_its_client(tmp_path, monkeypatch):
+    def ask(job, spec, python="", before=()):
+        if spec.program.startswith("predict-") and job == "run":
+            return measure.child.Answer(missing="torch not installed")
+        return measure.child.Answer(figures=figures(1.0))
+
+    monkeypatch.setattr(measure.child, "ask", ask)
+    names = ("predict-single", "", "features-gather")
+    cells = tuple(Cell(name or "plain", RunSpec("pac-async", "", program=name)) for name in names)
+    group = Group("services", "x", cells, ())
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(SETTINGS, rounds=1, hosts="h:1", label="x"))
+    measure.run([group], journal, lambda text: None)
+    assert [line.missing for line in journal.lines] == ["torch not installed", "", ""]
+
+
+def test_other_servers_are_conditions(tmp_path, monkeypatch):
+    wanted = settings(parser().parse_args(["--quick", "--sections", "conditions", "--server", "SSD file=h:3200,i"]))
+    assert wanted.servers == (("SSD file", "h:3200,i"),) and wanted.server.endswith("in memory; SSD file")
+    plan = measure.plan(wanted)
+    (there,) = [group for group in plan if group.hosts]
+    assert (there.condition, there.hosts, there.section) == ("SSD file", "h:3200,i", "conditions")
+    asked = []
+
+    def ask(job, spec, python="", before=()):
+        asked.append(spec.seeds)
+        return child.Answer(figures=figures(1.0))
+
+    monkeypatch.setattr(measure.child, "ask", ask)
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, replace(wanted, rounds=1))
+    measure.run([there], journal, lambda text: None)
+    assert set(asked) == {"h:3200,i"} and Journal.open(journal.path).settings.servers == wanted.servers
+    assert list(groups(RunSpec("pac-blocking", ""), True, False, None, (Server("a", "h:1"),)))
+    for text in ("no hosts", "=h:1", "x="):
+        with pytest.raises(SystemExit):
+            main(["--plan", "--server", text])
+
+
+def test_all_conditions_at_one_glance(tmp_path):
+    pytest.importorskip("matplotlib")
+    from aerolane.bench.study import plots
+
+    journal = journal_of(tmp_path / "rounds.jsonl", [90.0, 80, 70, 60, 50], [100.0] * 5)
+    slow = replace(a_group(), section="conditions", condition="50 µs <in service>")
+    for number in range(5):
+        for mode in ("pac-async", "peer-native-async"):
+            journal.add(Line(f"conditions: 32 <tasks>, 50 µs <in service>: {mode}", number, figures(100.0)))
+    found = results.results([a_group(), slow], journal)
+    assert by_figure(found)[0] == ("records/s", {"worse": 1, "none": 1, "better": 0}, pytest.approx(0.85))
+    text = plots.overview(found)
+    # A long name takes several lines, and the figure is as high as it needs: matplotlib would warn.
+    long = "a server whose name says all that there is to say of it, its storage, its nodes and its copies"
+    journal.add(Line(f"conditions: 32 <tasks>, {long}: pac-async", 0, figures(1.0)))
+    journal.add(Line(f"conditions: 32 <tasks>, {long}: peer-native-async", 0, figures(1.0)))
+    assert "<svg" in plots.overview(results.results([a_group(), replace(slow, condition=long)], journal))
+    assert "50 µs &lt;in service&gt;" in text and text.count("32 &lt;tasks&gt;: pac-async / peer-native-async") == 1
+    # One condition is no comparison of conditions.
+    assert plots.overview(results.results([a_group()], journal)) == ""
+
+
+def test_stages_sets_and_errors_have_tables(tmp_path):
+    journal = Journal.begin(tmp_path / "rounds.jsonl", ENVIRONMENT, SETTINGS)
+    stages = {"read": {"count": 5, "mean_ms": 2.0, "p50_ms": 1.5, "p95_ms": 4.0}}
+    sets = {"features_1": {"mean_us": 1_500.0, "p99_us": 2_500.0, "found": 1.0}}
+    sample = [{"message": "TimeoutError: x | y", "count": 3}]
+    for number in range(2):
+        more = {"stages": stages, "sets": sets, "error_samples": sample, "p95_us": 4.0, "syscalls_per_op": 0.5}
+        journal.add(Line("single: 32 <tasks>, memory: pac-async", number, figures(1.0) | more))
+    found = results.results([replace(a_group(), unit="request", figures=("tps", "p95_us"))], journal)
+    text = tables.document(found)
+    assert "| pac-async | 2 / 1.5 / 4 |" in text and "| features_1 | 100% | 1.5 / 2.5 |" in text
+    assert "TimeoutError: x \\| y" in text
+    head = tables.cells(found["groups"][0])[0]
+    assert "requests/s" in head and "p95 µs" in head and "system calls/request" in head
+
+
+@pytest.mark.skipif(rust.find() is None, reason="aerolane-bench is not built")
+def test_both_harnesses_have_one_form():
+    spec = RunSpec("floor-async", "", tasks=2, duration=0.1, warmup=0.0, ticker=False)
+    ours, theirs = child.ask("run", spec).figures, rust.ask("run", spec).figures
+    assert theirs["schema"] == ours["schema"] == 1
+    # What only one of them can say.
+    assert theirs.keys() - ours.keys() <= {"idle_tasks"}
+    assert theirs["reads"].keys() == ours["reads"].keys()
+    assert theirs["histograms"].keys() == ours["histograms"].keys()
+    assert sum(count for _, count in theirs["histograms"]["reads"]) == theirs["reads"]["samples"]

@@ -160,17 +160,30 @@ pub struct Cli {
     #[arg(long, value_enum, default_value = "multi")]
     pub runtime: RuntimeKind,
 
-    /// Threads of the multi-thread runtime and of Aerolane's own runtimes; 0 means one per core.
+    /// Threads of the multi-thread runtime under the asynchronous clients, and of the `LaneRuntime` of aerolane-local; 0 means
+    /// one per core. It does not change Aerolane's lanes.
     #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=4096))]
     pub workers: usize,
 
-    /// Write the records first (the default, but for the insert workload).
+    /// Lanes of Aerolane's clients; 0 means as many as they have by default.
+    #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=4096))]
+    pub lanes: usize,
+
+    /// Write the records first (the default, but for the insert workload and with --truncate).
     #[arg(long, overrides_with = "no_load")]
     pub load: bool,
 
     /// Do not write the records first.
     #[arg(long)]
     pub no_load: bool,
+
+    /// Empty the set first.
+    #[arg(long)]
+    pub truncate: bool,
+
+    /// Empty the set at the end.
+    #[arg(long)]
+    pub truncate_after: bool,
 
     /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
@@ -283,7 +296,7 @@ impl Cli {
     /// Whether the records are written before the first run.
     #[must_use]
     pub fn loads(&self) -> bool {
-        self.load || (!self.no_load && self.workload() != Workload::Insert)
+        self.load || (!self.no_load && !self.truncate && self.workload() != Workload::Insert)
     }
 
     /// The run of one client.
@@ -316,6 +329,7 @@ impl Cli {
             lat_sample_every: self.lat_sample_every.unwrap_or(if open_loop.is_some() { 1 } else { 100 }),
             runtime: self.runtime,
             workers: self.workers,
+            lanes: self.lanes,
             settings: ClientSettings {
                 max_conns_per_node: self.max_conns_per_node,
                 conn_pools_per_node: self.conn_pools_per_node.map(NonZeroU8::get),
@@ -395,7 +409,17 @@ mod tests {
         assert!(!parse(&["--no-load"]).loads());
         assert!(!parse(&["-w", "I"]).loads());
         assert!(parse(&["-w", "I", "--load"]).loads());
+        // Reads of an empty set are what it is for.
+        assert!(!parse(&["--truncate"]).loads());
+        assert!(parse(&["--truncate", "--load"]).loads());
         assert!(parse(&["--no-load", "--load"]).loads());
+    }
+
+    #[test]
+    fn workers_do_not_change_the_lanes() {
+        let spec = |args| parse(args).spec(ClientKind::AerolaneLocal, &Target::default());
+        assert_eq!((spec(&["--workers", "3"]).workers, spec(&["--workers", "3"]).lanes), (3, 0));
+        assert_eq!((spec(&["--lanes", "3"]).workers, spec(&["--lanes", "3"]).lanes), (0, 3));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Latency histograms: recorded per kind of operation, carried from a child process to its parent, merged over rounds.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -51,6 +52,14 @@ impl Latencies {
         add(&mut self.background, &other.background);
     }
 
+    /// The samples by kind of call, for JSON: those of several runs can be merged.
+    #[must_use]
+    pub fn pairs(&self) -> BTreeMap<String, Pairs> {
+        [("reads", &self.reads), ("writes", &self.writes), ("background_large", &self.background)]
+            .map(|(kind, histogram)| (kind.to_owned(), buckets(histogram)))
+            .into()
+    }
+
     /// All calls of the workload.
     #[must_use]
     pub fn all(&self) -> Histogram<u64> {
@@ -68,19 +77,22 @@ pub(crate) fn add(sum: &mut Histogram<u64>, other: &Histogram<u64>) {
     sum.add(other).expect("equal bounds");
 }
 
+/// Buckets that are not empty: pairs of a value in nanoseconds and a count.
+pub type Pairs = Vec<(u64, u64)>;
+
 /// The buckets of each histogram that are not empty, as pairs of a value and a count.
 #[derive(Serialize, Deserialize)]
 struct Buckets {
-    reads: Vec<(u64, u64)>,
-    writes: Vec<(u64, u64)>,
-    background: Vec<(u64, u64)>,
+    reads: Pairs,
+    writes: Pairs,
+    background: Pairs,
 }
 
-fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
+fn buckets(histogram: &Histogram<u64>) -> Pairs {
     histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
 }
 
-fn filled(buckets: Vec<(u64, u64)>) -> Histogram<u64> {
+fn filled(buckets: Pairs) -> Histogram<u64> {
     let mut histogram = histogram();
     for (value, count) in buckets {
         histogram.saturating_record_n(value, count);
@@ -113,6 +125,8 @@ pub struct LatencyFigures {
     pub p50_us: f64,
     /// 90th percentile.
     pub p90_us: f64,
+    /// 95th percentile.
+    pub p95_us: f64,
     /// 98th percentile.
     pub p98_us: f64,
     /// 99th percentile.
@@ -133,6 +147,7 @@ impl LatencyFigures {
             mean_us: histogram.mean() / 1000.0,
             p50_us: percentile(0.5),
             p90_us: percentile(0.9),
+            p95_us: percentile(0.95),
             p98_us: percentile(0.98),
             p99_us: percentile(0.99),
             p999_us: percentile(0.999),
@@ -150,6 +165,7 @@ impl LatencyFigures {
             mean_us: middle(|figures| figures.mean_us),
             p50_us: middle(|figures| figures.p50_us),
             p90_us: middle(|figures| figures.p90_us),
+            p95_us: middle(|figures| figures.p95_us),
             p98_us: middle(|figures| figures.p98_us),
             p99_us: middle(|figures| figures.p99_us),
             p999_us: middle(|figures| figures.p999_us),

@@ -7,15 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::background::BackgroundFigures;
 use crate::conditions::Conditions;
-use crate::latency::{Latencies, LatencyFigures};
+use crate::latency::{Latencies, LatencyFigures, Pairs};
 use crate::measure::{ErrorSamples, WorkerStats};
 use crate::process::Usage;
 use crate::schedule::OpenLoopFigures;
 use crate::spec::RunSpec;
 
+/// The version of the form of [`Report`] as JSON. The Python harness has the same number for the same names and units.
+pub const SCHEMA: u32 = 1;
+
 /// The figures of one client. Printed as one JSON object; "ops" are records, so batches count each of their records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// The version of this form: [`SCHEMA`].
+    pub schema: u32,
     /// Name of the client.
     pub client: String,
     /// `async` or `sync`.
@@ -68,6 +73,9 @@ pub struct Report {
     pub open_loop: Option<OpenLoopFigures>,
     /// Reads of large records beside the workload.
     pub background_large: Option<BackgroundFigures>,
+    /// All samples, by kind of call, as pairs of nanoseconds and a count. Of all rounds together; not of each one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub histograms: BTreeMap<String, Pairs>,
     /// The most frequent error messages.
     pub error_samples: Vec<ErrorSample>,
     /// How many rounds there were. Figures that are neither latencies nor sums are the medians of them.
@@ -168,6 +176,7 @@ impl RunResult {
             }
         });
         let report = Report {
+            schema: SCHEMA,
             client: spec.client.name().to_owned(),
             mode: mode.to_string(),
             tasks: if asynchronous { spec.tasks } else { 0 },
@@ -193,6 +202,7 @@ impl RunResult {
             not_found: stats.not_found,
             open_loop: measured.open_loop,
             background_large,
+            histograms: BTreeMap::new(),
             error_samples,
             rounds: 1,
             spread: BTreeMap::new(),
@@ -217,6 +227,7 @@ impl Report {
         report.latency = LatencyFigures::of(&latencies.all());
         report.reads = LatencyFigures::of(&latencies.reads);
         report.writes = LatencyFigures::of(&latencies.writes);
+        report.histograms = latencies.pairs();
         report.tps = middle(|r| r.tps);
         report.client_cpu_us_per_op = middle(|r| r.client_cpu_us_per_op);
         report.client_cpu_system_share = middle(|r| r.client_cpu_system_share);
@@ -305,6 +316,7 @@ pub(crate) mod tests {
             lat_sample_every: 1,
             runtime: RuntimeKind::Multi,
             workers: 2,
+            lanes: 0,
             settings: ClientSettings { timeout_ms: Some(0), ..ClientSettings::default() },
             seed: 1,
             ticker: false,

@@ -35,6 +35,12 @@ pub enum SessionError {
         /// What the child said.
         reason: String,
     },
+    /// The set was not emptied.
+    #[error("emptying the set failed: {reason}")]
+    Truncate {
+        /// What the child said.
+        reason: String,
+    },
 }
 
 /// What a child process is told to do.
@@ -44,6 +50,8 @@ pub enum ChildTask {
     Run(RunSpec),
     /// Write the records.
     Load(RunSpec),
+    /// Empty the set.
+    Truncate(RunSpec),
 }
 
 /// What a child process answers on its stdout.
@@ -51,8 +59,8 @@ pub enum ChildTask {
 pub enum ChildAnswer {
     /// The figures, with the histograms behind them.
     Result(Box<RunResult>),
-    /// The records are written.
-    Loaded,
+    /// The records are written, or gone.
+    Done,
     /// Nothing, and why.
     Failed(String),
 }
@@ -74,7 +82,8 @@ pub fn child(task: &str) -> ChildAnswer {
     crate::process::raise_file_limit();
     let answer = match serde_json::from_str(task) {
         Ok(ChildTask::Run(spec)) => clients::run(&spec).map(|result| ChildAnswer::Result(Box::new(result))),
-        Ok(ChildTask::Load(spec)) => clients::load(&spec).map(|()| ChildAnswer::Loaded),
+        Ok(ChildTask::Load(spec)) => clients::load(&spec).map(|()| ChildAnswer::Done),
+        Ok(ChildTask::Truncate(spec)) => clients::truncate(&spec).map(|()| ChildAnswer::Done),
         Err(error) => return ChildAnswer::Failed(format!("not a task: {error}")),
     };
     answer.unwrap_or_else(|error| ChildAnswer::Failed(chain(&error)))
@@ -107,6 +116,9 @@ pub fn run(cli: &Cli) -> Result<Session, SessionError> {
         Some(seeds) => Target { seeds, certificate: None },
         None => own.insert(EmbeddedProcess::start(cli.nodes, &cli.namespace, cli.tls, &cli.conditions())?).target(),
     };
+    if wants_cluster && cli.truncate {
+        truncate(cli, &target)?;
+    }
     if wants_cluster && cli.loads() {
         load(cli, &target)?;
     }
@@ -125,6 +137,9 @@ pub fn run(cli: &Cli) -> Result<Session, SessionError> {
             }
         }
     }
+    if wants_cluster && cli.truncate_after {
+        truncate(cli, &target)?;
+    }
     let reports = rounds.iter().filter_map(|(client, results)| Some((*client, Report::of_rounds(results)?))).collect();
     Ok(Session { reports, failures, embedded: own.is_some() })
 }
@@ -134,7 +149,7 @@ fn load(cli: &Cli, target: &Target) -> Result<(), SessionError> {
     let spec = cli.spec(ClientKind::CoreAsync, target);
     let limit = CHILD_PATIENCE + Duration::from_secs(cli.keys / LOAD_RATE);
     match in_child(&ChildTask::Load(spec), limit) {
-        ChildAnswer::Loaded => {
+        ChildAnswer::Done => {
             if !cli.quiet {
                 eprintln!("{} records written in {:.1} s", cli.keys, started.elapsed().as_secs_f64());
             }
@@ -147,12 +162,20 @@ fn load(cli: &Cli, target: &Target) -> Result<(), SessionError> {
     }
 }
 
+fn truncate(cli: &Cli, target: &Target) -> Result<(), SessionError> {
+    match in_child(&ChildTask::Truncate(cli.spec(ClientKind::CoreAsync, target)), CHILD_PATIENCE) {
+        ChildAnswer::Done => Ok(()),
+        ChildAnswer::Failed(reason) => Err(SessionError::Truncate { reason }),
+        ChildAnswer::Result(_) => Err(SessionError::Truncate { reason: "the child answered with figures".to_owned() }),
+    }
+}
+
 fn run_one(spec: RunSpec) -> Result<RunResult, String> {
     let limit = spec.warmup() + spec.duration() + spec.stop_limit() + CHILD_PATIENCE;
     match in_child(&ChildTask::Run(spec), limit) {
         ChildAnswer::Result(result) => Ok(*result),
         ChildAnswer::Failed(reason) => Err(reason),
-        ChildAnswer::Loaded => Err("the child loaded instead of measuring".to_owned()),
+        ChildAnswer::Done => Err("the child did something else than measuring".to_owned()),
     }
 }
 

@@ -72,8 +72,10 @@ pub struct RunSpec {
     pub lat_sample_every: u64,
     /// The tokio runtime of the asynchronous clients.
     pub runtime: RuntimeKind,
-    /// Threads of the multi-thread runtime and of Aerolane's reactor; 0 means one per core.
+    /// Threads of the multi-thread runtime, and those of a `LaneRuntime`; 0 means one per core.
     pub workers: usize,
+    /// Lanes of Aerolane's clients; 0 means the client's own default.
+    pub lanes: usize,
     /// Settings of the client.
     pub settings: ClientSettings,
     /// Seed of the random numbers.

@@ -59,6 +59,14 @@ fn every_client_runs_without_errors() {
         assert!(number(report, "peak_rss_bytes") > 1e6, "{report}");
         let latencies = ["p50_us", "p99_us", "p999_us", "max_us"].map(|key| number(report, key));
         assert!(latencies[0] > 0.0 && latencies.is_sorted(), "{report}");
+        assert_eq!(count(report, "schema"), 1);
+        let samples: u64 = report["histograms"]["reads"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|pair| pair[1].as_u64().expect("a count"))
+            .sum();
+        assert_eq!(samples, count(&report["reads"], "samples"), "{report}");
         assert_eq!(report["host"].as_str(), Some(cluster.seeds().as_str()));
         let asynchronous = report["mode"] == "async";
         assert_eq!(number(report, "tasks") > 0.0, asynchronous, "{report}");
@@ -66,6 +74,22 @@ fn every_client_runs_without_errors() {
     }
     // Half a second of ticker lines goes nowhere near stdout, and progress is told on stderr.
     assert!(text(&output.stderr).contains("2000 records written"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn reads_of_an_emptied_set_are_no_errors() {
+    let cluster = cluster();
+    let host = ["--host", &cluster.seeds(), "-w", "RU,100", "--json", "-q"].map(str::to_owned);
+    let host: Vec<&str> = host.iter().map(String::as_str).collect();
+    json_lines(&bench(&[&host[..], &["--client", "core-async"]].concat()));
+    assert_eq!(cluster.record_count("test"), Some(2000));
+    for report in json_lines(&bench(&[&host[..], &["--client", ALL, "--truncate"]].concat())) {
+        assert_eq!((number(&report, "errors"), number(&report, "timeouts")), (0.0, 0.0), "{report}");
+        assert!(count(&report, "not_found") > 0, "{report}");
+    }
+    assert_eq!(cluster.record_count("test"), Some(0));
+    json_lines(&bench(&[&host[..], &["--client", "aerolane-sync", "--load", "--truncate-after"]].concat()));
+    assert_eq!(cluster.record_count("test"), Some(0));
 }
 
 #[test]

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,14 +32,17 @@ class Answer:
     failure: str = ""
 
 
-def ask(job: str, spec: RunSpec, python: str = "") -> Answer:
-    """Starts a child for `job` (`run`, `load`, `truncate`) and waits for its answer. `python`: another interpreter."""
+def ask(job: str, spec: RunSpec, python: str = "", before: Sequence[str] = ()) -> Answer:
+    """Starts a child for `job` (`run`, `load`, `truncate`) and waits for its answer.
+
+    `python`: another interpreter. `before`: a program that starts it, with its options.
+    """
     options = [
         part
         for name, value in sys._xoptions.items()
         for part in ("-X", f"{name}={value}" if value is not True else name)
     ]
-    command = [python or sys.executable, *options, "-m", "aerolane.bench", "--child", job]
+    command = [*before, python or sys.executable, *options, "-m", "aerolane.bench", "--child", job]
     environment = dict(os.environ)
     if spec.loop == "asyncio":
         environment["AEROSPIKE_NO_UVLOOP"] = "1"
@@ -92,10 +96,10 @@ def _do(job: str, spec: RunSpec) -> dict[str, Any]:
         if job == "truncate":
             truncate(MODES[spec.mode], spec)
             return {"figures": {}}
-        if job == "run" and spec.program:
+        if spec.program:
             from aerolane.bench.study import programs
 
-            return {"figures": programs.run(spec)}
+            return {"figures": programs.load(spec) if job == "load" else programs.run(spec)}
         run = Run(MODES[spec.mode], spec, loading=job == "load")
         window = run.run()
         if window is not None:

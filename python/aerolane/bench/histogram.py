@@ -39,7 +39,7 @@ class Histogram:
         """Samples, mean, percentiles and the longest latency, microseconds; zeros without samples."""
         ordered = self.to_pairs()
         total = self.samples
-        shares = {"p50_us": 0.5, "p90_us": 0.9, "p98_us": 0.98, "p99_us": 0.99, "p999_us": 0.999}
+        shares = {"p50_us": 0.5, "p90_us": 0.9, "p95_us": 0.95, "p98_us": 0.98, "p99_us": 0.99, "p999_us": 0.999}
         mean = sum(value * count for value, count in ordered) / total / 1e3 if total else 0.0
         found: Figures = {"samples": total, "mean_us": mean}
         found |= dict.fromkeys(shares, 0.0)

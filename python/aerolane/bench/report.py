@@ -17,6 +17,9 @@ from aerolane.bench.spec import BackgroundLarge
 
 Report = dict[str, Any]
 
+# The version of the form of a run's figures: the same number in `aerolane-bench` means the same names and units.
+SCHEMA = 1
+
 # Summed over rounds. Latencies are those of the samples of all rounds together, other figures become medians.
 SUMMED = ("errors", "timeouts", "not_found")
 # Whose smallest, middle and largest figures over the rounds are reported.
@@ -39,6 +42,7 @@ def report(run: Run, window: Window) -> Report:
     competing = sum(busy.cpu(window.begin, window.end) for busy in run.busy) / 1e9
     cpu = max(0.0, window.cpu.total - competing)
     answer: Report = {
+        "schema": SCHEMA,
         "client": mode.name,
         "mode": "async" if mode.asynchronous else "sync",
         "tasks": run.workers if mode.asynchronous else 0,
@@ -191,13 +195,13 @@ def middle(rounds: list[Report]) -> Report:
     if answer.get("background_large"):
         answer["background_large"] = _medians([round_["background_large"] for round_ in rounds])
     if "histograms" in answer:
-        del answer["histograms"]
         merged = {name: Histogram() for name in rounds[0]["histograms"]}
         for round_ in rounds:
             for name, pairs in round_["histograms"].items():
                 merged[name].merge(Histogram.from_pairs(pairs))
         answer |= _all(merged).figures()
         answer["reads"], answer["writes"] = merged["reads"].figures(), merged["writes"].figures()
+        answer["histograms"] = {name: histogram.to_pairs() for name, histogram in merged.items()}
         if answer["background_large"]:
             answer["background_large"]["latency"] = merged["background_large"].figures()
     answer["error_samples"] = [sample for round_ in rounds for sample in round_["error_samples"]][:8]

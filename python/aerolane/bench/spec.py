@@ -98,6 +98,8 @@ class RunSpec:
     rate: float = 0.0
     arrivals: str = "poisson"
     background_large: str = ""
+    max_conns_per_node: int = 0
+    """Connections to a node, at most, where a client of the Rust harness is measured. 0: the client's own."""
     busy_ms: float = 0.0
     print_loop: bool = False
     seed: int = 1

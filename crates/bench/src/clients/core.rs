@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use aerospike_core::{BatchOperation, Bin, Client, Key, operations};
+use aerospike_core::{AdminPolicy, BatchOperation, Bin, Client, Key, operations};
 
 use super::calls::{Policies, client_policy, perform_batch, perform_list_get, perform_single, prebuilt_rows};
 use super::rows::PrebuiltRows;
@@ -111,6 +111,21 @@ pub(super) fn load(spec: &RunSpec) -> Result<(), ClientError> {
         let _ = client.close().await;
     });
     Ok(())
+}
+
+/// Empties the set of a run.
+pub(super) fn truncate(spec: &RunSpec) -> Result<(), ClientError> {
+    let host = TokioHost::start(spec)?;
+    let client = connect(&host, spec)?;
+    let KeySpace { namespace, set, .. } = spec.space.clone();
+    host.run(async move {
+        client
+            .truncate(&AdminPolicy::default(), &namespace, &set, 0)
+            .await
+            .map_err(|error| ClientError::Truncate { reason: error.to_string() })?;
+        let _ = client.close().await;
+        Ok(())
+    })
 }
 
 fn load_space(

@@ -72,6 +72,12 @@ pub enum ClientError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The set could not be emptied.
+    #[error("emptying the set failed: {reason}")]
+    Truncate {
+        /// The client's words.
+        reason: String,
+    },
     /// The records could not be written before the run.
     #[error("loading the records failed: {reason}")]
     Load {
@@ -103,6 +109,14 @@ pub fn run(spec: &RunSpec) -> Result<RunResult, ClientError> {
 /// When the client does not connect or any write fails for good.
 pub fn load(spec: &RunSpec) -> Result<(), ClientError> {
     core::load(spec)
+}
+
+/// Empties the set.
+///
+/// # Errors
+/// When the client does not connect or the cluster refuses.
+pub fn truncate(spec: &RunSpec) -> Result<(), ClientError> {
+    core::truncate(spec)
 }
 
 /// Polls `ready` until it says yes or `limit` is over.

@@ -73,6 +73,7 @@ fn spec(client: ClientKind, seeds: &str) -> RunSpec {
         lat_sample_every: 1,
         runtime: RuntimeKind::Multi,
         workers: 1,
+        lanes: 1,
         settings: ClientSettings { tend_interval_ms: Some(TEND_INTERVAL_MS), ..ClientSettings::default() },
         seed: 1,
         ticker: false,

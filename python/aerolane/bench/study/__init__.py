@@ -3,8 +3,10 @@
 | module | what it does |
 |---|---|
 | `statistics` | medians with intervals, ratios of rounds that were measured in turn |
-| `cells` | what is measured, in groups of clients side by side |
-| `programs` | what is no loop of single calls: writers, concurrency patterns |
+| `cells` | what a study is made of: groups of clients side by side |
+| `groups`, `program_groups` | what is measured |
+| `programs` | what is no loop of single calls: `patterns`, `processes`, `writers`, and `aerolane.bench.services` |
+| `syscalls` | counts system calls from outside |
 | `environment` | machine, kernel, versions |
 | `journal` | the rounds as they come, so that a study can be resumed |
 | `measure` | runs clusters, children and rounds |

@@ -13,7 +13,7 @@ from aerolane.bench.cli import checked, hosts, number, whole
 from aerolane.bench.process import python_name
 from aerolane.bench.session import ClusterError, LoadError
 from aerolane.bench.study import documents, measure, page, results, tables
-from aerolane.bench.study.cells import SECTIONS
+from aerolane.bench.study.cells import NOT_QUICK, SECTIONS
 from aerolane.bench.study.environment import Environment
 from aerolane.bench.study.journal import Journal, JournalError, Settings
 
@@ -48,12 +48,20 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         metavar="PATH",
         help="also measure ours on this Python, which it is installed for: python3.14t",
     )
+    top.add_argument(
+        "--server",
+        type=checked(_server),
+        action="append",
+        default=[],
+        metavar="LABEL=HOSTS",
+        help="measure the main cells on this server, too (repeat): 'Aerospike 8.1, SSD file=127.0.0.1:3200'",
+    )
     top.add_argument("--label", default="", help="what the server at --hosts is: version, storage, nodes, copies")
     top.add_argument(
         "--sections",
         type=_sections,
-        default=tuple(SECTIONS),
-        help=f"only these, separated by commas: {', '.join(SECTIONS)}",
+        default=None,
+        help=f"only these, separated by commas: {', '.join(SECTIONS)} (quick: all but {', '.join(NOT_QUICK)})",
     )
     what = top.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only say what would be measured, and how long it takes")
@@ -77,6 +85,13 @@ def _python(path: str) -> tuple[str, str]:
     if version == python_name():
         raise argparse.ArgumentTypeError(f"{path!r} is Python {version}, as this one")
     return path, version
+
+
+def _server(text: str) -> tuple[str, str]:
+    label, _, given = text.rpartition("=")
+    if not label.strip() or not given.strip():
+        raise ValueError(f"{text!r}: LABEL=HOSTS expected")
+    return label.strip(), hosts(given)
 
 
 def _sections(text: str) -> tuple[str, ...]:
@@ -104,10 +119,11 @@ def settings(options: argparse.Namespace) -> Settings:
         nodes=options.nodes,
         hosts=options.hosts,
         label=options.label,
-        sections=options.sections,
+        sections=options.sections or tuple(name for name in SECTIONS if not (quick and name in NOT_QUICK)),
         python=python_name() if options.other_python[0] else "",
         other_python=options.other_python[0],
         other_version=options.other_python[1],
+        servers=tuple(options.server),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from aerolane.bench.study.cells import IN_MEMORY, SECTIONS
-from aerolane.bench.study.findings import NAMES, Finding, against_us, case, findings, interval
+from aerolane.bench.study.findings import NAMES, Finding, against_us, case, compared, findings, interval, named
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.tables import grouped, head, row, where, worst
 
@@ -81,16 +81,19 @@ def _ratios(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
     first = True
     for section in sections:
         rows = []
-        for group in results["groups"]:
+        groups = [group for group in results["groups"] if group["section"] == section]
+        figures = compared(groups)
+        for group in groups:
             for comparison in group["comparisons"]:
-                if group["section"] != section or not comparison["peer"]:
+                if not comparison["peer"]:
                     continue
                 ratios = comparison["ratios"]
-                texts = [_ratio(ratios[name]) if name in ratios else "-" for name in NAMES]
+                texts = [_ratio(ratios[name]) if name in ratios else "-" for name in figures]
                 rows.append(row((case(group), f"{comparison['ours']} / {comparison['theirs']}", *texts)))
         if rows:
+            names = [named(name, groups) for name in figures]
             yield from [] if first else [""]
-            yield from (f"{results['sections'][section]}:", "", *head("case", "ours / other", *NAMES.values()), *rows)
+            yield from (f"{results['sections'][section]}:", "", *head("case", "ours / other", *names), *rows)
             first = False
 
 
@@ -106,9 +109,10 @@ def _ends(results: Results, sections: tuple[str, ...]) -> Iterator[str]:
         if one.group["section"] in sections and one.comparison["peer"]:
             key = (one.group["section"], one.group["condition"], one.comparison["theirs"])
             found.setdefault(key, {}).setdefault(one.figure, []).append(one)
-    yield from head("section, condition", "beside", *NAMES.values())
+    names = compared([group for group in results["groups"] if group["section"] in sections])
+    yield from head("section, condition", "beside", *(NAMES[name] for name in names))
     for (section, condition, theirs), figures in found.items():
-        texts = (_end(figures[name], name) if name in figures else "-" for name in NAMES)
+        texts = (_end(figures[name], name) if name in figures else "-" for name in names)
         title = results["sections"][section]
         yield row((title if condition == IN_MEMORY else f"{title}: {condition}", theirs, *texts))
 

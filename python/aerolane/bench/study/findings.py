@@ -1,20 +1,41 @@
 """What the figures of a study say in words, and what they do not."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from aerolane.bench.study.cells import IN_MEMORY
 from aerolane.bench.study.results import Results
 from aerolane.bench.study.statistics import CONFIDENCE
 
-# Names of figures for people: with their unit, and which way is better.
+# Names of figures for people, where records are counted.
 NAMES = {
     "tps": "records/s",
     "client_cpu_us_per_op": "client CPU per record",
     "p50_us": "p50",
+    "p95_us": "p95",
     "p99_us": "p99",
+    "syscalls_per_op": "system calls per record",
+    "voluntary_switches_per_op": "waits per record",
 }
+
+
+def named(figure: str, groups: Iterable[Results]) -> str:
+    """The name of a figure in some groups. A service's requests are counted, and the time of the whole service."""
+    name, units = NAMES[figure], {group.get("unit", "record") for group in groups}
+    if units == {"request"}:
+        return name.replace("client", "service").replace("record", "request")
+    if "request" in units:
+        return {"tps": "records or requests/s", "client_cpu_us_per_op": "CPU per record or request"}.get(figure, name)
+    return name
+
+
+def compared(groups: Iterable[Results]) -> list[str]:
+    """The figures that comparisons of some groups have, in order."""
+    found = {name for group in groups for one in group["comparisons"] for name in one["ratios"]}
+    return [name for name in NAMES if name in found]
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,11 @@ class Finding:
         return str(self.ratio["verdict"])
 
     @property
+    def name(self) -> str:
+        """The figure's name."""
+        return named(self.figure, [self.group])
+
+    @property
     def case(self) -> str:
         """Where it was measured."""
         return case(self.group)
@@ -39,8 +65,8 @@ class Finding:
     @property
     def distance(self) -> float:
         """How far ours is from the other one: 2 where a figure is twice the other, and where it is half of it."""
-        median = float(self.ratio["median"])
-        return max(median, 1 / median) if median else math.inf
+        middle = float(self.ratio["median"])
+        return max(middle, 1 / middle) if middle else math.inf
 
 
 def case(group: Results) -> str:
@@ -65,24 +91,51 @@ def against_us(found: list[Finding]) -> list[Finding]:
     return sorted(worse, key=lambda one: (not one.comparison["peer"], -one.distance))
 
 
+def counts(found: list[Finding]) -> dict[str, int]:
+    """How many comparisons show what."""
+    return {verdict: sum(one.verdict == verdict for one in found) for verdict in ("worse", "none", "better")}
+
+
+def beside_others(results: Results) -> list[Finding]:
+    """The comparisons with other clients: those between ways of working with Aerolane do not count."""
+    return [one for one in findings(results) if one.comparison["peer"]]
+
+
+def by_figure(results: Results) -> list[tuple[str, dict[str, int], float | None]]:
+    """Of each figure: its name, how many comparisons show what, and the median of all their ratios.
+
+    The median is `None` where rounds are too few to show any difference.
+    """
+    found = beside_others(results)
+    rows = []
+    for figure in NAMES:
+        ours = [one for one in found if one.figure == figure]
+        if ours:
+            shown = any(one.ratio["coverage"] >= CONFIDENCE for one in ours)
+            middle = median(float(one.ratio["median"]) for one in ours) if shown else None
+            rows.append((named(figure, (one.group for one in ours)), counts(ours), middle))
+    return rows
+
+
 def summary(results: Results) -> list[str]:
-    """The conclusion in a few sentences. Comparisons between ways of working with Aerolane do not count."""
-    found = [one for one in findings(results) if one.comparison["peer"]]
+    """The conclusion in a few sentences."""
+    found = beside_others(results)
     if not found:
         return ["Nothing was compared: no other client is installed, or none ran."]
-    count = {verdict: sum(one.verdict == verdict for one in found) for verdict in ("worse", "none", "better")}
+    count = counts(found)
     sentences = [
         f"{len(found)} comparisons of a figure with another client: Aerolane is worse in {count['worse']},"
         f" better in {count['better']}, and {count['none']} show no difference."
     ]
-    for figure, name in NAMES.items():
-        ours = [one for one in found if one.figure == figure]
-        if ours:
-            counts = {verdict: sum(one.verdict == verdict for one in ours) for verdict in ("better", "none", "worse")}
-            sentences.append(
-                f"{name[0].upper()}{name[1:]}: better in {counts['better']} of {len(ours)},"
-                f" no difference shown in {counts['none']}, worse in {counts['worse']}."
-            )
+    if all(one.ratio["coverage"] < CONFIDENCE for one in found):
+        sentences.append(f"Rounds are too few to show any: {results['settings']['rounds']}, where it takes 5.")
+    worse = against_us(found)
+    if worse:
+        most = worse[0]
+        sentences.append(
+            f"The worst: {most.case}, {most.name} {number(most.ratio, most.ratio['median'])} times that of"
+            f" {most.comparison['theirs']}."
+        )
     return sentences
 
 
@@ -115,6 +168,19 @@ def caveats(results: Results) -> list[str]:
     if not settings["hosts"]:
         said.append(
             "The server is the embedded cluster, which is no Aerospike server: it answers faster than one does."
+        )
+    tools = {
+        round_["calls_counted_by"]
+        for group in results["groups"]
+        for cell in group["cells"]
+        for round_ in cell["rounds"]
+        if "calls_counted_by" in round_
+    }
+    if tools:
+        slower = " It slows a client down so much that more answers are found at a time." if "strace" in tools else ""
+        said.append(
+            f"System calls were counted by {' and '.join(sorted(tools))} in runs of their own, as the difference"
+            f" between a short and a longer one.{slower} Waits are voluntary context switches of the whole process."
         )
     if settings["quick"]:
         said.append("This is the quick study: few cells, short rounds. It finds large differences only.")

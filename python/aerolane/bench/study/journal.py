@@ -36,10 +36,16 @@ class Settings:
     other_python: str = ""
     """The path of another Python, which Aerolane is installed for."""
     other_version: str = ""
+    servers: tuple[tuple[str, str], ...] = ()
+    """What other servers are, and their addresses."""
 
     @property
     def server(self) -> str:
         """For people."""
+        return "; ".join((self._server, *(label for label, _ in self.servers)))
+
+    @property
+    def _server(self) -> str:
         if self.hosts:
             return self.label
         copies = min(2, self.nodes)
@@ -92,7 +98,12 @@ class Journal:
             found = json.loads(head)
             if found["schema"] != SCHEMA:
                 raise JournalError(f"{path} is of version {found['schema']}, this program reads {SCHEMA}")
-            settings = Settings(**{**found["settings"], "sections": tuple(found["settings"]["sections"])})
+            # JSON knows lists only.
+            sequences = {
+                "sections": tuple(found["settings"]["sections"]),
+                "servers": tuple(map(tuple, found["settings"].get("servers", ()))),
+            }
+            settings = Settings(**{**found["settings"], **sequences})
             lines = [Line(**json.loads(line)) for line in rest]
             journal = cls(path, Environment(**found["environment"]), settings, lines)
         except (ValueError, KeyError, TypeError):

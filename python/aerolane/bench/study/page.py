@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from aerolane.bench.study import plots, tables
-from aerolane.bench.study.findings import NAMES, against_us, caveats, findings, in_words, summary
+from aerolane.bench.study.findings import against_us, by_figure, caveats, compared, findings, in_words, named, summary
 from aerolane.bench.study.results import Results
 
 # What the page is made with.
@@ -31,8 +31,12 @@ def page(results: Results) -> str:
         results=results,
         summary=summary(results),
         worst=against_us(found),
-        unshown=[one for one in found if one.verdict == "none"],
-        names=NAMES,
+        by_figure=by_figure(results),
+        overview=plots.overview(results),
+        compared=compared,
+        named=named,
+        extras=tables.extras,
+        memory=lambda group: plots.memory(results, group),
         in_words=in_words,
         where=[line.removeprefix("* ").replace("`", "") for line in tables.where(results)],
         caveats=caveats(results),

@@ -17,7 +17,7 @@ from aerolane.bench.table import is_peer
 Results = dict[str, Any]
 
 # Whose median and interval a cell has.
-SHOWN = (*FIGURES, "p999_us", "voluntary_switches_per_op", "peak_rss_bytes")
+SHOWN = (*FIGURES, "p999_us", "involuntary_switches_per_op", "peak_rss_bytes")
 
 
 def results(plan: Iterable[Group], journal: Journal) -> Results:
@@ -61,10 +61,10 @@ def _group(group: Group, rounds: dict[str, list[Line]]) -> Results:
         "section": group.section,
         "title": group.title,
         "condition": group.condition,
+        "unit": group.unit,
         "cells": [_cell(group, cell, rounds.get(group.cell_id(cell), [])) for cell in group.cells],
         "comparisons": [
-            _comparison(f"{group.id}: {ours} / {theirs}", ours, theirs, measured[ours], measured[theirs])
-            | {"peer": theirs in peers}
+            _comparison(group, ours, theirs, measured[ours], measured[theirs]) | {"peer": theirs in peers}
             for ours, theirs in group.pairs
             if measured[ours] and measured[theirs]
         ],
@@ -121,11 +121,12 @@ def _merged(figures: list[Results]) -> Results:
 
 
 def _comparison(
-    name: str, ours: str, theirs: str, our_rounds: dict[int, Results], their_rounds: dict[int, Results]
+    group: Group, ours: str, theirs: str, our_rounds: dict[int, Results], their_rounds: dict[int, Results]
 ) -> Results:
+    name = f"{group.id}: {ours} / {theirs}"
     both = sorted(our_rounds.keys() & their_rounds.keys())
     ratios = {}
-    for figure in FIGURES:
+    for figure in group.figures:
         ratio = compare([our_rounds[number] for number in both], [their_rounds[number] for number in both], figure)
         if ratio:
             ratios[figure] = asdict(ratio.estimate) | {"verdict": ratio.verdict}

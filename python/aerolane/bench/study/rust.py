@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 from aerolane.bench.child import PATIENCE, Answer
+from aerolane.bench.report import SCHEMA
 from aerolane.bench.spec import RunSpec
 
 # Names the program.
@@ -38,8 +40,8 @@ def find() -> str | None:
     return shutil.which(os.environ.get(VARIABLE) or "aerolane-bench")
 
 
-def ask(job: str, spec: RunSpec) -> Answer:
-    """Carries out `job` (`run`, `load`) in a process of its own."""
+def ask(job: str, spec: RunSpec, before: Sequence[str] = ()) -> Answer:
+    """Carries out `job` (`run`, `load`) in a process of its own, which the program `before` starts, if there is one."""
     program = find()
     if program is None:
         return Answer(
@@ -47,7 +49,9 @@ def ask(job: str, spec: RunSpec) -> Answer:
         )
     patience = PATIENCE + spec.warmup + spec.duration + spec.keys / LOAD_RATE
     try:
-        done = subprocess.run([program, *_options(job, spec)], capture_output=True, timeout=patience, check=False)
+        done = subprocess.run(
+            [*before, program, *_options(job, spec)], capture_output=True, timeout=patience, check=False
+        )
     except subprocess.TimeoutExpired:
         return Answer(failure=f"its process did not end within {patience:.0f} s")
     said = done.stderr.decode(errors="replace").strip()
@@ -55,9 +59,13 @@ def ask(job: str, spec: RunSpec) -> Answer:
         return Answer(failure=said.splitlines()[-1] if said else f"its process ended with status {done.returncode}")
     try:
         figures: dict[str, Any] = json.loads(done.stdout)
-        del figures["each_round"], figures["spread"]
+        version = figures["schema"]
     except (ValueError, KeyError, TypeError):
         return Answer(failure="its figures cannot be read: the program is of another version")
+    if version != SCHEMA:
+        return Answer(failure=f"its figures are of version {version}, this program reads {SCHEMA}")
+    for name in ("each_round", "spread"):
+        figures.pop(name, None)
     return Answer(figures=figures)
 
 
@@ -82,5 +90,7 @@ def _options(job: str, spec: RunSpec) -> list[str]:
         "--arrivals": spec.arrivals,
         "--seed": spec.seed,
     }
+    if spec.max_conns_per_node:
+        options["--max-conns-per-node"] = spec.max_conns_per_node
     pairs = [part for name, value in options.items() for part in (name, str(value))]
     return [*pairs, "--load" if job == "load" else "--no-load", "--json", "--quiet"]

@@ -66,10 +66,20 @@ class Ratio:
         return "none"
 
 
-# Figures that are compared; whether more is better.
-FIGURES = {"tps": True, "client_cpu_us_per_op": False, "p50_us": False, "p99_us": False}
+# Figures that may be compared; whether more is better.
+FIGURES = {
+    "tps": True,
+    "client_cpu_us_per_op": False,
+    "p50_us": False,
+    "p95_us": False,
+    "p99_us": False,
+    "syscalls_per_op": False,
+    "voluntary_switches_per_op": False,
+}
+# Those of most groups.
+USUAL = ("tps", "client_cpu_us_per_op", "p50_us", "p99_us")
 # Below so many samples in a round, its percentile is that of a few operations.
-LEAST_SAMPLES = {"p50_us": 50, "p99_us": 1_000, "p999_us": 10_000}
+LEAST_SAMPLES = {"p50_us": 50, "p95_us": 200, "p99_us": 1_000, "p999_us": 10_000}
 
 
 def compare(ours: Sequence[dict[str, float]], theirs: Sequence[dict[str, float]], figure: str) -> Ratio | None:
