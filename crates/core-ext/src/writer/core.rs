@@ -346,6 +346,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let most = self.options.batch_records.min(records).min(node_records);
         let most_bytes = self.options.batch_bytes.min(bytes).min(node_bytes);
         let mut taken = 0;
+        rows.reserve(most.min(self.nodes[index].records));
         while rows.len() < most
             && let Some(&place) = self.nodes[index].queue.front()
         {
@@ -715,7 +716,12 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// While somebody waits for room, nodes that have nothing else to do take what is there.
     pub(super) const fn wait_for_room(&mut self, waits: bool) {
-        self.short_of_room = if waits { self.short_of_room + 1 } else { self.short_of_room - 1 };
+        if waits {
+            self.short_of_room += 1;
+        } else {
+            self.short_of_room -= 1;
+            self.arrivals.held_up();
+        }
     }
 
     /// The number of the oldest record without an outcome.
