@@ -1,10 +1,11 @@
 //! A writer while nodes are killed and stalled, throttle, lose requests and answers, answer late and give partitions away.
 //! From time to time all is set right, and each record's outcome is held against what the cluster holds: what is ok is
-//! there, what has failed is not, what is in doubt may be, and of each key the last confirmed write has won.
+//! there, what has failed is not, what is in doubt may be, and of each key the last confirmed write has won. Except where a
+//! stalled server carries out a write later whose attempt had timed out, which no client can take back: these are counted.
 //!
 //! Twelve seconds, or as many as `AEROLANE_CHAOS_SECONDS` says; `--nocapture` shows what was counted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, policy};
@@ -23,6 +24,8 @@ const ONCE: i64 = 10;
 const PEACE: Duration = Duration::from_millis(150);
 /// Between two comparisons with the cluster.
 const EPOCH: Duration = Duration::from_secs(6);
+/// Of an attempt that got no answer in time, as of `WriteAttempt::code`.
+const TIMEOUT: i32 = 9;
 /// A server that throttles.
 const THROTTLING: [ResultCode; 4] =
     [ResultCode::DeviceOverload, ResultCode::KeyBusy, ResultCode::QuotaExceeded, ResultCode::ServerMemError];
@@ -134,8 +137,10 @@ struct Counted {
     ok: i64,
     failed: i64,
     in_doubt: i64,
-    /// Of those in doubt, by the last record that the key holds.
+    /// Keys that hold a record in doubt.
     in_doubt_and_there: i64,
+    /// Keys that hold a record of which an attempt had timed out before a later record was confirmed.
+    late: i64,
     keys_compared: i64,
 }
 
@@ -159,14 +164,26 @@ async fn held(client: &Client, target: &Target, id: i64) -> i64 {
     }
 }
 
-/// Holds outcomes against the cluster. `before`: what keys held at the last comparison.
-async fn compare(client: &Client, target: &Target, told: Told, before: &mut HashMap<i64, i64>, counted: &mut Counted) {
+/// What is known from earlier comparisons.
+#[derive(Default)]
+struct Known {
+    /// What keys held.
+    held: HashMap<i64, i64>,
+    /// Records with an attempt that got no answer in time.
+    timed_out: HashSet<i64>,
+}
+
+/// Holds outcomes against the cluster.
+async fn compare(client: &Client, target: &Target, told: Told, known: &mut Known, counted: &mut Counted) {
     for (id, records) in told {
         let held = held(client, target, id).await;
-        let mut last_ok = before.get(&id).copied().unwrap_or(0);
+        let mut last_ok = known.held.get(&id).copied().unwrap_or(0);
         let mut doubtful = false;
         for (number, outcome) in &records {
             let delivery = outcome.delivery().expect("after a flush each record has its outcome");
+            if delivery.attempts().any(|attempt| attempt.in_doubt && attempt.code == TIMEOUT) {
+                known.timed_out.insert(*number);
+            }
             match delivery.error() {
                 None => {
                     counted.ok += 1;
@@ -183,12 +200,14 @@ async fn compare(client: &Client, target: &Target, told: Told, before: &mut Hash
             }
         }
         counted.in_doubt_and_there += i64::from(doubtful);
+        let is_late = held != last_ok && !doubtful && known.timed_out.contains(&held);
+        counted.late += i64::from(is_late);
         assert!(
-            held == last_ok || doubtful,
+            held == last_ok || doubtful || is_late,
             "key {id}: holds {held}, the last confirmed one is {last_ok}: {records:?}"
         );
         if id < KEYS {
-            before.insert(id, held);
+            known.held.insert(id, held);
         }
         counted.keys_compared += 1;
     }
@@ -211,7 +230,7 @@ async fn outcomes_agree_with_what_the_cluster_holds() {
     };
     let writer = client.writer(options).unwrap();
     let mut trouble = Trouble::new(&target);
-    let (mut before, mut counted) = (HashMap::new(), Counted::default());
+    let (mut known, mut counted) = (Known::default(), Counted::default());
     let (begun, length) = (Instant::now(), length());
     let mut fresh = KEYS;
     while begun.elapsed() < length {
@@ -231,7 +250,7 @@ async fn outcomes_agree_with_what_the_cluster_holds() {
         }
         trouble.set_right();
         writer.flush().await;
-        compare(&client, &target, told, &mut before, &mut counted).await;
+        compare(&client, &target, told, &mut known, &mut counted).await;
     }
     assert!(writer.close(Some(Duration::from_secs(60))).await.is_empty());
     println!("{:?}: {counted:?}\n{:?}\n{:?}", begun.elapsed(), trouble.seen, writer.metrics());

@@ -293,17 +293,28 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let node = &self.nodes[index];
         // What senders that have not begun will take.
         let claimed = node.starting * options.batch_records;
-        if node.records <= claimed || node.in_flight >= options.batches_in_flight {
+        if node.records <= claimed || node.in_flight >= self.most_in_flight(node) {
             return false;
         }
+        let is_wide = node.in_flight >= options.batches_in_flight;
         let full = node.records - claimed >= options.batch_records
             || node.bytes.saturating_sub(node.starting * options.batch_bytes) >= options.batch_bytes;
         let ready = full
             || (node.starting == 0
+                && !is_wide
                 && (self.hurried > 0
                     || (node.in_flight == 0 && (self.short_of_room > 0 || self.is_calm(now)))
                     || self.lingers_until(index).is_some_and(|at| at <= now)));
         ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
+    }
+
+    /// How many batches a node may have in flight. One that answers slowly gathers records until it holds most of the room,
+    /// and what the others are sent waits for it: while somebody waits for room, it gets more batches (full ones) at a time.
+    fn most_in_flight(&self, node: &NodeQueue) -> usize {
+        /// So many times as many.
+        const WIDER: usize = 4;
+        let holds_the_room = self.short_of_room > 0 && self.nodes.len() > 1 && 2 * node.records > self.outstanding;
+        self.options.batches_in_flight * if holds_the_room { WIDER } else { 1 }
     }
 
     /// Whether a record goes at once, even alone: no request was sent just now that is still in flight, and records do not come

@@ -624,6 +624,23 @@ fn a_slow_node_holds_nobody_else_up_and_senders_are_bounded() {
 }
 
 #[test]
+fn a_slow_node_that_holds_the_room_gets_more_batches_at_a_time() {
+    let mut world = World::new(WriterOptions { batch_records: 10, batches_in_flight: 1, ..options() }, |_, _, _| ok());
+    world.latency = Duration::from_millis(10);
+    let keys = |node: u8| (0..85).map(move |key| 3 * key + node);
+    keys(1).take(20).chain(keys(0)).for_each(|key| world.hand(key, What::Put));
+    let flying = |world: &World, node| world.flying.iter().filter(|(_, of, _)| *of == node).count();
+    assert_eq!((flying(&world, 1), flying(&world, 2)), (1, 1));
+    world.core.wait_for_room(true);
+    world.settle();
+    // While it holds more than half of all: 75 of 105, 65, 55.
+    assert_eq!((flying(&world, 1), flying(&world, 2)), (4, 1));
+    world.core.wait_for_room(false);
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.outcomes.len(), 105);
+}
+
+#[test]
 fn what_is_given_up_has_its_outcome_and_late_answers_change_nothing() {
     let mut world = World::new(WriterOptions { batches_in_flight: 1, ..options() }, |_, _, _| ok());
     world.hand(0, What::Put);
