@@ -312,8 +312,10 @@ impl<T: Tag, P: Payload> Core<T, P> {
     /// and what the others are sent waits for it: while somebody waits for room, it gets more batches (full ones) at a time.
     fn most_in_flight(&self, node: &NodeQueue) -> usize {
         /// So many times as many.
-        const WIDER: usize = 4;
-        let holds_the_room = self.short_of_room > 0 && self.nodes.len() > 1 && 2 * node.records > self.outstanding;
+        const WIDER: usize = 8;
+        // Those in flight are about so many: when it comes to more batches than usual, they are full.
+        let held = node.records + node.in_flight * self.options.batch_records;
+        let holds_the_room = self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding;
         self.options.batches_in_flight * if holds_the_room { WIDER } else { 1 }
     }
 
