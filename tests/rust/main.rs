@@ -40,4 +40,5 @@ mod tls;
 mod transactions;
 mod writer;
 mod writer_adversity;
+mod writer_chaos;
 mod writer_export;

@@ -1,7 +1,6 @@
 //! The writer on a cluster in trouble: throttling answers, lost connections, nodes that stop, stall or give partitions
 //! away, a close with leftovers, waits that are cancelled. Each record's outcome must agree with what the cluster holds.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, policy};
@@ -335,89 +334,4 @@ fn a_runtime_that_ends_or_a_client_that_closes_leaves_no_record_without_outcome(
         assert!(matches!(error.kind(), ErrorKind::ClientClosed), "{error}");
     }
     assert!(writer.put(&plain, &target.key(0), &[as_bin!("n", 0)]).is_err());
-}
-
-/// What was told of a key's records: each has a number of its own, which is the value.
-#[derive(Default)]
-struct Told {
-    outcomes: Vec<(i64, Outcome)>,
-}
-
-/// Writes to few keys for a while, with faults of all kinds, and counts whether outcomes agree with the cluster.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn outcomes_agree_with_what_the_cluster_holds() {
-    if !on_embedded(FAULTS) {
-        return;
-    }
-    let target = Target::embedded(3);
-    let client = open(&target).await;
-    let options = WriterOptions {
-        attempt_timeout: Duration::from_millis(1500),
-        record_ttl: Duration::from_secs(5),
-        max_outstanding_records: 2000,
-        batch_records: 64,
-        ..WriterOptions::default()
-    };
-    let writer = client.writer(options).unwrap();
-    let nodes: Vec<_> = target.faults().nodes().iter().map(|node| node.id).collect();
-    let mut told: HashMap<i64, Told> = HashMap::new();
-    let begun = Instant::now();
-    let mut sent = 0_i64;
-    let mut round = 0_usize;
-    while begun.elapsed() < Duration::from_secs(12) {
-        let node = nodes[round % nodes.len()];
-        match round % 8 {
-            0 => set(&target, node, &writes(FaultRule::new(FaultAction::Result(18)).probability(0.3))),
-            1 => set(&target, node, &writes(FaultRule::new(FaultAction::DropAfter).probability(0.2))),
-            2 => set(&target, None, &FaultRule::new(FaultAction::RejectUnowned)),
-            3 => {
-                let partition = (round * 37 % 4096) as u16;
-                target.faults().set_master(partition, Some(node)).unwrap();
-            }
-            4 => target.faults().stop_node(node).unwrap(),
-            5 => target.faults().start_node(nodes[(round - 1) % nodes.len()]).unwrap(),
-            6 => set(&target, node, &writes(FaultRule::new(FaultAction::DropBefore).probability(0.2))),
-            _ => target.faults().clear_faults(),
-        }
-        round += 1;
-        let until = Instant::now() + Duration::from_millis(150);
-        while Instant::now() < until {
-            for id in 0..200 {
-                sent += 1;
-                let outcome = put(&writer, &target.key(id), sent).await;
-                told.entry(id).or_default().outcomes.push((sent, outcome));
-            }
-        }
-    }
-    target.faults().clear_faults();
-    for node in &nodes {
-        let _ = target.faults().start_node(*node);
-    }
-    assert!(writer.close(Some(Duration::from_secs(60))).await.is_empty());
-    let (mut ok, mut failed, mut in_doubt) = (0, 0, 0);
-    for (id, told) in &told {
-        let held = number(&client, &target.key(*id)).await.unwrap_or(0);
-        let last_ok = told.outcomes.iter().rev().find(|(_, outcome)| outcome.delivery().unwrap().is_ok());
-        let last_ok = last_ok.map_or(0, |(number, _)| *number);
-        for (number, outcome) in &told.outcomes {
-            let delivery = outcome.delivery().unwrap();
-            match delivery.error() {
-                None => ok += 1,
-                Some(error) if error.in_doubt() => in_doubt += 1,
-                Some(error) => {
-                    failed += 1;
-                    assert_ne!(*number, held, "key {id}: {number} has failed and is there: {error}");
-                }
-            }
-        }
-        let is_last = held == last_ok;
-        let by_doubt = told
-            .outcomes
-            .iter()
-            .any(|(number, outcome)| *number == held && held > last_ok && outcome.delivery().unwrap().in_doubt());
-        assert!(is_last || by_doubt, "key {id}: holds {held}, the last confirmed one is {last_ok}");
-    }
-    println!("{sent} records: {ok} ok, {failed} failed, {in_doubt} in doubt; {:?}", writer.metrics());
-    assert_eq!(ok + failed + in_doubt, sent);
-    assert!(ok > sent / 2, "{ok} of {sent}");
 }

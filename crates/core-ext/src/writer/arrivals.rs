@@ -10,6 +10,8 @@ pub(super) struct Arrivals {
     interval: u64,
     /// Most of the records that were answered last had somebody who waited for them.
     awaited: bool,
+    /// The next record was kept waiting for room.
+    held_up: bool,
 }
 
 impl Arrivals {
@@ -17,13 +19,17 @@ impl Arrivals {
     const SHIFT: u32 = 7;
 
     pub(super) const fn new(now: Instant, linger: Duration) -> Self {
-        Self { last: now, interval: linger.as_nanos() as u64, awaited: false }
+        Self { last: now, interval: linger.as_nanos() as u64, awaited: false, held_up: false }
     }
 
     /// Takes in that a record came; whether there was a pause before it.
     pub(super) fn came(&mut self, now: Instant, linger: Duration) -> bool {
         let gap = now.saturating_duration_since(self.last);
         self.last = now;
+        if std::mem::take(&mut self.held_up) {
+            // The pause was the writer's, and says nothing about the program.
+            return false;
+        }
         let paused = !linger.is_zero() && gap >= linger;
         self.interval = if paused {
             // A pause. What was before it says nothing any more.
@@ -38,6 +44,11 @@ impl Arrivals {
     /// records over as fast as it can. One that waits for each outcome before it goes on would only be slowed down.
     pub(super) fn are_dense(&self, records: usize, linger: Duration) -> bool {
         !self.awaited && u128::from(self.interval) * records as u128 <= linger.as_nanos()
+    }
+
+    /// The next record was kept waiting for room.
+    pub(super) const fn held_up(&mut self) {
+        self.held_up = true;
     }
 
     /// Whether somebody waited for most of the records that were answered last.

@@ -293,17 +293,30 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let node = &self.nodes[index];
         // What senders that have not begun will take.
         let claimed = node.starting * options.batch_records;
-        if node.records <= claimed || node.in_flight >= options.batches_in_flight {
+        if node.records <= claimed || node.in_flight >= self.most_in_flight(node) {
             return false;
         }
+        let is_wide = node.in_flight >= options.batches_in_flight;
         let full = node.records - claimed >= options.batch_records
             || node.bytes.saturating_sub(node.starting * options.batch_bytes) >= options.batch_bytes;
         let ready = full
             || (node.starting == 0
+                && !is_wide
                 && (self.hurried > 0
                     || (node.in_flight == 0 && (self.short_of_room > 0 || self.is_calm(now)))
                     || self.lingers_until(index).is_some_and(|at| at <= now)));
         ready && self.total.available(now).is_some() && self.nodes[index].limiter.available(now).is_some()
+    }
+
+    /// How many batches a node may have in flight. One that answers slowly gathers records until it holds most of the room,
+    /// and what the others are sent waits for it: while somebody waits for room, it gets more batches (full ones) at a time.
+    fn most_in_flight(&self, node: &NodeQueue) -> usize {
+        /// So many times as many.
+        const WIDER: usize = 8;
+        // Those in flight are about so many: when it comes to more batches than usual, they are full.
+        let held = node.records + node.in_flight * self.options.batch_records;
+        let holds_the_room = self.short_of_room > 0 && self.nodes.len() > 1 && 2 * held > self.outstanding;
+        self.options.batches_in_flight * if holds_the_room { WIDER } else { 1 }
     }
 
     /// Whether a record goes at once, even alone: no request was sent just now that is still in flight, and records do not come
@@ -346,6 +359,7 @@ impl<T: Tag, P: Payload> Core<T, P> {
         let most = self.options.batch_records.min(records).min(node_records);
         let most_bytes = self.options.batch_bytes.min(bytes).min(node_bytes);
         let mut taken = 0;
+        rows.reserve(most.min(self.nodes[index].records));
         while rows.len() < most
             && let Some(&place) = self.nodes[index].queue.front()
         {
@@ -715,7 +729,12 @@ impl<T: Tag, P: Payload> Core<T, P> {
 
     /// While somebody waits for room, nodes that have nothing else to do take what is there.
     pub(super) const fn wait_for_room(&mut self, waits: bool) {
-        self.short_of_room = if waits { self.short_of_room + 1 } else { self.short_of_room - 1 };
+        if waits {
+            self.short_of_room += 1;
+        } else {
+            self.short_of_room -= 1;
+            self.arrivals.held_up();
+        }
     }
 
     /// The number of the oldest record without an outcome.

@@ -25,6 +25,9 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::topology::{NodeId, Topology};
 
+/// The cluster's map as it is read at one moment.
+type Snapshot = arc_swap::Guard<Arc<Topology>>;
+
 /// What a key must be.
 pub trait WriterKey: RawKey + Send + Sync + 'static {}
 
@@ -309,16 +312,12 @@ impl<K: WriterKey> Inner<K> {
         drop(self.shared.cluster.spawn(timer));
     }
 
-    /// Whether a record can be taken at all.
-    fn check(&self, key: &K) -> Result<()> {
+    /// The map, if a record can be taken at all.
+    fn check(&self, key: &K) -> Result<Snapshot> {
         self.shared.check_open()?;
-        self.shared.cluster.snapshot().namespace(key.namespace()).map(|_| ())
-    }
-
-    fn size_of(key: &K, shape: &RawShape) -> usize {
-        /// What a row of a batch has beside its fields and operations, about.
-        const ROW: usize = 40;
-        ROW + key.names().0.len() + key.user_key().len() + shape.size()
+        let map = self.shared.cluster.snapshot();
+        map.namespace(key.namespace())?;
+        Ok(map)
     }
 
     /// Hands a record over if there is room; gives it back if there is none.
@@ -327,13 +326,13 @@ impl<K: WriterKey> Inner<K> {
         key: K,
         shape: RawShape,
     ) -> Result<std::result::Result<Outcome<K>, (K, RawShape)>> {
-        self.check(&key)?;
-        let bytes = Self::size_of(&key, &shape);
+        let map = self.check(&key)?;
+        let bytes = shape.row_size(&key);
         match (self.records.try_acquire(), self.bytes.try_acquire_many(self.room_of(bytes))) {
             (Ok(record), Ok(room)) => {
                 record.forget();
                 room.forget();
-                self.take(key, shape, bytes).map(Ok)
+                self.take(key, shape, bytes, &map).map(Ok)
             }
             (Err(TryAcquireError::Closed), _) | (_, Err(TryAcquireError::Closed)) => Err(closed()),
             _ => Ok(Err((key, shape))),
@@ -343,13 +342,13 @@ impl<K: WriterKey> Inner<K> {
     /// Hands a record over, when there is room.
     pub(super) async fn hand_over(self: &Arc<Self>, key: K, shape: RawShape) -> Result<Outcome<K>> {
         self.check(&key)?;
-        let bytes = Self::size_of(&key, &shape);
+        let bytes = shape.row_size(&key);
         // Until both are had, a caller that goes away gives back what it has.
         let record = self.room(&self.records, 1).await?;
         let room = self.room(&self.bytes, self.room_of(bytes)).await?;
         record.forget();
         room.forget();
-        self.take(key, shape, bytes)
+        self.take(key, shape, bytes, &self.shared.cluster.snapshot())
     }
 
     /// Waits for room. Meanwhile batches do not wait for more records, which cannot come.
@@ -367,10 +366,9 @@ impl<K: WriterKey> Inner<K> {
         acquired.await.map_err(|_| closed())
     }
 
-    fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize) -> Result<Outcome<K>> {
+    fn take(self: &Arc<Self>, key: K, shape: RawShape, bytes: usize, map: &Topology) -> Result<Outcome<K>> {
         let cell = CellRef(Cell::new(key, None));
         let outcome = Outcome::new(cell.clone());
-        let map = self.shared.cluster.snapshot();
         let mut state = self.state.lock();
         if state.closed {
             drop(state);
@@ -379,7 +377,7 @@ impl<K: WriterKey> Inner<K> {
             return Err(closed());
         }
         let now = clock::now();
-        state.core.push(cell, Row(shape), bytes, now, &**map);
+        state.core.push(cell, Row(shape), bytes, now, map);
         if state.core.stirred() {
             let after = state.after(now);
             drop(state);
@@ -407,7 +405,7 @@ impl<K: WriterKey> Inner<K> {
                     return false;
                 }
                 for (key, shape) in records.drain(..count) {
-                    let bytes = Self::size_of(&key, &shape);
+                    let bytes = shape.row_size(&key);
                     let cell = CellRef(Cell::new(key, Some(Arc::clone(sink))));
                     state.core.push(cell, Row(shape), bytes, now, map);
                 }
@@ -431,7 +429,7 @@ impl<K: WriterKey> Inner<K> {
         let most_bytes = self.options.max_outstanding_bytes / PARTS;
         let (mut count, mut bytes) = (0, 0);
         for (key, shape) in records.iter().take(most) {
-            let size = self.room_of(Self::size_of(key, shape)) as usize;
+            let size = self.room_of(shape.row_size(key)) as usize;
             if count > 0 && bytes + size > most_bytes {
                 break;
             }

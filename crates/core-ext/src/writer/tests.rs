@@ -317,6 +317,31 @@ fn who_waits_for_room_does_not_wait_for_a_full_batch() {
 }
 
 #[test]
+fn a_wait_for_room_is_no_pause_of_the_program() {
+    let gap = Duration::from_micros(5);
+    let mut world = World::new(options(), |_, _, _| ok());
+    world.latency = Duration::from_micros(1);
+    let hand = |world: &mut World, records: u32| {
+        for number in 0..records {
+            let next = world.now + gap;
+            world.hand(number as u8, What::Put);
+            world.run(gap);
+            world.now = next;
+            world.settle();
+        }
+    };
+    hand(&mut world, 4000);
+    world.run(Duration::from_secs(1));
+    let before = world.requests.len();
+    world.core.wait_for_room(true);
+    world.now += Duration::from_millis(50);
+    world.core.wait_for_room(false);
+    hand(&mut world, 100);
+    let singles = world.requests[before..].iter().filter(|(.., rows)| *rows == 1).count();
+    assert_eq!(singles, 0, "{:?}", &world.requests[before..]);
+}
+
+#[test]
 fn a_large_record_goes_alone() {
     let mut world = World::new(WriterOptions { batch_bytes: 1000, ..options() }, |_, _, _| ok());
     world.hand(0, What::Put);
@@ -596,6 +621,23 @@ fn a_slow_node_holds_nobody_else_up_and_senders_are_bounded() {
     world.run(Duration::from_secs(1));
     assert!(world.most_flying <= 6, "{}", world.most_flying);
     assert_eq!(world.outcomes.len(), 240);
+}
+
+#[test]
+fn a_slow_node_that_holds_the_room_gets_more_batches_at_a_time() {
+    let mut world = World::new(WriterOptions { batch_records: 10, batches_in_flight: 1, ..options() }, |_, _, _| ok());
+    world.latency = Duration::from_millis(10);
+    let keys = |node: u8| (0..85).map(move |key| 3 * key + node);
+    keys(1).take(20).chain(keys(0)).for_each(|key| world.hand(key, What::Put));
+    let flying = |world: &World, node| world.flying.iter().filter(|(_, of, _)| *of == node).count();
+    assert_eq!((flying(&world, 1), flying(&world, 2)), (1, 1));
+    world.core.wait_for_room(true);
+    world.settle();
+    // Eight, all of them full, and no more to a node that holds up nobody.
+    assert_eq!((flying(&world, 1), flying(&world, 2)), (8, 1));
+    world.core.wait_for_room(false);
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.outcomes.len(), 105);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aerolane::Outcome as RawOutcome;
 use aerolane::writer::{Delivery, WriteAttempt as RawAttempt, Written as RawWritten};
 use pyo3::exceptions::PyTimeoutError;
+use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -114,6 +115,18 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(super) fn new(outcome: RawOutcome<WrittenKey>, core: &Arc<ClientCore>) -> Self {
         Self { outcome, core: Arc::clone(core) }
+    }
+
+    /// The object. Programs keep many of them, and nothing in one makes cycles: the garbage collector is not to look at them.
+    pub(super) fn object(
+        py: Python<'_>,
+        outcome: RawOutcome<WrittenKey>,
+        core: &Arc<ClientCore>,
+    ) -> PyResult<Py<Self>> {
+        let object = Py::new(py, Self::new(outcome, core))?;
+        // SAFETY: every class of ours has garbage collection, and this one has no `__traverse__`.
+        unsafe { ffi::PyObject_GC_UnTrack(object.as_ptr().cast()) };
+        Ok(object)
     }
 
     fn key_of(&self, py: Python<'_>) -> PyResult<Py<Key>> {

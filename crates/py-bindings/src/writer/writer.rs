@@ -1,10 +1,11 @@
 //! The writers: for asyncio, and for code without it.
 
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use aerolane::client::RawShape;
+use aerolane::client::{RawOps, RawShape};
 use aerolane::writer::{RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;
@@ -40,6 +41,9 @@ pub(super) enum Policies {
     Default,
 }
 
+/// Room for the bins of a put is made in one go if they are no larger than this.
+const MOST_ROOM: usize = 4096;
+
 /// What both writers are made of.
 pub(super) struct Common {
     pub(super) raw: ManuallyDrop<RawWriter<WrittenKey>>,
@@ -48,6 +52,10 @@ pub(super) struct Common {
     /// Nobody looks at outcomes.
     pub(super) failures_only: bool,
     pub(super) pace: Pace,
+    /// What puts do, without their bins, by the policy that the first of them had: most have the same.
+    usual: OnceLock<(Arc<CoreWrite>, RawShape)>,
+    /// How many bytes the bins of the last put had.
+    bins_size: AtomicUsize,
     exporters: ManuallyDrop<Exporters>,
 }
 
@@ -69,7 +77,7 @@ impl Common {
                 let Some(core) = core.upgrade() else { return };
                 Python::try_attach(|py| {
                     for outcome in outcomes {
-                        let told = Py::new(py, Outcome::new(outcome.clone(), &core))
+                        let told = Outcome::object(py, outcome.clone(), &core)
                             .and_then(|outcome| callback.call1(py, (outcome,)));
                         if let Err(error) = told {
                             error.write_unraisable(py, Some(callback.bind(py)));
@@ -88,8 +96,16 @@ impl Common {
             });
         }
         let raw = ManuallyDrop::new(raw);
-        let (pace, exporters) = (Pace::default(), ManuallyDrop::new(Exporters::default()));
-        Ok(Self { raw, core: Arc::clone(core), policies, failures_only, pace, exporters })
+        Ok(Self {
+            raw,
+            core: Arc::clone(core),
+            policies,
+            failures_only,
+            pace: Pace::default(),
+            usual: OnceLock::new(),
+            bins_size: AtomicUsize::new(0),
+            exporters: ManuallyDrop::new(Exporters::default()),
+        })
     }
 
     /// The policy of a record, with what goes over it.
@@ -110,9 +126,17 @@ impl Common {
         shape.map_err(|error| errors::to_py(py, &error))
     }
 
-    fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &CoreWrite) -> PyResult<RawShape> {
-        let ops = rows::bins_to_write(bins, &|| "bins".to_owned())?;
-        Self::shaped(key.py(), shape::write(self.raw.batch_policy(), policy, 0, ops))
+    fn put(&self, key: &Bound<'_, Key>, bins: Object<'_, '_>, policy: &Arc<CoreWrite>) -> PyResult<RawShape> {
+        let ops = rows::bins_to_write(bins, self.bins_size.load(Ordering::Relaxed), &|| "bins".to_owned())?;
+        self.bins_size.store(ops.size().min(MOST_ROOM), Ordering::Relaxed);
+        if let Some((usual, shape)) = self.usual.get()
+            && Arc::ptr_eq(usual, policy)
+        {
+            return Ok(shape.with_ops(ops));
+        }
+        let shape = Self::shaped(key.py(), shape::write(self.raw.batch_policy(), policy, 0, ops))?;
+        self.usual.get_or_init(|| (Arc::clone(policy), shape.with_ops(RawOps::default())));
+        Ok(shape)
     }
 
     fn operate(&self, key: &Bound<'_, Key>, operations: Object<'_, '_>, policy: &CoreWrite) -> PyResult<RawShape> {
@@ -156,7 +180,7 @@ impl Common {
         if self.failures_only {
             return Ok(py.None());
         }
-        Ok(Py::new(py, Outcome::new(outcome, &self.core))?.into_any())
+        Ok(Outcome::object(py, outcome, &self.core)?.into_any())
     }
 
     /// Hands a record over, on the calling thread.
@@ -172,7 +196,7 @@ impl Common {
     }
 
     fn left<'py>(&self, py: Python<'py>, left: Vec<Handed>) -> PyResult<Bound<'py, PyList>> {
-        let left = left.into_iter().map(|outcome| Py::new(py, Outcome::new(outcome, &self.core)));
+        let left = left.into_iter().map(|outcome| Outcome::object(py, outcome, &self.core));
         PyList::new(py, left.collect::<PyResult<Vec<_>>>()?)
     }
 

@@ -276,6 +276,13 @@ impl RawShape {
     pub fn size(&self) -> usize {
         self.filter().len() + self.udf_fields().len() + self.ops.size()
     }
+
+    /// How many bytes of a batch a row for this key takes, about.
+    pub(crate) fn row_size(&self, key: &impl RawKey) -> usize {
+        /// What a row has beside its fields and operations.
+        const ROW: usize = 40;
+        ROW + key.names().0.len() + key.user_key().len() + self.size()
+    }
 }
 
 /// What became of a row.

@@ -17,16 +17,19 @@ pub(crate) struct WrittenRows<K> {
     rows: RawBatch<K>,
     /// Who answered each row.
     nodes: Vec<Option<Arc<str>>>,
+    /// What the rows take in a request, about.
+    bytes: usize,
 }
 
 impl<K: RawKey> WrittenRows<K> {
     pub(crate) fn with_capacity(rows: usize) -> Self {
         let mut batch = RawBatch::with_capacity(rows);
         batch.reserve_shapes();
-        Self { rows: batch, nodes: Vec::with_capacity(rows) }
+        Self { rows: batch, nodes: Vec::with_capacity(rows), bytes: 0 }
     }
 
     pub(crate) fn push(&mut self, key: K, shape: RawShape) {
+        self.bytes += shape.row_size(&key);
         self.rows.shape(shape);
         self.rows.push(key);
         self.nodes.push(None);
@@ -57,6 +60,10 @@ impl<K: RawKey> Rows for WrittenRows<K> {
     }
 
     fn encode(&self, how: (&BatchPolicy, RowPatches), rows: &[u32], timeout_ms: u32, out: &mut Vec<u8>) -> Result<()> {
+        // In one go: a request of a full batch would be moved a dozen times while it grows.
+        if rows.len() == self.nodes.len() {
+            out.reserve(self.bytes);
+        }
         self.rows.encode(how, rows, timeout_ms, out)
     }
 
