@@ -78,7 +78,7 @@ impl Transport for Tokio {
             self.0.read_exact(&mut head).await
         })
         .await?;
-        let size = size_of_answer(&head, max_body)?;
+        let size = size_of_answer(head, max_body)?;
         let mut body = vec![0; size];
         within(deadline, doing, self.0.read_exact(&mut body)).await?;
         Ok(body)
@@ -155,7 +155,7 @@ impl Transport for Blocking {
             .and_then(|()| self.0.flush())
             .and_then(|()| self.read_exactly(&mut head, deadline))
             .map_err(|e| blocking_error(doing, e))?;
-        let size = size_of_answer(&head, max_body)?;
+        let size = size_of_answer(head, max_body)?;
         let mut body = vec![0; size];
         self.read_exactly(&mut body, deadline).map_err(|e| blocking_error(doing, e))?;
         Ok(body)
@@ -210,11 +210,11 @@ fn prepare(socket: &socket2::SockRef<'_>) {
 }
 
 /// The size of an answer's body. An answer that no Aerospike server gives is shown: it says what listens there.
-fn size_of_answer(head: &[u8; PROTO_HEADER_SIZE], max_body: usize) -> Result<usize> {
-    match ProtoHeader::decode(head, max_body) {
+fn size_of_answer(head: [u8; PROTO_HEADER_SIZE], max_body: usize) -> Result<usize> {
+    match ProtoHeader::decode(&head, max_body) {
         Ok(header) => Ok(header.body_size),
         Err(error) if matches!(error.kind, WireErrorKind::Version(_) | WireErrorKind::FrameType(_)) => {
-            let begin = String::from_utf8_lossy(head);
+            let begin = String::from_utf8_lossy(&head);
             Err(Error::bad_response(format!("not an Aerospike server: it answers with {begin:?} ({error})")))
         }
         Err(error) => Err(error.into()),
