@@ -174,7 +174,8 @@ bench-counts: ## heap allocations and instructions per operation, against the ac
 
 # test-python and test-rust run the examples of its pages. The variable silences an advertisement of the theme.
 .PHONY: docs
-docs: $(DOCS)/.ready ## the documentation site, in target/site; broken links and missing pages are errors
+docs: $(DOCS)/.ready ## spelling, and the documentation site in target/site; broken links and missing pages are errors
+	$(DOCS)/bin/codespell docs examples python crates tests *.md mkdocs.yml Makefile
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --site-dir $(abspath $(TARGET))/site
 	@echo $(TARGET)/site/index.html
 

@@ -2,9 +2,9 @@
 
 * `Client`, `ClusterDefinition`, `Session`, `DataSet`, `AsyncPool`: for asyncio
 * `SyncClient`, and `aerolane.sync`: for code without async
-* `aerolane.native`: the direct layer beneath
+* `aerolane.native`: the layer below, whose methods are the server's commands
 * `aerolane.ael`: expressions from text
-* `aerolane.policy`, `aerolane.exceptions`, `aerolane.testing`
+* `aerolane.policy`, `aerolane.exceptions`, `aerolane.testing`, `aerolane.observability`
 """
 
 from typing import TypeAlias

@@ -1,10 +1,10 @@
-"""Text in the Aerospike Expression Language (AEL), compiled to expressions that every server evaluates.
+"""Compiles text in the Aerospike Expression Language (AEL) to expressions that every server can evaluate.
 
-* `parse_ael`: a text to a `FilterExpression`
-* `parse_ael_with_index`: a text to an index filter and the expression for the rest, by the indexes that there are
-* `parse_ctx`: a path to a context
-* `IndexesMonitor`: the indexes that a cluster has, for `parse_ael_with_index`
-* `AelParseException`: what is wrong with a text, and where
+* `parse_ael`: compiles text to a `FilterExpression`
+* `parse_ael_with_index`: splits a text into a filter for one of the given indexes and an expression for the rest
+* `parse_ctx`: turns a path into a context
+* `IndexesMonitor`: keeps a list of a cluster's indexes, for `parse_ael_with_index`
+* `AelParseException`: says what is wrong with a text, and where
 """
 
 from aerolane._aerolane import AelIndex as Index

@@ -1,4 +1,4 @@
-"""Existing code on Aerolane without a change of its imports.
+"""Runs existing code on Aerolane without changing its imports.
 
     import aerolane.compat
 
@@ -113,10 +113,10 @@ _RENAMED = {
 
 
 def install(*names: str) -> None:
-    """Makes imports of these packages give Aerolane: `"aerospike_sdk"`, `"aerospike_async"`, `"aerospike_native"`.
+    """Makes imports of these packages return Aerolane: `"aerospike_sdk"`, `"aerospike_async"`, `"aerospike_native"`.
 
-    Their submodules that Aerolane has a counterpart for come along. What Aerolane lacks raises as it is imported
-    (`ImportError`) or looked up (`AttributeError`), with its name. Installing twice does nothing.
+    This includes the submodules that Aerolane has a counterpart for. If Aerolane lacks something, importing it raises
+    an `ImportError`, and looking it up an `AttributeError`, that names it. Installing twice does nothing.
 
     Raises `ValueError` for another name, and `RuntimeError` if the package itself has been imported already.
     """
@@ -136,7 +136,8 @@ def install(*names: str) -> None:
 
 
 def uninstall(*names: str) -> None:
-    """Takes stand-ins back, all of them without arguments. Modules that were imported meanwhile keep what they have."""
+    """Removes stand-ins; without arguments, all of them. Modules that have imported from them keep what they
+    imported."""
     with _lock:
         gone = set(names or _finder.names)
         _finder.names -= gone

@@ -1,6 +1,6 @@
-"""Configuration files (`AEROSPIKE_SDK_CONFIG_URL`), read by a program itself.
+"""Reads configuration files (`AEROSPIKE_SDK_CONFIG_URL`) in a program.
 
-Clusters read theirs when they are connected.
+Clusters read their file themselves when they connect.
 """
 
 from aerolane._aerolane import (

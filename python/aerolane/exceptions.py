@@ -1,12 +1,12 @@
 """The exceptions of Aerolane, and the result codes behind them.
 
-`AerospikeError` is the base of all; its docstring names the attributes that every exception has. A plain
-`except TimeoutError`, `except ConnectionError` or `except ValueError` catches `TimeoutError`, `ConnectionError` and
-`InvalidArgumentError` of this module, too.
+All of them derive from `AerospikeError`; its docstring lists the attributes that every exception has. A plain
+`except TimeoutError`, `except ConnectionError` or `except ValueError` also catches the
+`TimeoutError`, `ConnectionError` and `InvalidArgumentError` of this module.
 
-What a server answered is a `ServerError`; what the client found is not, and neither is a timeout. Names of
-aerospike-native and of aerospike-sdk stand for the same classes: where one has a class of its own for a failure and the
-other a wider one, the class here derives from both.
+When the server refuses a request, the exception is a `ServerError`. Timeouts, and errors that the client finds, are
+not. Names of aerospike-native and aerospike-sdk refer to the same classes. If one of them has a specific class for a
+failure and the other a general one, the class here derives from both.
 """
 
 from aerolane._aerolane import (

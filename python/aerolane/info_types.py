@@ -1,4 +1,4 @@
-"""What nodes say about themselves, as dicts with typed properties: what `session.info()` has its methods give.
+"""What nodes say about themselves, as dicts with typed properties: the results of the methods of `session.info()`.
 
 detail = await session.info().namespace_details("test")
 print(detail.objects, detail.storage_engine.engine, detail["nsup-period"])

@@ -1,7 +1,7 @@
-"""The loggers of the package, and how much the Rust side logs to them.
+"""The loggers of the package, and the levels that the Rust code logs at.
 
-Records come from loggers below `"aerolane"`, and from `"aerospike_core"`: the vendor's crate, which finds the nodes.
-They go to Python's `logging` from a thread of their own, a moment after they were logged.
+The loggers are `"aerolane"` and those below it, and `"aerospike_core"`: the vendor's crate, which finds the nodes.
+A thread of its own passes the records on to Python's `logging`, a moment after they were logged.
 """
 
 from aerolane._aerolane import SdkLoggers, refresh_log_levels

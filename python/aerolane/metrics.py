@@ -1,4 +1,4 @@
-"""What a client measures: the policy, the snapshot, and what they are made of; and who gets snapshots regularly.
+"""What a client measures: the policy, the snapshot and their parts, and the exporters that get snapshots regularly.
 
 cluster.enable_metrics(MetricsPolicy(operational=True))
 snapshot = cluster.metrics_snapshot()
@@ -38,10 +38,10 @@ __all__ = [
 
 @runtime_checkable
 class MetricsExporter(Protocol):
-    """What `aerolane.sync.Cluster.add_exporter` takes. `export` is called on a thread of its own, so it may block."""
+    """What `aerolane.sync.Cluster.add_exporter` takes. `export` runs in a thread of its own, so it may block."""
 
     def export(self, snapshot: MetricsSnapshot) -> None:
-        """Takes a snapshot. What it raises is logged."""
+        """Takes a snapshot. An exception is logged."""
 
 
 @runtime_checkable
@@ -49,4 +49,4 @@ class AsyncMetricsExporter(Protocol):
     """What `aerolane.Cluster.add_exporter` takes. `export` runs on the event loop on which the exporter was added."""
 
     async def export(self, snapshot: MetricsSnapshot) -> None:
-        """Takes a snapshot. What it raises is logged."""
+        """Takes a snapshot. An exception is logged."""

@@ -30,21 +30,21 @@ class Definition(Protocol[C_co]):
 class AsyncPool(Generic[C]):
     """`AsyncPool(factory_or_definition, loop_count=None, per_client_runtime=None, use_uvloop=True)`.
 
-    Runs coroutine functions on `loop_count` event loops (default: one per core), each on a thread of its own. Without
-    the GIL they run side by side; with it, one loop and `asyncio.gather` do the same with less.
+    Runs coroutine functions on `loop_count` event loops (default: one per core), each in a thread of its own. Without
+    the GIL they run in parallel. With the GIL, use one loop and `asyncio.gather` instead.
 
         async with AsyncPool(lambda: Client("localhost:3000"), loop_count=4) as pool:
             results = await pool.map(work, range(4))  # work(client, number)
 
-    * A callable is a factory: it is called once on every loop, and what it gives (a client: an async context manager or
-      an awaitable of one) belongs to that loop.
-    * Something with `connect()`, such as a `ClusterDefinition` or a `Client`, is connected once; all loops share the
-      cluster, and its bounds on connections hold for all of them together. A client that was not connected before is
-      closed with the pool. `cluster_definition=` is another name for the first argument.
-    * `per_client_runtime`: accepted for the sake of existing code. A loop always has a lane of its own.
-    * `use_uvloop`: runs uvloop's loops where it can be imported, else asyncio's.
+    * A callable is a factory: the pool calls it once on every loop. It returns a client (an async context manager, or
+      an awaitable of one), which belongs to that loop.
+    * Something with `connect()`, such as a `ClusterDefinition` or a `Client`, is connected once. All loops share the
+      cluster and its limits on connections. If the client was not connected before, the pool also closes it.
+      `cluster_definition=` is another name for the first argument.
+    * `per_client_runtime`: accepted for existing code, and ignored. A loop always has a lane of its own.
+    * `use_uvloop`: uses uvloop's loops if it is installed, otherwise asyncio's.
 
-    The methods may be called from any event loop, also from one of the pool's.
+    You can call the methods from any event loop, including one of the pool's.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class AsyncPool(Generic[C]):
 
     @property
     def is_started(self) -> bool:
-        """Whether the pool was started, and not closed since."""
+        """Whether the pool is started and not closed."""
         return self._state == "started"
 
     @property
@@ -94,7 +94,8 @@ class AsyncPool(Generic[C]):
         return self._state == "closed"
 
     async def start(self) -> None:
-        """Starts the loops and connects. Raises what the factory or the definition raised; the pool is closed then.
+        """Starts the loops and connects. If the factory or the definition raises, the pool closes and the error is
+        raised.
 
         Raises `RuntimeError` if it was started before.
         """
@@ -120,9 +121,10 @@ class AsyncPool(Generic[C]):
         self._state = "started"
 
     async def aclose(self) -> None:
-        """Cancels what runs, closes the clients, ends the loops and waits for their threads. Does nothing when done.
+        """Cancels running calls, closes the clients, stops the loops and waits for their threads. A second call does
+        nothing.
 
-        Calls that were cancelled by it raise `RuntimeError`. Raises what closing a client raised.
+        Calls that it cancels raise `RuntimeError`. If closing a client fails, that error is raised.
         """
         self._state = "closed"
         lanes, self._lanes = self._lanes, []
@@ -140,19 +142,21 @@ class AsyncPool(Generic[C]):
             raise errors[0]
 
     async def run(self, fn: Callable[[C], Coroutine[Any, Any, T]], pick: int | None = None) -> T:
-        """Runs `fn(client)` on one of the loops and gives its result, or raises its exception.
+        """Runs `fn(client)` on one of the loops. Returns its result or raises its exception.
 
-        `pick` names the loop (modulo `loop_count`); without it, they take turns. Cancelling this call cancels it there.
+        `pick` selects the loop (modulo `loop_count`); by default the loops take turns. If you cancel this call, the
+        function is cancelled as well.
 
-        Raises `RuntimeError` if the pool is not started, is closed, or if the loop has died; its death is the cause.
+        Raises `RuntimeError` if the pool is not started or is closed, or if the loop has died. The reason is its
+        `__cause__`.
         """
         lane = self._lane(pick)
         return await lane.call(fn)
 
     async def map(self, fn: Callable[[C, X], Coroutine[Any, Any, T]], inputs: Iterable[X]) -> list[T]:
-        """Runs `fn(client, input)` for all inputs, all at once, the loops taking turns; gives the results in order.
+        """Runs `fn(client, input)` for all inputs at once; the loops take turns. Returns the results in order.
 
-        The first exception cancels the rest and is raised, also one of `inputs` itself.
+        The first exception cancels the rest and is raised, including one that `inputs` raises.
         """
 
         def begin(item: X) -> asyncio.Task[T]:

@@ -1,4 +1,4 @@
-"""Aerolane for code without async: classes of the names in `aerolane`, whose methods block the calling thread."""
+"""Aerolane for code without asyncio: classes with the same names as in `aerolane`, whose methods block the caller."""
 
 from aerolane._aerolane import Host, QueryBinBuilder, SyncClient, TlsBuilder, WriteBinBuilder
 from aerolane._aerolane import SyncBackgroundOperationBuilder as BackgroundOperationBuilder

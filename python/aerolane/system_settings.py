@@ -1,4 +1,4 @@
-"""`SystemSettings`: what a `ClusterDefinition` says of a whole cluster."""
+"""`SystemSettings`: the settings of a whole cluster, for `ClusterDefinition`."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +24,7 @@ _TIMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionSettings:
-    """How sessions carry out transactions that they begin and end themselves, for `SystemSettings`.
+    """How sessions run the transactions that they begin and end themselves, for `SystemSettings`.
 
     * `implicit_batch_write_transactions`: whether a batch that writes several records of a strongly consistent
       namespace, outside of a transaction, becomes a transaction of its own. Default True.
@@ -49,7 +49,7 @@ class MetricsSettings:
 
     * `enabled`: whether it measures; `None` leaves that to `Cluster.enable_metrics` and `disable_metrics`
     * `operational_enabled`: whether calls are measured. Default False: counters of connections, retries and bytes only.
-    * `usage_enabled`: whether it is counted which features are used, for which calls are measured, too
+    * `usage_enabled`: whether the use of features is counted, which also measures calls
     * `latency_unit`: `"milliseconds"` (the default) or `"microseconds"`; `latency_columns`, 1 to 64, and
       `latency_shift`, 1 to 63: the shape of histograms
     * `sampler_threshold` out of every `sampler_range` calls are measured. Default: all.
@@ -85,10 +85,10 @@ class MetricsSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemSettings:
-    """Settings of a cluster, for `ClusterDefinition.with_system_settings`. What is `None` stays as it is.
+    """Settings of a cluster, for `ClusterDefinition.with_system_settings`. `None` leaves a setting as it is.
 
     * `min_connections_per_node`, `max_connections_per_node`: bounds of the pool of each node
-    * `conn_pools_per_node`: into how many pools the connections of rare commands are split
+    * `conn_pools_per_node`: the number of pools for the connections of rare commands
     * `wait_for_connection_to_complete`: how long a connection may take to open
     * `tend_timeout`, `tend_interval`: how long a node may take to answer about the cluster, and how often it is asked
     * `login_timeout`: how long a login may take

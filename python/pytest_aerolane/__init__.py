@@ -1,9 +1,9 @@
-"""Fixtures for pytest, which finds them on its own where `aerolane` is installed.
+"""Fixtures for pytest, which finds them without any setup where `aerolane` is installed.
 
-A package of its own, so that a test run that uses none of them does not load the client.
+This is a package of its own, so that a test run that uses none of the fixtures does not load the client.
 
-Each test that asks for a cluster gets one of its own, which takes some milliseconds: neither records nor faults of one
-test are there in another. With `AEROSPIKE_HOST=host:port` the sessions and clients are those of a real cluster.
+Each test that asks for a cluster gets one of its own, which takes some milliseconds. So neither records nor faults
+reach another test. With `AEROSPIKE_HOST=host:port`, sessions and clients connect to that real cluster instead.
 """
 
 import os
@@ -25,7 +25,7 @@ _CLUSTER, _FAULT = "aerolane_cluster", "aerolane_fault"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the markers known."""
+    """Registers the markers."""
     for line in (
         f"{_CLUSTER}(**settings): settings of the embedded cluster of a test, as `EmbeddedCluster` takes them",
         f"{_FAULT}(action, value=None, **options): a fault of the embedded cluster of a test, as `inject` takes it",
@@ -37,9 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def aerolane_cluster(request: pytest.FixtureRequest) -> "Iterator[EmbeddedCluster]":
     """An embedded cluster of the test's own, of 3 nodes: `.seeds`, `.stop_node(..)`, `.inject(..)`, ...
 
-    Never a real one: a test that stops nodes or injects faults can rely on it.
-    `@pytest.mark.aerolane_cluster(nodes=1)` gives it other settings, `@pytest.mark.aerolane_fault("delay", 0.05,
-    on="read")` a fault from its start on.
+    It is never a real one, so a test can stop nodes and inject faults. `@pytest.mark.aerolane_cluster(nodes=1)` changes
+    its settings. `@pytest.mark.aerolane_fault("delay", 0.05, on="read")` injects a fault from the start of the test.
     """
     from aerolane.testing import EmbeddedCluster
 
@@ -52,8 +51,8 @@ def aerolane_cluster(request: pytest.FixtureRequest) -> "Iterator[EmbeddedCluste
 
 @pytest.fixture(scope="session")
 def aerolane_shared_cluster() -> "Iterator[EmbeddedCluster]":
-    """An embedded cluster of 3 nodes for the whole test session, for fixtures of a wider scope. Tests that change it,
-    or leave records, are on their own."""
+    """An embedded cluster of 3 nodes for the whole test session, for fixtures of a wider scope. Nothing cleans up after
+    tests that change it or leave records."""
     from aerolane.testing import EmbeddedCluster
 
     with EmbeddedCluster() as cluster:
@@ -62,9 +61,9 @@ def aerolane_shared_cluster() -> "Iterator[EmbeddedCluster]":
 
 @pytest.fixture
 def aerolane_seeds(request: pytest.FixtureRequest) -> str:
-    """Seeds of the cluster to test with: those of `AEROSPIKE_HOST` where set, else those of `aerolane_cluster`.
+    """Seeds of the cluster to test with: `AEROSPIKE_HOST` if it is set, otherwise those of `aerolane_cluster`.
 
-    Skips a test with one of the markers on a real cluster, which they cannot change.
+    On a real cluster, it skips tests with one of the markers, because these need an embedded one.
     """
     seeds = os.environ.get(VARIABLE)
     if not seeds:
@@ -120,8 +119,8 @@ def aerolane_sync_session(_aerolane_sync_client: "SyncClient") -> "SyncSession":
 
 @pytest.fixture
 def aerolane_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The name of a set of the namespace `test` that is the test's own. On a real cluster it is truncated at the
-    end."""
+    """The name of a set of the namespace `test` that no other test uses. On a real cluster it is truncated after the
+    test."""
     name = f"t{uuid.uuid4().hex[:16]}"
     if not os.environ.get(VARIABLE):
         # It goes with its cluster.

@@ -318,10 +318,14 @@ def examples_of(page):
     return [pytest.param(program, id=f"{page} {number}") for number, program in enumerate(programs)]
 
 
+# Without one of these, the programs that import it are skipped.
+LIBRARIES = "fastapi|opentelemetry|pandas|polars|prometheus_client|pyarrow|trio"
+
+
 def pages():
     """All our pages that have programs in Python on them."""
     every = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/*.md"), *ROOT.glob("tests/**/*.md")]
-    # Programs with a title are files of something larger: test_forks.py runs those.
+    # Programs with a title are files of something larger: test_forks.py and test_python_examples.py run those.
     return sorted(str(page.relative_to(ROOT)) for page in every if "```python\n" in page.read_text(encoding="utf-8"))
 
 
@@ -331,7 +335,7 @@ def test_the_pages_are_found():
 
 @pytest.mark.parametrize("program", [program for page in pages() for program in examples_of(page)])
 def test_an_example_of_our_own_pages(seeds, program):
-    for library in re.findall(r"^(?:import|from) (pyarrow|fastapi)\b", program, flags=re.MULTILINE):
+    for library in re.findall(rf"(?:^(?:import|from) |\.to_)({LIBRARIES})\b", program, flags=re.MULTILINE):
         pytest.importorskip(library)
     printed = output_of(program, seeds)
     assert bool(printed) == ("print(" in program)
@@ -368,29 +372,37 @@ def test_the_service_answers_while_its_cluster_fails():
     assert overloaded == (502, None, failed) and refused == (502, None, failed)
 
 
+# Pages with a table of another client's calls, and how the head of that table begins.
+TABLES = {"docs/python/from-aerospike.md": "| C client |", "docs/python/from-aerospike-py.md": "| aerospike-py |"}
+
+
 def counterparts():
-    """Calls of a session that the page for users of the C client names."""
-    page = (ROOT / "docs/python/existing-code.md").read_text(encoding="utf-8")
-    table = page.partition("| C client | Aerolane |")[2].partition("\n\n")[0]
-    return re.findall(r"`(session\.[^`]+)`", table)
+    """Calls of a session that the pages for users of other clients name."""
+    pages = [(ROOT / page).read_text(encoding="utf-8").partition(head)[2] for page, head in TABLES.items()]
+    tables = [page.partition("\n\n")[0] for page in pages]
+    return sorted({call for table in tables for call in re.findall(r"`(session\.[^`]+)`", table)})
 
 
 def test_the_counterparts_are_found():
-    assert len(counterparts()) >= 14
+    assert len(counterparts()) >= 24
 
 
 @pytest.mark.parametrize("call", counterparts())
-def test_a_counterpart_of_a_call_of_the_c_client(seeds, client, set_name, call):
+def test_a_counterpart_of_a_call_of_another_client(seeds, client, set_name, call):
     with aerolane.SyncClient(seeds) as opened, udf_module(client, UDFS, f"{set_name}_module") as module:
         session, users = opened.create_session(), aerolane.DataSet.of("test", set_name)
         key, keys, bins = users.id("ann"), users.ids("ann", "bob"), {"age": 31, "city": "Oslo"}
         if "insert" not in call:
             # The table expects generation 3.
-            [session.put(key, bins) for _ in range(3)]
+            [session.put(each, bins) for each in keys for _ in range(3)]
         names = {"session": session, "users": users, "key": key, "keys": keys, "bins": bins}
-        given = eval(call, names | {"module": module, "function": "add", "args": ["age", 1]})
-        if isinstance(given, aerolane.RecordStream):
+        names |= {"module": module, "function": "add", "args": ["age", 1], "array": {"id": [1], "age": [31]}}
+        given = eval(call, names)
+        if hasattr(given, "raise_for_failures"):
             given.raise_for_failures()
+        if hasattr(given, "wait_till_complete_blocking"):
+            given.wait_till_complete_blocking()
+            session.drop_index(users, "ages").wait_till_complete_blocking()
 
 
 def test_imports_alone_are_rewritten():

@@ -124,11 +124,7 @@ def test_gunicorn_ends_when_no_worker_can_connect(program):
     assert f"could not connect to the cluster: {nobody}" in run.stderr and "Worker failed to boot" in run.stderr
 
 
-CONFIG = """
-broker_url = "filesystem://"
-broker_transport_options = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
-worker_concurrency = 2
-"""
+CONFIG = PAGE.parents[2] / "examples/python/celery_tasks/celeryconfig.py"
 
 
 def test_celery(program, seeds, set_name):
@@ -136,7 +132,7 @@ def test_celery(program, seeds, set_name):
     folder, env = program("tasks.py")
     tasks = folder / "tasks.py"
     tasks.write_text(tasks.read_text("utf-8").replace('"visits"', f'"{set_name}"'), "utf-8")
-    (folder / "celeryconfig.py").write_text(CONFIG, "utf-8")
+    (folder / "celeryconfig.py").write_text(CONFIG.read_text("utf-8"), "utf-8")
     for queue in ("queue", "control"):
         (folder / queue).mkdir()
     send = "import tasks\nfor n in range(20): tasks.visit.delay(f'page{n % 4}')"
@@ -165,6 +161,41 @@ def test_multiprocessing(program, start):
     )
     assert run.returncode == 0, run.stderr
     assert re.fullmatch(r"written by [1-4] processes\n", run.stdout)
+
+
+def test_a_client_is_connected_in_each_child(program, set_name):
+    folder, env = program("reconnect.py")
+    module = folder / "reconnect.py"
+    module.write_text(module.read_text("utf-8").replace('"hits"', f'"{set_name}"'), "utf-8")
+    command = [sys.executable, "reconnect.py"]
+    run = subprocess.run(command, cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "{'count': 3}\n"), run.stderr
+
+
+def test_connect_does_nothing_where_a_client_is_connected(program):
+    folder, env = program()
+    text = """
+import os
+from aerolane import Key, SyncClient
+
+key, client = Key("test", "forks", 2), SyncClient(os.environ["AEROSPIKE_HOST"])
+
+def session():
+    client.connect()
+    return client.create_session()
+
+session().put(key, {"a": 1})
+child = os.fork()
+print(session().get(key).bins, flush=True)
+if not child:
+    client.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+client.close()
+"""
+    command = [sys.executable, "-c", text]
+    run = subprocess.run(command, cwd=folder, env=env, timeout=PATIENCE, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "{'a': 1}\n" * 2), run.stderr
 
 
 def test_a_connected_client_connects_again_in_the_child(program):

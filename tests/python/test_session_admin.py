@@ -602,3 +602,21 @@ def test_what_nodes_refuse_is_said(either, new_cluster, answer, outcome):
                     one.run(info.namespace_details_per_node("test"))
     finally:
         one.close()
+
+
+def test_what_servers_would_ignore_fails_in_a_namespace_that_does_not_exist(either):
+    """Servers say that all is well, and do nothing."""
+    session, nowhere = either.session, aerolane.DataSet.of("nowhere", "people")
+    calls = (
+        lambda: session.truncate(nowhere),
+        lambda: session.index(nowhere).on_bin("age").named("ages").integer().create(),
+        lambda: session.create_index(nowhere, "ages", "age", aerolane.IndexType.NUMERIC),
+    )
+    for call in calls:
+        with pytest.raises(aerolane.InvalidNamespaceError, match='the cluster has no namespace "nowhere"'):
+            either.run(call())
+    native = either.client.native
+    with pytest.raises(aerolane.InvalidNamespaceError, match="nowhere"):
+        native.truncate_blocking("nowhere", "people")
+    with pytest.raises(aerolane.InvalidNamespaceError, match="nowhere"):
+        native.create_index_blocking("nowhere", "people", "age", "ages", aerolane.IndexType.NUMERIC)

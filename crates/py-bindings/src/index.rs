@@ -13,6 +13,7 @@ use aerospike_core::{CollectionIndexType, IndexType};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::client::control;
 use crate::command::{Control, Twin};
 use crate::core::ClientCore;
 use crate::errors;
@@ -91,10 +92,12 @@ fn creating(
     (kind, cit): (IndexType, CollectionIndexType),
     policy: Policy<'_, '_>,
 ) -> impl Twin + use<> {
-    let (client, policy) = (RawClient::clone(&core.raw).asynchronous(), AdminPolicy::in_force(policy));
+    let (raw, policy) = (RawClient::clone(&core.raw), AdminPolicy::in_force(policy));
     let core = Arc::clone(core);
     let future = async move {
         let Names { namespace, set_name, index_name } = &names;
+        control::check_known(&raw, namespace)?;
+        let client = raw.asynchronous();
         match &on {
             On::Bin(bin, ctx) => {
                 let ctx = ctx.as_deref();

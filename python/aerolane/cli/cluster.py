@@ -16,10 +16,11 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def ping(
     connection: Connection,
-    count: Annotated[int, typer.Option("-c", "--count", min=1, help="Times that each node is asked.")] = 3,
+    count: Annotated[int, typer.Option("-c", "--count", min=1, help="How often to ask each node.")] = 3,
     as_json: _Json = False,
 ) -> None:
-    """Ask each node for its build. Times include what the control plane adds. Exit code 1: a node did not answer."""
+    """Ask each node for its version. The times include the overhead of the control plane. Exit code 1: a node did not
+    answer."""
     with connection.connect() as cluster:
         told = [_pinged(node, count) for node in sorted(cluster.nodes(), key=lambda node: node.name)]
     if as_json:
@@ -57,7 +58,7 @@ def info(
     node: Annotated[str | None, typer.Option(help="Only this node: its name or address.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Show nodes and namespaces, or what nodes answer to info commands: aerolane info statistics namespaces"""
+    """Show nodes and namespaces, or the nodes' answers to info commands: aerolane info statistics namespaces"""
     with connection.connect() as cluster:
         nodes = [one for one in cluster.nodes() if node in (None, one.name, one.address)]
         if not nodes:

@@ -119,21 +119,23 @@ def _options(
             "-U",
             "--user",
             envvar="AEROSPIKE_USER",
-            help=f"User. Its password comes from {PASSWORD_VARIABLE}, or is asked for.",
+            help=f"User. The password comes from {PASSWORD_VARIABLE}, or is asked for.",
             rich_help_panel=_PANEL,
         ),
     ] = None,
     auth_mode: Annotated[AuthMode, typer.Option(help="How to log in.", rich_help_panel=_PANEL)] = AuthMode.INTERNAL,
     tls_name: Annotated[
-        str | None, typer.Option(help="Name in the nodes' certificates. Switches TLS on.", rich_help_panel=_PANEL)
+        str | None, typer.Option(help="The name in the nodes' certificates. Turns TLS on.", rich_help_panel=_PANEL)
     ] = None,
     tls_ca_file: Annotated[
-        Path | None, typer.Option(help="Authorities to trust, PEM. Switches TLS on.", rich_help_panel=_PANEL)
+        Path | None, typer.Option(help="Authorities to trust, PEM. Turns TLS on.", rich_help_panel=_PANEL)
     ] = None,
-    tls_cert_file: Annotated[Path | None, typer.Option(help="Our certificate, PEM.", rich_help_panel=_PANEL)] = None,
+    tls_cert_file: Annotated[
+        Path | None, typer.Option(help="The client's certificate, PEM.", rich_help_panel=_PANEL)
+    ] = None,
     tls_key_file: Annotated[Path | None, typer.Option(help="Its key, PEM.", rich_help_panel=_PANEL)] = None,
     services_alternate: Annotated[
-        bool, typer.Option("--services-alternate", help="Use the alternate addresses of nodes.", rich_help_panel=_PANEL)
+        bool, typer.Option("--services-alternate", help="Use the nodes' alternate addresses.", rich_help_panel=_PANEL)
     ] = False,
 ) -> Connection:
     return Connection(host, user, auth_mode, tls_name, tls_ca_file, tls_cert_file, tls_key_file, services_alternate)

@@ -26,30 +26,34 @@ def export(
     set_name: Annotated[str, typer.Option("-s", "--set", help="The set to read.")],
     out: Annotated[str, typer.Option("-o", "--output", help="The file; - is standard output.")],
     namespace: Annotated[str, typer.Option("-n", "--namespace")] = "test",
-    file_format: Annotated[Format | None, typer.Option("--format", help="Unless the file's ending tells it.")] = None,
+    file_format: Annotated[
+        Format | None, typer.Option("--format", help="Default: by the extension of the file.")
+    ] = None,
     bins: Annotated[str | None, typer.Option(help="Only these bins: a,b. Default: all.")] = None,
     types: Annotated[
         list[str] | None,
         typer.Option(
-            "--type", metavar="BIN=TYPE", help="Type of a column (Parquet, Arrow). Default: of the first records."
+            "--type",
+            metavar="BIN=TYPE",
+            help="Type of a column (Parquet, Arrow). Default: a type that fits the first records.",
         ),
     ] = None,
     key: Annotated[str, typer.Option("-k", "--key", help="Name of the column for the keys.")] = "key",
-    digest: Annotated[bool, typer.Option("--digest", help="A column digest, 40 hexadecimal digits.")] = False,
+    digest: Annotated[bool, typer.Option("--digest", help="Add a column digest, 40 hexadecimal digits.")] = False,
     meta: Annotated[
-        bool, typer.Option("--meta", help="Columns generation and ttl (seconds; empty: never expires).")
+        bool, typer.Option("--meta", help="Add columns generation and ttl (seconds; empty: never expires).")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many records.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most records.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON, on standard error with -o -.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Write the records of a set to a CSV, JSON lines, Parquet or Arrow file.
 
-    Keys are there where they are stored with the records (load and put do so). The file appears when it is complete: an
-    export that is interrupted, or fails, leaves none.
+    A row has its key if the key is stored with the record (load and put store it). The file appears when it is
+    complete: an export that fails or is interrupted leaves no file.
     """
     chosen = [name.strip() for name in bins.split(",")] if bins is not None else None
     columns = Columns(key, chosen, parse_types(types or ()), digest, meta)

@@ -48,39 +48,41 @@ def load(
     set_name: Annotated[str, typer.Option("-s", "--set", help="The set to write to.")],
     key: Annotated[str, typer.Option("-k", "--key", help="The column of the keys (int, string or bytes).")],
     namespace: Annotated[str, typer.Option("-n", "--namespace")] = "test",
-    file_format: Annotated[Format | None, typer.Option("--format", help="Unless the file's ending tells it.")] = None,
+    file_format: Annotated[
+        Format | None, typer.Option("--format", help="Default: by the extension of the file.")
+    ] = None,
     bins: Annotated[
         str | None,
-        typer.Option(
-            help="Columns that are bins, or BIN=COLUMN: a,b,short=long_name. Default: all but that of the key."
-        ),
+        typer.Option(help="Columns to write as bins, or BIN=COLUMN: a,b,short=long_name. Default: all except the key."),
     ] = None,
     types: Annotated[
         list[str] | None,
         typer.Option("--type", metavar="COLUMN=TYPE", help="int, float, bool, string, bytes (base64), json, geojson."),
     ] = None,
     columns: Annotated[str | None, typer.Option(help="Names of the columns of a CSV file without a header.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the cells of a CSV file. Default: a comma.")] = None,
-    exists: Annotated[Exists, typer.Option(help="What happens to records that are there.")] = Exists.UPDATE,
+    delimiter: Annotated[str | None, typer.Option(help="Separates the cells of a CSV file. Default: a comma.")] = None,
+    exists: Annotated[Exists, typer.Option(help="What to do with records that exist.")] = Exists.UPDATE,
     ttl: Annotated[int | None, typer.Option(help="Seconds; 0: never expires. Default: the namespace's.")] = None,
-    send_key: Annotated[bool, typer.Option(help="Store the key with the record, so that exports have it.")] = True,
-    rejects: Annotated[str | None, typer.Option(help="File for rows that are not written, as JSON lines.")] = None,
-    max_rejects: Annotated[int | None, typer.Option(min=0, help="Stop when more rows are rejected.")] = None,
+    send_key: Annotated[
+        bool, typer.Option(help="Store the key with the record, so that exports can return it.")
+    ] = True,
+    rejects: Annotated[str | None, typer.Option(help="Write rejected rows to this file, as JSON lines.")] = None,
+    max_rejects: Annotated[int | None, typer.Option(min=0, help="Stop when more rows than this are rejected.")] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="File that keeps how far the load is. Run again with it, the load goes on.")
+        str | None, typer.Option(help="Keep the progress in this file. The same command continues from there.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="At most so many records per second.")] = None,
+    rate: Annotated[float | None, typer.Option(help="The most records per second.")] = None,
     give_up_after: Annotated[
-        float, typer.Option(help="Seconds until the load stops because of a record that the cluster does not take.")
+        float, typer.Option(help="Stop when the cluster has not accepted a record for this many seconds.")
     ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Load a CSV, JSON lines, Parquet or Arrow file; the outcome of each row is known.
+    """Load a CSV, JSON lines, Parquet or Arrow file, and report the outcome of each row.
 
-    Columns of CSV files have one type each: that of --type, or what the first 1,000 rows fit (int, float, bool, else
-    string). Empty cells and null are left out. Rows that cannot be written go to --rejects; the load stops when the
-    cluster does not answer, and goes on with --checkpoint.
+    Each column of a CSV file has one type: that of --type, or one that fits the first 1,000 rows (int, float, bool,
+    or else string). Empty cells and null are left out. Rows that cannot be written go to --rejects. If the cluster
+    does not answer, the load stops; with --checkpoint, the same command continues it.
     """
     chosen = _bins(bins)
     named = [name.strip() for name in columns.split(",")] if columns is not None else None

@@ -29,7 +29,7 @@ class KeyType(StrEnum):
     """The record's digest, 40 hexadecimal digits."""
 
 
-_Key = Annotated[str, typer.Argument(help="The user key. -- before it if it begins with a dash.")]
+_Key = Annotated[str, typer.Argument(help="The user key. Put -- before it if it begins with a dash.")]
 _Set = Annotated[str, typer.Option("-s", "--set", help="The set.")]
 _Namespace = Annotated[str, typer.Option("-n", "--namespace")]
 _KeyType = Annotated[KeyType, typer.Option(help="auto: an int where it is one, as load has it.")]

@@ -41,27 +41,27 @@ def execute_concurrent(
     raise_on_first_error: bool = True,
     results: Literal["list", "iterator"] = "list",
 ) -> Awaitable[list[Any]] | AsyncGenerator[Any, None]:
-    """Makes many calls, at most `concurrency` of them at the same time. Results come in the order of the calls.
+    """Makes many calls, at most `concurrency` of them at a time. Results come in the order of the calls.
 
-    Each of `calls` is one of
+    Each of `calls` is one of these:
 
     * `(method, arguments)` or `(method, arguments, keywords)`, such as `("put", (key, {"n": 1}))`. The method is a
-      name, or something callable
-    * a builder that is ready: `session.query(key)`
-    * something callable, which gets the session: `lambda session: session.get(key)`
+      name or a callable
+    * a builder: `session.query(key)`
+    * a callable that takes the session: `lambda session: session.get(key)`
 
-    `calls` is an iterable or an async iterable. It is read as there is room, so it may be endless.
+    `calls` is an iterable or an async iterable. It is read only as fast as calls finish, so it can be endless.
 
-    `results="list"` gives an awaitable of a list. `results="iterator"` gives an async iterator, which holds no more
-    than twice `concurrency` results that were not taken.
+    `results="list"` returns an awaitable of a list. `results="iterator"` returns an async iterator, which holds at most
+    twice `concurrency` results that you have not taken.
 
-    `raise_on_first_error=True` raises the first error that comes and cancels the calls in flight: from the list at
-    once, from the iterator at the place of the call. With False, exceptions stand in the place of results.
+    `raise_on_first_error=True` raises the first error and cancels the calls in flight: a list at once, an iterator when
+    it reaches that call. With False, exceptions take the place of results.
 
-    Whoever is cancelled, or leaves the iterator early (`aclose()`), cancels the calls in flight: writes that were sent
-    may be carried out. What `calls` raises ends everything, and is raised.
+    If you cancel it, or leave the iterator early (`aclose()`), the calls in flight are cancelled. Writes that were
+    already sent may still take effect. If `calls` raises, everything ends and the error is raised.
 
-    Raises `InvalidArgumentError` for a concurrency below 1, and for a session that blocks: see `aerolane.sync`.
+    Raises `InvalidArgumentError` for a concurrency below 1, and for a blocking session: for that, see `aerolane.sync`.
     """
     check(concurrency, results, raise_on_first_error)
     _refuse_blocking(session)
@@ -97,12 +97,12 @@ def execute_concurrent_with_args(
     raise_on_first_error: bool = True,
     results: Literal["list", "iterator"] = "list",
 ) -> Awaitable[list[Any]] | AsyncGenerator[Any, None]:
-    """Makes one call of a method of the session (its name, or something callable) for each of `args`.
+    """Calls a method of the session (a name or a callable) once for each item of `args`.
 
     An item of `args` is a tuple of the arguments, a dict of keyword arguments, or the only argument: `[key, key]` for
-    `"get"`, `[(key, {"n": 1}), ..]` for `"put"`. The rest is as with `execute_concurrent`.
+    `"get"`, `[(key, {"n": 1}), ..]` for `"put"`. Everything else works as in `execute_concurrent`.
 
-    Raises `InvalidArgumentError`, too, if the session has no such method.
+    Also raises `InvalidArgumentError` if the session has no such method.
     """
     check(concurrency, results, raise_on_first_error)
     _refuse_blocking(session)

@@ -40,14 +40,14 @@ def execute_concurrent(
     raise_on_first_error: bool = True,
     results: Literal["list", "iterator"] = "list",
 ) -> list[Any] | Generator[Any, None, None]:
-    """Makes many calls on threads, at most `concurrency` of them at the same time. Results come in their order.
+    """Makes many calls in threads, at most `concurrency` of them at a time. Results come in the order of the calls.
 
-    As `aerolane.execute_concurrent`, with a list and a plain iterator (`close()` leaves it early). `calls` is read on
-    the thread that called; a thread starts when there is something for it to do. A call cannot be cancelled: after an
-    error, or when the iterator is left, those that have begun come to their end, which is waited for.
+    Works as `aerolane.execute_concurrent`, but returns a list or a plain iterator (`close()` leaves it early).
+    `calls` is read in the calling thread; a thread starts when there is a call for it. A call in a thread cannot be
+    cancelled: after an error, or when you leave the iterator, it waits for the calls that have started.
 
-    Raises `InvalidArgumentError` for a concurrency below 1, and for a session of asyncio (see
-    `aerolane.execute_concurrent`).
+    Raises `InvalidArgumentError` for a concurrency below 1, and for a session for asyncio: for that, see
+    `aerolane.execute_concurrent`.
     """
     check(concurrency, results, raise_on_first_error)
     _refuse_async(session)
@@ -83,12 +83,12 @@ def execute_concurrent_with_args(
     raise_on_first_error: bool = True,
     results: Literal["list", "iterator"] = "list",
 ) -> list[Any] | Generator[Any, None, None]:
-    """Makes one call of a method of the session (its name, or something callable) for each of `args`, on threads.
+    """Calls a method of the session (a name or a callable) once for each item of `args`, in threads.
 
-    An item of `args` is a tuple of the arguments, a dict of keyword arguments, or the only argument. The rest is as
-    with `execute_concurrent`.
+    An item of `args` is a tuple of the arguments, a dict of keyword arguments, or the only argument. Everything else
+    works as in `execute_concurrent`.
 
-    Raises `InvalidArgumentError`, too, if the session has no such method.
+    Also raises `InvalidArgumentError` if the session has no such method.
     """
     check(concurrency, results, raise_on_first_error)
     _refuse_async(session)

@@ -1,13 +1,13 @@
-"""Exporters of what a writer counts, for `writer.add_exporter(exporter, interval)`. Five that ship:
+"""Exporters for the metrics of a writer: `writer.add_exporter(exporter, interval)`.
 
-* `InMemory`: the last snapshots, to be looked at
-* `Logging`: a line of `logging` for each
-* `JsonLines`: a line of JSON for each, on request in CloudWatch's embedded metric format
-* `Prometheus`: metrics of `prometheus_client`
-* `OpenTelemetry`: instruments of `opentelemetry`
+* `InMemory`: keeps the last snapshots
+* `Logging`: logs a line for each snapshot
+* `JsonLines`: writes a line of JSON for each snapshot, also in CloudWatch's embedded metric format
+* `Prometheus`: shows metrics to `prometheus_client`
+* `OpenTelemetry`: shows instruments to `opentelemetry`
 
-The last two need their packages, and say so if they are missing. Each exporter is called on a thread of its own: one
-that fails or blocks costs no record. Any object with a method `export(snapshot)` is one, too.
+The last two need their packages, and raise an `ImportError` that says so. Each exporter runs in a thread of its own:
+if it fails or blocks, the writer goes on. Any object with a method `export(snapshot)` is an exporter.
 """
 
 from aerolane.exporters.exporter import Snapshot, WriterExporter

@@ -10,10 +10,10 @@ Snapshot: TypeAlias = dict[str, Any]
 
 @runtime_checkable
 class WriterExporter(Protocol):
-    """What `add_exporter` of a writer takes. `export` is called on a thread of its own, so it may block."""
+    """What `add_exporter` of a writer takes. `export` runs in a thread of its own, so it may block."""
 
     def export(self, snapshot: Snapshot, /) -> object:
-        """Takes a snapshot. What it raises is logged; after three failures in a row the exporter is suspended."""
+        """Takes a snapshot. An exception is logged; after three failures in a row the exporter is suspended."""
         ...
 
 

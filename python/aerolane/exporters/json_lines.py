@@ -14,9 +14,9 @@ from aerolane.exporters.exporter import FIGURES, Snapshot
 class JsonLines:
     """Writes a line of JSON for each snapshot: all of it, and `time` (seconds since 1970).
 
-    * `to`: the path of a file that is appended to, or a text stream, which stays open
+    * `to`: the path of a file to append to, or a text stream, which stays open
     * `fields`: further fields of each line, to tell one writer from another
-    * `cloudwatch_namespace`: adds what CloudWatch's embedded metric format needs; `fields` are the dimensions then
+    * `cloudwatch_namespace`: adds what CloudWatch's embedded metric format needs; `fields` become the dimensions
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class JsonLines:
         return {"Timestamp": int(now * 1000), "CloudWatchMetrics": [directive]}
 
     def close(self) -> None:
-        """Closes a file that this has opened."""
+        """Closes the file, if the exporter opened it."""
         if self._path is not None:
             self._stream.close()
 

@@ -22,12 +22,12 @@ class InMemory:
 
     @property
     def snapshots(self) -> list[Snapshot]:
-        """Those that are kept, oldest first."""
+        """The snapshots it has kept, oldest first."""
         with self._lock:
             return list(self._snapshots)
 
     @property
     def last(self) -> Snapshot | None:
-        """The last one; `None`: there has been none."""
+        """The last snapshot, or `None`."""
         with self._lock:
             return self._snapshots[-1] if self._snapshots else None

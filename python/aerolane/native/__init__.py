@@ -1,6 +1,6 @@
-"""The direct layer: a client whose methods are the server's commands.
+"""The native client, whose methods are the server's commands.
 
-Each method that talks to the cluster gives an awaitable; its twin `.._blocking` does the same on the calling thread.
+Each method that talks to the cluster returns an awaitable. Its twin `.._blocking` does the same in the calling thread.
 """
 
 from aerolane._aerolane import (

@@ -4,12 +4,16 @@
     PrometheusCollector(client)  # an HTTP server of prometheus_client shows the metrics
 
 Both classes take a snapshot when somebody asks for metrics, so there is no interval to set, and nothing runs in
-between. They need `prometheus-client` or `opentelemetry-api`, and raise an `ImportError` that says so if the package is
-missing. For writers, see `aerolane.exporters`.
+between. `trace_session(session)` returns a session that records an OpenTelemetry span for each operation; other
+sessions record nothing and pay nothing.
+
+They need `prometheus-client` or `opentelemetry-api`, and raise an `ImportError` that says so if the package is missing.
+For writers, see `aerolane.exporters`.
 """
 
 from aerolane.observability.otel import OpenTelemetryInstruments
 from aerolane.observability.prometheus import PrometheusCollector
 from aerolane.observability.source import MetricsSource
+from aerolane.observability.tracing import trace_session
 
-__all__ = ["MetricsSource", "OpenTelemetryInstruments", "PrometheusCollector"]
+__all__ = ["MetricsSource", "OpenTelemetryInstruments", "PrometheusCollector", "trace_session"]

@@ -1,8 +1,9 @@
 """Checks of what embedded clusters are given, before it becomes JSON: that has fewer types."""
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, TypedDict, cast
+from typing import Literal, TypeAlias, TypedDict, cast, get_args
 
 Time: TypeAlias = str | float
 """A time: a text such as `"80us"`, or a number of seconds."""
@@ -29,6 +30,10 @@ Action: TypeAlias = Literal[
 """What a fault does."""
 
 
+# Words that people write for kinds of requests.
+_OTHER_WORDS = {"get": "read", "exists": "read", "put": "write", "delete": "write", "scan": "query", "login": "admin"}
+
+
 class Conditions(TypedDict):
     """How long requests take, as `set_conditions` takes it."""
 
@@ -50,7 +55,7 @@ def whole(name: str, value: object) -> int:
 def one_or_several(name: str, what: str, value: object) -> list[str]:
     """A str, or at least one of them in an iterable."""
     if isinstance(value, str):
-        return [value]
+        return _known_kinds(name, [value])
     wrong = TypeError(f"{name}: a {what} or a sequence of them expected")
     if not isinstance(value, Iterable):
         raise wrong
@@ -60,7 +65,27 @@ def one_or_several(name: str, what: str, value: object) -> list[str]:
         raise wrong
     if not texts:
         raise ValueError(f"{name}: at least one {what} expected")
+    return _known_kinds(name, texts)
+
+
+def _known_kinds(name: str, texts: list[str]) -> list[str]:
+    """The same; those of `on` have to be kinds of requests."""
+    for kind in texts if name == "on" else ():
+        _check_word("kind of request", kind, get_args(Kind), _OTHER_WORDS)
     return texts
+
+
+def _check_word(what: str, word: str, words: tuple[str, ...], others: Mapping[str, str]) -> None:
+    """Raises for a word that is not one of these, and suggests one."""
+    if word in words:
+        return
+    lower = str(word).lower()
+    singular = lower.removesuffix("s")
+    near = [others[singular]] if singular in others else [each for each in words if each.startswith(lower)]
+    near = near or difflib.get_close_matches(lower, words, 2)
+    meant = " or ".join(f'"{each}"' for each in near)
+    hint = f" (did you mean {meant}?)" if near else ""
+    raise ValueError(f'unknown {what} "{word}"{hint}: expected {", ".join(words[:-1])} or {words[-1]}')
 
 
 def time(name: str, value: object) -> Time:
@@ -93,7 +118,8 @@ def conditions(times: object, in_service: object, latency: object, seed: object)
 
 
 def fault_value(action: str, value: object) -> object:
-    """The value of a fault."""
+    """The value of a fault, whose name is checked."""
+    _check_word("fault", action, get_args(Action), {})
     if action == "garbage" and value is not None:
         if not isinstance(value, (bytes, bytearray)):
             raise TypeError("garbage is given as bytes")

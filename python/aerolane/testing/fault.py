@@ -7,7 +7,7 @@ from aerolane.testing.control import Control
 
 
 class Fault:
-    """A fault that was injected. As a context manager it is taken back at the end of its block."""
+    """A fault that was injected. As a context manager, it removes the fault at the end of its block."""
 
     def __init__(self, control: Control, number: int, rule: str) -> None:
         self._control = control
@@ -15,13 +15,13 @@ class Fault:
         self._rule = rule
 
     def remove(self) -> None:
-        """Takes the fault back. Does nothing if it is gone already, or if the cluster is closed."""
+        """Removes the fault. Does nothing if it is already removed, or if the cluster is closed."""
         if not self._control.has_ended:
             self._control.ask("remove_fault", fault=self._number)
 
     @property
     def struck(self) -> int:
-        """How many requests it has struck, on all nodes together; 0 once it was taken back."""
+        """How many requests it has hit, on all nodes together; 0 after it was removed."""
         struck: int = self._control.ask("struck", fault=self._number)
         return struck
 

@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class EmbeddedNode:
-    """A node of an embedded cluster, as it was when it was asked for."""
+    """A node of an embedded cluster, as it was when you asked for it."""
 
     id: str
     """The node's id, hexadecimal: `"A0AE000000000001"`."""

@@ -88,6 +88,7 @@ async fn a_seed_that_is_no_aerospike_node_is_told_so() {
     let error = refused(&policy(), &web.to_string()).await;
     let ErrorKind::ConnectFailed { failures } = error.kind() else { panic!("{error:?}") };
     assert!(matches!(failures[0].reason.kind(), ErrorKind::BadResponse), "{error}");
+    assert!(error.to_string().contains("not an Aerospike server: it answers with \"HTTP/1.1\""), "{error}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream as StdTcpStream};
 use std::time::{Duration, Instant};
 
+use aerolane_wire::WireErrorKind;
 use aerolane_wire::proto::{PROTO_HEADER_SIZE, ProtoHeader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -77,7 +78,7 @@ impl Transport for Tokio {
             self.0.read_exact(&mut head).await
         })
         .await?;
-        let size = ProtoHeader::decode(&head, max_body)?.body_size;
+        let size = size_of_answer(head, max_body)?;
         let mut body = vec![0; size];
         within(deadline, doing, self.0.read_exact(&mut body)).await?;
         Ok(body)
@@ -154,7 +155,7 @@ impl Transport for Blocking {
             .and_then(|()| self.0.flush())
             .and_then(|()| self.read_exactly(&mut head, deadline))
             .map_err(|e| blocking_error(doing, e))?;
-        let size = ProtoHeader::decode(&head, max_body)?.body_size;
+        let size = size_of_answer(head, max_body)?;
         let mut body = vec![0; size];
         self.read_exactly(&mut body, deadline).map_err(|e| blocking_error(doing, e))?;
         Ok(body)
@@ -206,6 +207,18 @@ fn prepare(socket: &socket2::SockRef<'_>) {
     // So that the death of a peer that no longer answers anything shows on idle connections, too.
     let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(30)).with_interval(Duration::from_secs(10));
     let _ = socket.set_tcp_keepalive(&probes);
+}
+
+/// The size of an answer's body. An answer that no Aerospike server gives is shown: it says what listens there.
+fn size_of_answer(head: [u8; PROTO_HEADER_SIZE], max_body: usize) -> Result<usize> {
+    match ProtoHeader::decode(&head, max_body) {
+        Ok(header) => Ok(header.body_size),
+        Err(error) if matches!(error.kind, WireErrorKind::Version(_) | WireErrorKind::FrameType(_)) => {
+            let begin = String::from_utf8_lossy(&head);
+            Err(Error::bad_response(format!("not an Aerospike server: it answers with {begin:?} ({error})")))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn left(deadline: Instant) -> io::Result<Duration> {

@@ -98,6 +98,13 @@ pub(crate) fn info_on_all_nodes(_py: Python<'_>, core: &Arc<ClientCore>, command
     })
 }
 
+/// Fails for a namespace that the cluster is known not to have. Servers accept such commands, and do nothing.
+pub(crate) fn check_known(raw: &RawClient, namespace: &str) -> aerolane::Result<()> {
+    let topology = raw.cluster().topology();
+    // Without a node there is nothing to know.
+    if topology.namespaces().len() == 0 { Ok(()) } else { topology.namespace(namespace).map(drop) }
+}
+
 /// Removes the records of a set, or of a namespace.
 pub(crate) fn truncate(
     _py: Python<'_>,
@@ -112,9 +119,12 @@ pub(crate) fn truncate(
         return Err(PyValueError::new_err("before_nanos must not be negative: nanoseconds since 1970"));
     }
     let policy = AdminPolicy::in_force(policy);
-    let (client, namespace, set_name) = (core.raw.asynchronous(), namespace.to_owned(), set_name.to_owned());
+    let (raw, namespace, set_name) = (RawClient::clone(&core.raw), namespace.to_owned(), set_name.to_owned());
     Ok(Control {
-        future: async move { client.truncate(&policy, &namespace, &set_name, before_nanos.unwrap_or(0)).await },
+        future: async move {
+            check_known(&raw, &namespace)?;
+            raw.asynchronous().truncate(&policy, &namespace, &set_name, before_nanos.unwrap_or(0)).await
+        },
         convert: |py: Python<'_>, ()| Ok(py.None()),
     })
 }
