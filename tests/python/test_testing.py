@@ -4,6 +4,7 @@ import concurrent.futures
 import gc
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -17,8 +18,8 @@ from conftest import eventually
 from hangs import end_child_if_hung
 
 from aerolane import Key, SyncClient
-from aerolane.exceptions import RecordNotFoundError
-from aerolane.testing import EmbeddedCluster, EmbeddedNode, control, program
+from aerolane.exceptions import AerospikeError, RecordNotFoundError
+from aerolane.testing import EmbeddedCluster, EmbeddedNode, after, control, program
 
 
 def info(address, command):
@@ -306,6 +307,97 @@ def test_too_many_faults_leave_none_behind():
         assert info(cluster.nodes[0].address, "node")
         for fault in faults:
             fault.remove()
+
+
+def test_faults_of_some_records_and_connections():
+    with EmbeddedCluster(nodes=1) as cluster, SyncClient(cluster.seeds) as client:
+        session = client.create_session()
+        ann, bob, eve = (Key("test", who, 1) for who in ("ann", "bob", "eve"))
+        for key in (ann, bob, eve):
+            session.put(key, {"a": 1})
+        busy = cluster.inject("result", 14, on="read", set="ann", times=1)
+        assert repr(busy) == "<Fault result=14;on=read;set=ann;times=1>"
+        with cluster.inject("result", 18, on="read", digest=eve.digest), pytest.raises(AerospikeError) as refused:
+            session.get(eve)
+        assert refused.value.result_code == 18
+        assert session.get(bob).bins == {"a": 1} and busy.struck == 0
+        with cluster.inject("result", 22, on="batch-row", set="bob"):
+            rows = session.query([ann, bob, eve]).execute()
+            assert [row.result_code for row in rows] == [0, 22, 0]
+        with cluster.inject("black-hole-answers", connection=10**6):
+            assert session.get(bob).bins == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"on": "batch-row"}, ValueError, 'use the action "result"'),
+        ({"digest": 7}, TypeError, "digest: 20 bytes"),
+        ({"digest": "ab"}, ValueError, "40 hexadecimal digits"),
+        ({"digest": b"ab"}, ValueError, "40 hexadecimal digits"),
+        ({"connection": 0}, ValueError, "numbered from 1"),
+        ({"set": "x" * 64}, ValueError, "at most 63 bytes"),
+    ],
+)
+def test_faults_that_make_no_sense(arguments, error, text):
+    with EmbeddedCluster(nodes=1) as cluster, pytest.raises(error, match=re.escape(text)):
+        cluster.inject("stall", **arguments)
+
+
+def test_the_seed_is_told(monkeypatch):
+    monkeypatch.setenv("AEROLANE_SEED", "11")
+    with EmbeddedCluster(nodes=1) as cluster:
+        assert cluster.seed == 11
+    with EmbeddedCluster(nodes=1, seed=5) as cluster:
+        assert cluster.seed == 5
+    monkeypatch.setenv("AEROLANE_SEED", "eleven")
+    with pytest.raises(ValueError, match="AEROLANE_SEED=eleven"):
+        EmbeddedCluster(nodes=1)
+
+
+def test_a_schedule_has_a_node_leave_and_come_back():
+    with EmbeddedCluster(nodes=2) as cluster, SyncClient(cluster.seeds) as client:
+        session = client.create_session()
+        node = cluster.nodes[1]
+        schedule = cluster.schedule(
+            after(requests=20, on="write").stop_node(node),
+            after(requests=10, on="read").inject("result", 14, on="read", times=1),
+            after(seconds=0).start_node(node),
+        )
+        keys = [Key("test", "schedule", n) for n in range(20)]
+        for key in keys:
+            assert schedule.steps_done == 0 and cluster.nodes[1].live
+            session.put(key, {"a": 1})
+        eventually(lambda: not cluster.nodes[1].live)
+        assert "1 steps done" in repr(schedule)
+        for key in keys:
+            assert session.get(key).bins == {"a": 1}
+        schedule.wait()
+        assert schedule.is_over and schedule.steps_done == 3 and cluster.nodes[1].live
+
+
+def test_a_schedule_that_fails_or_is_too_long():
+    with EmbeddedCluster(nodes=1) as cluster:
+        with pytest.raises(RuntimeError, match=r"step 2 of the schedule has failed: the cluster has no node ABC"):
+            cluster.schedule(after(seconds=0).clear_faults(), after(requests=0).stop_node("ABC")).wait()
+        schedule = cluster.schedule(after(seconds=1e6).add_node())
+        with pytest.raises(TimeoutError, match="0 steps"):
+            schedule.wait(0.01)
+        schedule.cancel()
+        schedule.wait()
+        assert len(cluster.nodes) == 1
+        with pytest.raises(ValueError, match="1 to 10000"):
+            cluster.schedule()
+        with pytest.raises(ValueError, match="unknown kind"):
+            cluster.schedule(after(requests=1, on="writes").add_node())
+        with pytest.raises(LookupError, match="no node"):
+            cluster.schedule(after(requests=1, node="ABC").add_node())
+    assert repr(schedule) == "<Schedule of a closed cluster>"
+    for arguments in ({}, {"requests": 1, "seconds": 1}, {"seconds": 1, "on": "read"}, {"seconds": float("nan")}):
+        with pytest.raises(ValueError, match=r"after|seconds"):
+            after(**arguments)
+    with pytest.raises(TypeError, match="seconds: a number"):
+        after(seconds="3")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -7,6 +7,7 @@
 //! * [`EmbeddedCluster`]: starting, stopping and changing a cluster
 //! * [`conditions`]: service times and latency, as production clusters have them
 //! * [`faults`]: faults on demand
+//! * [`schedule`]: what is to happen after so many requests, or so much time
 //! * `control` (with the feature of that name): all of it by lines of JSON, for tests in any language
 //!
 //! Inside: `service` moves bytes (plain threads, one epoll each) and sends a frame to the module that answers it; `batch`,
@@ -35,9 +36,11 @@ mod info;
 mod particle;
 mod path;
 mod payload;
+mod random;
 mod record;
 mod request;
 mod scan;
+pub mod schedule;
 mod service;
 mod store;
 #[cfg(feature = "tls")]

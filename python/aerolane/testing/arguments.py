@@ -11,12 +11,13 @@ Time: TypeAlias = str | float
 ServiceTime: TypeAlias = Time | Mapping[str, Time]
 """How long requests are in service: all of them, or by kind."""
 
-Kind: TypeAlias = Literal["info", "admin", "read", "write", "batch", "query", "other"]
+Kind: TypeAlias = Literal["info", "admin", "read", "write", "batch", "batch-row", "query", "other"]
 """A kind of request that a fault can strike."""
 
 Action: TypeAlias = Literal[
     "delay",
     "answer-delay",
+    "connect-delay",
     "stall",
     "drop-before",
     "drop-after",
@@ -25,6 +26,9 @@ Action: TypeAlias = Literal[
     "result",
     "garbage",
     "refuse",
+    "black-hole",
+    "black-hole-requests",
+    "black-hole-answers",
     "reject-unowned",
 ]
 """What a fault does."""
@@ -114,6 +118,44 @@ def conditions(times: object, in_service: object, latency: object, seed: object)
         "in_service": whole("in_service", in_service),
         "latency": None if latency is None else time("latency", latency),
         "seed": whole("seed", seed),
+    }
+
+
+def seconds(name: str, value: object) -> float:
+    """A finite number of seconds that is not negative."""
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: a number expected, not {type(value).__name__}")
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"{name}: {value} s is not a duration")
+    return value
+
+
+def fault(
+    action: str,
+    value: object,
+    on: object,
+    in_set: object,
+    key_prefix: object,
+    digest: object,
+    connection: object,
+    skip: object,
+    times: object,
+    probability: object,
+) -> dict[str, object]:
+    """A fault, as the program takes it, but for its node."""
+    if digest is not None and not isinstance(digest, (str, bytes, bytearray)):
+        raise TypeError(f"digest: 20 bytes or 40 hexadecimal digits expected, not {type(digest).__name__}")
+    return {
+        "action": action,
+        "value": fault_value(action, value),
+        "on": None if on is None else one_or_several("on", "kind of request", on),
+        "set": in_set,
+        "key_prefix": key_prefix,
+        "digest": digest if digest is None or isinstance(digest, str) else digest.hex(),
+        "connection": None if connection is None else whole("connection", connection),
+        "skip": whole("skip", skip),
+        "times": None if times is None else whole("times", times),
+        "probability": probability,
     }
 
 

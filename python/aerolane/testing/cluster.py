@@ -10,6 +10,7 @@ from aerolane.testing.arguments import Action, Conditions, Kind, ServiceTime, Ti
 from aerolane.testing.control import Control
 from aerolane.testing.fault import Fault
 from aerolane.testing.node import EmbeddedNode, id_of
+from aerolane.testing.schedule import Schedule, Step
 
 
 @final
@@ -42,7 +43,10 @@ class EmbeddedCluster:
       With `users`, a client can log in with it (`AuthMode.PKI`): its Common Name is the user.
       Default none: clients need no certificate.
     * `threads`: threads that serve all nodes. Default: as many as cores, at most 4.
-    * `service_time`, `in_service`, `latency`, `seed`: how long requests take, as `set_conditions`. Default: no time.
+    * `service_time`, `in_service`, `latency`: how long requests take, as `set_conditions`. Default: no time.
+    * `seed`: of everything random, which are those times and what faults with a probability strike. The same seed gives
+      the same run again for the same requests in the same order. Default: what the environment variable `AEROLANE_SEED`
+      says, and 0 without it.
 
     Raises `ValueError` for a setting out of range, `OSError` for a port in use, and `FileNotFoundError` where the
     program is not installed (`pip install 'aerolane[testing]'`).
@@ -68,7 +72,7 @@ class EmbeddedCluster:
         service_time: ServiceTime | None = None,
         in_service: int = 64,
         latency: Time | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         build: str | None = None,
         racks: Sequence[int] = (),
     ) -> None:
@@ -89,8 +93,10 @@ class EmbeddedCluster:
             "tls_port": arguments.whole("tls_port", tls_port),
             "tls_client_ca": tls_client_ca,
             "threads": None if threads is None else arguments.whole("threads", threads),
-            **arguments.conditions(service_time, in_service, latency, seed),
+            **arguments.conditions(service_time, in_service, latency, 0 if seed is None else seed),
         }
+        if seed is None:
+            del settings["seed"]
         control = Control()
         try:
             told = control.ask("start", **settings)
@@ -99,6 +105,7 @@ class EmbeddedCluster:
             raise
         self._control = control
         self._certificate: str | None = told["certificate"]
+        self._seed: int = told["seed"]
 
     def _show(self) -> dict[str, Any]:
         shown: dict[str, Any] = self._control.ask("show")
@@ -128,6 +135,11 @@ class EmbeddedCluster:
     def pid(self) -> int:
         """The id of the cluster's process."""
         return self._control.pid
+
+    @property
+    def seed(self) -> int:
+        """What everything random comes from. Print it when a test fails: `AEROLANE_SEED` then gives the same run."""
+        return self._seed
 
     @property
     def is_closed(self) -> bool:
@@ -223,7 +235,7 @@ class EmbeddedCluster:
           of arrival. Default 64. Without a service time it has no effect.
         * `latency`: how long bytes are on the way, each way: a text such as `"150us"`, with jitter `"150us~30us"`, or a
           number of seconds. A round trip takes twice as long. It occupies nothing.
-        * `seed`: of the random numbers. Default 0.
+        * `seed`: of the random numbers, together with the cluster's own. Default 0.
 
         Raises `ValueError` for what is out of range or cannot be read, and `LookupError` for an unknown node.
         """
@@ -243,6 +255,10 @@ class EmbeddedCluster:
         *,
         on: Kind | Sequence[Kind] | None = None,
         node: EmbeddedNode | str | None = None,
+        set: str | None = None,
+        key_prefix: str | None = None,
+        digest: str | bytes | None = None,
+        connection: int | None = None,
         skip: int = 0,
         times: int | None = None,
         probability: float = 1.0,
@@ -259,26 +275,38 @@ class EmbeddedCluster:
         * `"result"`: answers with that result code (0 to 255), executes nothing
         * `"garbage"`: executes, and sends those bytes in place of the answer
         * `"refuse"`: resets new connections
+        * `"connect-delay"`: serves nothing on new connections for that many seconds
+        * `"black-hole"`: nothing arrives any more, neither way, on open and on new connections, until it is taken back;
+          then it arrives late. `"black-hole-requests"`, `"black-hole-answers"`: one way only
         * `"reject-unowned"`: result 11 for partitions that the node does not own
 
         `on`: the kinds of requests that it strikes, one or several of `"info"`, `"admin"`, `"read"`, `"write"`,
-        `"batch"`, `"query"`, `"other"` (default: all). `node`: where (default: all nodes that there are). `skip`:
-        requests that pass first (default 0). `times`: ends after that many (default: never). `probability`: 0 to 1
-        (default 1), from a fixed seed.
+        `"batch"`, `"query"`, `"other"` (default: all), or `"batch-row"`: single rows of batches, which only `"result"`
+        strikes. `node`: where (default: all nodes that there are). `set`: only requests about records of this set.
+        `key_prefix`: only requests that carry the user key (`send_key`), a str that begins like this. `digest`: only
+        requests about the record with it (`key.digest`). `connection`: only the connection with this number, of each
+        node, counted from 1. `skip`: requests that pass first (default 0). `times`: ends after that many (default:
+        never). `probability`: 0 to 1 (default 1), from the cluster's seed.
 
         Raises `ValueError` or `TypeError` for what does not fit.
         """
-        told = self._control.ask(
-            "inject",
-            action=action,
-            value=arguments.fault_value(action, value),
-            on=None if on is None else arguments.one_or_several("on", "kind of request", on),
-            node=None if node is None else id_of(node),
-            skip=arguments.whole("skip", skip),
-            times=None if times is None else arguments.whole("times", times),
-            probability=probability,
-        )
+        rule = arguments.fault(action, value, on, set, key_prefix, digest, connection, skip, times, probability)
+        told = self._control.ask("inject", **rule, node=None if node is None else id_of(node))
         return Fault(self._control, told["fault"], told["rule"])
+
+    def schedule(self, *steps: Step) -> Schedule:
+        """Has steps happen one after the other: `cluster.schedule(after(requests=200, on="write").stop_node(node),
+        after(seconds=3).start_node(node))`, with `after` of this package.
+
+        A step that waits for requests counts those that were answered since the step before. The answer to the last of
+        them is sent; then its connection waits until the step is done, so a program that sends one request after the
+        other sees the same each time.
+
+        Raises `ValueError` without steps, or for a kind of request that does not exist, and `LookupError` for a node to
+        count requests of that does not exist.
+        """
+        given = [{"after": step.after, "run": step.run} for step in steps]
+        return Schedule(self._control, self._control.ask("schedule", steps=given)["schedule"])
 
     def clear_faults(self) -> None:
         """Takes all faults back, and gives partitions back that `set_master` or `hold_partitions` moved or held."""

@@ -10,7 +10,6 @@ use crate::admin;
 use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
-use crate::faults::RequestKind;
 use crate::request::{Answered, Producer, Request};
 use aerolane_wire::batch::BatchRows;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3};
@@ -43,7 +42,7 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
             return Answered::Done;
         }
     };
-    let mut run = Run::new(Arc::clone(node), grants, value, node.faults.rejects_unowned(RequestKind::Batch));
+    let mut run = Run::new(Arc::clone(node), grants, value, request.session.connection);
     if run.proceed(value, filter, request.now_ms, out) {
         return Answered::Done;
     }

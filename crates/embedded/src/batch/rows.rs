@@ -4,6 +4,7 @@ use super::{finish, is_failure};
 use crate::admin::{self, Access, Grants};
 use crate::cluster::Node;
 use crate::code;
+use crate::faults::{RecordTarget, RequestKind};
 use crate::record;
 use crate::request::{RecordOutcome, RecordRequest, TxnPart, UdfCall, field_error};
 use crate::transaction::insert_fields;
@@ -26,6 +27,8 @@ pub(super) struct Run {
     /// What the user may do, if security is on.
     grants: Option<Arc<Grants>>,
     flags: u8,
+    /// The number of the client's connection, for faults.
+    connection: u64,
     /// Rows of partitions that the node does not own are answered with "unavailable" (a fault).
     rejects_unowned: bool,
     done: u32,
@@ -34,9 +37,10 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(node: Arc<Node>, grants: Option<Arc<Grants>>, value: &[u8], rejects_unowned: bool) -> Self {
+    pub(super) fn new(node: Arc<Node>, grants: Option<Arc<Grants>>, value: &[u8], connection: u64) -> Self {
+        let rejects_unowned = node.faults.rejects_unowned(RequestKind::Batch);
         let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
-        Self { node, grants, flags, rejects_unowned, done: 0, error: None }
+        Self { node, grants, flags, connection, rejects_unowned, done: 0, error: None }
     }
 
     /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
@@ -121,6 +125,12 @@ impl Run {
         let write = row.header.info2 & info2::WRITE != 0;
         if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
             return RecordOutcome::error(code::UNAVAILABLE);
+        }
+        if self.node.faults.armed() {
+            let target = RecordTarget { set, key, digest: Some(digest) };
+            if let Some(code) = self.node.faults.next_row(&target, self.connection) {
+                return RecordOutcome::error(code);
+            }
         }
         let access = Access::of(row.header.info1, row.header.info2, udf.given().is_some());
         let set_name = set.unwrap_or_default();

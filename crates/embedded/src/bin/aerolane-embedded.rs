@@ -63,9 +63,10 @@ struct Arguments {
     /// Latency of the network, each way: 150us, or with jitter 150us~30us. A round trip takes twice as long.
     #[arg(long, value_name = "TIME[~JITTER]")]
     latency: Option<String>,
-    /// Seeds the random numbers of service times and jitter.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    /// Seeds everything random: service times, jitter, and which requests a fault with a probability strikes. --json tells which
+    /// seed it is. Default: what `AEROLANE_SEED` says, otherwise 0.
+    #[arg(long)]
+    seed: Option<u64>,
     /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log
     /// in. Without roles a user may do everything.
     #[arg(long, value_delimiter = ',')]
@@ -191,6 +192,9 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
         };
     }
     builder = builder.conditions(conditions(arguments)?);
+    if let Some(seed) = arguments.seed {
+        builder = builder.seed(seed);
+    }
     #[cfg(feature = "tls")]
     if let Some(name) = &arguments.tls_name {
         builder = builder.tls(aerolane_embedded::TlsOptions::self_signed(name)).tls_port(arguments.tls_port);
@@ -203,7 +207,7 @@ fn conditions(arguments: &Arguments) -> Result<Conditions, ClusterError> {
         let option = option.to_owned();
         move |error: ConditionsError| ClusterError::Setting(format!("{option}: {error}"))
     };
-    let mut conditions = Conditions::new().in_service(arguments.in_service).seed(arguments.seed);
+    let mut conditions = Conditions::new().in_service(arguments.in_service);
     if let Some(times) = &arguments.service_time {
         conditions = conditions.service_times(times.parse().map_err(told("--service-time"))?);
     }

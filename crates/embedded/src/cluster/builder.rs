@@ -17,6 +17,8 @@ pub(super) const MAX_NODES: usize = 128;
 const MAX_RACK: u32 = 1_000_000;
 /// The first node's id if nothing else is said.
 const FIRST_NODE_ID: u64 = 0xA0AE_0000_0000_0001;
+/// Names the variable that holds the seed of clusters that are given none.
+const SEED: &str = "AEROLANE_SEED";
 /// Longest TTL that the server takes: ten years, in seconds.
 const MAX_TTL: u32 = 315_360_000;
 
@@ -46,6 +48,7 @@ pub struct Builder {
     racks: Vec<u32>,
     pub(super) access: Access,
     conditions: Conditions,
+    seed: Option<u64>,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
 }
@@ -141,6 +144,13 @@ impl NamespaceOptions {
     }
 }
 
+/// The seed for clusters that are given none.
+fn seed_of_environment() -> Result<u64, ClusterError> {
+    let Some(text) = std::env::var_os(SEED) else { return Ok(0) };
+    let number = text.to_str().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| ClusterError::Setting(format!("{SEED}={}: a whole number expected", text.display())))
+}
+
 fn check_replication(factor: usize, nodes: usize) -> Result<(), ClusterError> {
     if factor == 0 || factor > MAX_NODES {
         let text = format!("replication factor {factor}: 1 to {MAX_NODES} expected (with {nodes} nodes)");
@@ -167,6 +177,7 @@ impl Default for Builder {
             racks: Vec::new(),
             access: Access::default(),
             conditions: Conditions::new(),
+            seed: None,
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -312,6 +323,14 @@ impl Builder {
         self
     }
 
+    /// Seeds everything random: which requests a fault with a probability strikes, and service times and jitter, together with the
+    /// seed of the conditions. The same seed gives the same run again for the same requests in the same order. Default: the number in
+    /// the environment variable `AEROLANE_SEED`, and 0 without it. [`EmbeddedCluster::seed`] tells which it is.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Lets every node listen with TLS too, on a second port.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, options: TlsOptions) -> Self {
@@ -397,6 +416,7 @@ impl Builder {
             racks: Racks { first_id: self.first_id, racks: self.racks.clone() },
             access: self.access,
             conditions: self.conditions.clone(),
+            seed: self.seed.map_or_else(seed_of_environment, Ok)?,
         })
     }
 }

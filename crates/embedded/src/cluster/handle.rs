@@ -277,15 +277,14 @@ impl EmbeddedCluster {
     /// Installs a fault on a node (running or not), or on all nodes (`None`).
     ///
     /// # Errors
-    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] if the node has 64 rules already.
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for a rule that makes no sense, and if the node has 64 rules already.
     pub fn set_fault(&self, node: Option<NodeId>, rule: &FaultRule) -> Result<Vec<RuleId>, ClusterError> {
         let nodes = self.nodes.lock();
         if let Some(id) = node.filter(|id| !nodes.iter().any(|entry| entry.node.id == *id)) {
             return Err(ClusterError::UnknownNode(id));
         }
         let chosen = nodes.iter().filter(|entry| node.is_none_or(|id| entry.node.id == id));
-        let full = || ClusterError::Setting("the node has too many fault rules".to_owned());
-        chosen.map(|entry| entry.node.faults.install(rule.clone()).ok_or_else(full)).collect()
+        chosen.map(|entry| entry.node.faults.install(rule.clone()).map_err(ClusterError::Setting)).collect()
     }
 
     /// Removes a fault from a node; `false` if it is gone already. Stalled connections go on when a node's last rule goes.
@@ -338,6 +337,14 @@ impl EmbeddedCluster {
         found.map(|entry| Arc::clone(&entry.node)).ok_or(ClusterError::UnknownNode(id))
     }
 
+    /// The nodes whose requests a schedule counts: one of them, or all that there are.
+    pub(crate) fn counted_nodes(&self, id: Option<NodeId>) -> Result<Vec<Arc<Node>>, ClusterError> {
+        match id {
+            Some(id) => Ok(vec![self.node(id)?]),
+            None => Ok(self.nodes.lock().iter().map(|entry| Arc::clone(&entry.node)).collect()),
+        }
+    }
+
     /// Removes all faults from all nodes, and gives partitions back that were moved or held by hand.
     pub fn clear_faults(&self) {
         let nodes = self.nodes.lock();
@@ -346,6 +353,13 @@ impl EmbeddedCluster {
         }
         self.state.hold_partitions(false);
         self.state.unforce_masters();
+    }
+
+    /// What everything random in this cluster comes from: to be printed by a test that fails, and given to [`Builder::seed`] to
+    /// have the same run again.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.state.seed
     }
 
     /// What a node has done since the cluster was started; `None` if there is no such node.

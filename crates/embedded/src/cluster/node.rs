@@ -4,6 +4,7 @@ use super::ClusterState;
 use super::nsup::SweepCounts;
 use crate::conditions::NodeConditions;
 use crate::faults::Faults;
+use crate::random::Seed;
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -66,7 +67,8 @@ impl Node {
         address: SocketAddr,
         tls_address: Option<SocketAddr>,
     ) -> Self {
-        let conditions = NodeConditions::new(id.0, cluster.default_conditions());
+        let seed = Seed { cluster: cluster.seed, node: id.0 };
+        let conditions = NodeConditions::new(seed, cluster.default_conditions());
         let sweeps = cluster.namespaces.iter().map(|_| SweepCounts::default()).collect();
         Self {
             cluster,
@@ -74,7 +76,7 @@ impl Node {
             name: id.to_string(),
             address,
             tls_address,
-            faults: Faults::default(),
+            faults: Faults::new(seed),
             conditions,
             generations: Generations::default(),
             counters: Counters::default(),

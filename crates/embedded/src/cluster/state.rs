@@ -45,6 +45,8 @@ pub(crate) struct ClusterState {
     pub(crate) access: Access,
     /// What time it is.
     pub(crate) clock: Clock,
+    /// What random numbers come from.
+    pub(crate) seed: u64,
     /// The conditions of nodes that are yet to come.
     conditions: Mutex<Conditions>,
     view: RwLock<Arc<View>>,
@@ -111,6 +113,7 @@ pub(crate) struct ClusterParts {
     pub(crate) racks: Racks,
     pub(crate) access: Access,
     pub(crate) conditions: Conditions,
+    pub(crate) seed: u64,
 }
 
 impl ClusterState {
@@ -140,6 +143,7 @@ impl ClusterState {
             racks: parts.racks,
             access: parts.access,
             clock: Clock::default(),
+            seed: parts.seed,
             conditions: Mutex::new(parts.conditions),
             view: RwLock::new(Arc::new(view)),
             forced: Mutex::default(),

@@ -1,6 +1,7 @@
 //! How long bytes are on the way.
 
-use super::{ConditionsError, duration, random};
+use super::{ConditionsError, duration};
+use crate::random;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt;
 use std::str::FromStr;
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn jitter_goes_both_ways() {
-        let mut generator = random::generator(0, 0, 0);
+        let mut generator = random::Seed::default().generator(0, 0);
         let latency: Latency = "100us~40us".parse().unwrap();
         let drawn: Vec<u128> = (0..10_000).map(|_| latency.sample(&mut generator).as_micros()).collect();
         assert!(drawn.iter().all(|micros| (60..=140).contains(micros)));

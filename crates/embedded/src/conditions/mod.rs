@@ -52,7 +52,6 @@ mod error;
 mod kind;
 mod latency;
 mod node;
-mod random;
 mod service_time;
 mod settings;
 

@@ -4,7 +4,8 @@
 //! their times already, so its own are known at once: it begins when the first place becomes free. So there is no list of
 //! those who wait and nobody to wake them; each connection sets a timer for its own request.
 
-use super::{Conditions, KINDS, Latency, ServiceKind, random};
+use super::{Conditions, KINDS, Latency, ServiceKind};
+use crate::random::Seed;
 use parking_lot::Mutex;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
@@ -46,7 +47,7 @@ impl Share {
 pub(crate) struct NodeConditions {
     /// Counts changes. 0: there have never been any conditions.
     version: AtomicU64,
-    node: u64,
+    seed: Seed,
     state: Mutex<State>,
 }
 
@@ -59,11 +60,11 @@ struct State {
 }
 
 impl NodeConditions {
-    /// Conditions of the node with this id.
-    pub(crate) fn new(node: u64, conditions: Conditions) -> Self {
+    /// Conditions of a node.
+    pub(crate) fn new(seed: Seed, conditions: Conditions) -> Self {
         let version = AtomicU64::new(u64::from(!conditions.are_ideal()));
-        let station = Station::new(&conditions, node);
-        Self { version, node, state: Mutex::new(State { conditions, station, connections: 0 }) }
+        let station = Station::new(&conditions, seed);
+        Self { version, seed, state: Mutex::new(State { conditions, station, connections: 0 }) }
     }
 
     /// Changes with the conditions: the only thing that the normal path looks at, once per turn of a connection.
@@ -80,7 +81,7 @@ impl NodeConditions {
     pub(crate) fn set(&self, conditions: &Conditions) {
         let mut state = self.state.lock();
         let busy = std::mem::take(&mut state.station.busy);
-        state.station = Station { busy, ..Station::new(conditions, self.node) };
+        state.station = Station { busy, ..Station::new(conditions, self.seed) };
         state.conditions = conditions.clone();
         state.connections = 0;
         self.version.fetch_add(1, Ordering::Release);
@@ -96,7 +97,7 @@ impl NodeConditions {
             version: self.version(),
             latency: conditions.network(),
             have_service: conditions.have_service(),
-            generator: random::generator(conditions.first_seed(), self.node, KINDS as u64 + number),
+            generator: self.seed.generator(conditions.first_seed(), KINDS as u64 + number),
         }
     }
 
@@ -117,8 +118,8 @@ struct Station {
 }
 
 impl Station {
-    fn new(conditions: &Conditions, node: u64) -> Self {
-        let generator = |kind: usize| random::generator(conditions.first_seed(), node, kind as u64);
+    fn new(conditions: &Conditions, seed: Seed) -> Self {
+        let generator = |kind: usize| seed.generator(conditions.first_seed(), kind as u64);
         Self { busy: BinaryHeap::new(), generators: std::array::from_fn(generator) }
     }
 
@@ -158,9 +159,13 @@ mod tests {
         ((begin - start).as_millis(), (end - start).as_millis())
     }
 
+    const fn of_node(node: u64) -> Seed {
+        Seed { cluster: 0, node }
+    }
+
     #[test]
     fn requests_above_the_limit_wait_for_the_first_free_place() {
-        let node = NodeConditions::new(1, conditions("service-time=10ms;in-service=2"));
+        let node = NodeConditions::new(of_node(1), conditions("service-time=10ms;in-service=2"));
         let start = Instant::now();
         let bookings: Vec<_> = [0, 3, 4, 5, 13, 40].map(|arrival| book(&node, start, arrival)).to_vec();
         assert_eq!(bookings, [(0, 10), (3, 13), (10, 20), (13, 23), (20, 30), (40, 50)]);
@@ -168,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_request_without_service_time_waits_for_a_place_too() {
-        let node = NodeConditions::new(1, conditions("service-time=write=10ms;in-service=1"));
+        let node = NodeConditions::new(of_node(1), conditions("service-time=write=10ms;in-service=1"));
         let start = Instant::now();
         assert_eq!(book(&node, start, 0), (0, 0));
         assert_eq!(node.book(ServiceKind::Write, start).end, start + 10 * MS);
@@ -177,7 +182,7 @@ mod tests {
 
     #[test]
     fn changes_apply_to_what_comes_after_them() {
-        let node = NodeConditions::new(1, conditions("service-time=10ms;in-service=3"));
+        let node = NodeConditions::new(of_node(1), conditions("service-time=10ms;in-service=3"));
         let start = Instant::now();
         for _ in 0..3 {
             assert_eq!(book(&node, start, 0), (0, 10));
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn setting_conditions_begins_the_random_numbers_anew() {
         let random = conditions("service-time=read=exp:80us,write=exp:80us;seed=5;latency=1ms~1ms");
-        let node = NodeConditions::new(9, random.clone());
+        let node = NodeConditions::new(of_node(9), random.clone());
         let start = Instant::now();
         let draw = |kinds: &[ServiceKind]| -> Vec<Booking> {
             node.set(&random);
@@ -214,8 +219,9 @@ mod tests {
         let first = jitter();
         assert_eq!(jitter(), first);
         assert_ne!(first[0], first[1]);
-        // Another node draws others.
-        assert_ne!(NodeConditions::new(10, random).book(read, start), reads[0]);
+        // Another node draws others, and so does a cluster with another seed.
+        assert_ne!(NodeConditions::new(of_node(10), random.clone()).book(read, start), reads[0]);
+        assert_ne!(NodeConditions::new(Seed { cluster: 1, node: 9 }, random).book(read, start), reads[0]);
     }
 
     proptest! {
@@ -228,7 +234,7 @@ mod tests {
                 .service_time(ServiceKind::Read, ServiceTime::exponential(5 * MS))
                 .in_service(limit)
                 .seed(seed);
-            let node = NodeConditions::new(1, wanted);
+            let node = NodeConditions::new(of_node(1), wanted);
             let start = Instant::now();
             let mut arrival = start;
             let bookings: Vec<_> = gaps.iter().map(|gap| {

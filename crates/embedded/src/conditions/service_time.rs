@@ -1,6 +1,7 @@
 //! How long a request is in service: a distribution.
 
-use super::{ConditionsError, duration, random};
+use super::{ConditionsError, duration};
+use crate::random;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt;
 use std::str::FromStr;
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn samples_have_the_shape_that_was_asked_for() {
-        let mut generator = random::generator(1, 2, 3);
+        let mut generator = random::Seed::default().generator(1, 3);
         let mut sample = |text: &str| -> Vec<Duration> {
             let time = parse(text).unwrap();
             (0..100_000).map(|_| time.sample(&mut generator)).collect()
@@ -276,7 +277,7 @@ mod tests {
     fn the_same_seed_draws_the_same_times() {
         let time = parse("50%:exp:80us+50%:1ms").unwrap();
         let draw = |seed| -> Vec<Duration> {
-            let mut generator = random::generator(seed, 0, 0);
+            let mut generator = random::Seed::default().generator(seed, 0);
             (0..100).map(|_| time.sample(&mut generator)).collect()
         };
         assert_eq!(draw(7), draw(7));

@@ -49,6 +49,10 @@ impl Refusal {
         Self::setting(format!("{argument}: {error}"))
     }
 
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(super) fn json(&self) -> Value {
         let Self { kind, text, errno } = self;
         match errno {

@@ -1,6 +1,7 @@
 //! What can be asked for.
 
 use super::fault::Injection;
+use super::schedule::Step;
 use super::settings::{ConditionSettings, Settings};
 use serde::Deserialize;
 
@@ -52,4 +53,13 @@ pub(super) enum Command {
         fault: u64,
     },
     ClearFaults {},
+    Schedule {
+        steps: Vec<Step>,
+    },
+    ScheduleState {
+        schedule: u64,
+    },
+    CancelSchedule {
+        schedule: u64,
+    },
 }

@@ -2,7 +2,7 @@
 
 use super::answer::Refusal;
 use super::node_id;
-use crate::faults::{FaultAction, FaultRule, MAX_DELAY, RequestKind, RuleId, hex};
+use crate::faults::{FaultAction, FaultRule, MAX_DELAY, RequestKind, RuleId, digest, hex};
 use crate::{EmbeddedCluster, NodeId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,6 +25,14 @@ pub(super) struct Injection {
     /// `None`: all that there are.
     #[serde(default)]
     node: Option<String>,
+    #[serde(default)]
+    set: Option<String>,
+    #[serde(default)]
+    key_prefix: Option<String>,
+    #[serde(default)]
+    digest: Option<String>,
+    #[serde(default)]
+    connection: Option<u64>,
     #[serde(default)]
     skip: u64,
     #[serde(default)]
@@ -91,6 +99,14 @@ impl Faults {
     }
 }
 
+/// A kind of request by its name.
+pub(super) fn kind_of(name: &str) -> Result<RequestKind, Refusal> {
+    RequestKind::from_name(name).ok_or_else(|| {
+        let text = "info, admin, read, write, batch, batch-row, query or other expected";
+        Refusal::setting(format!("unknown kind {name:?}: {text}"))
+    })
+}
+
 impl Injection {
     fn rule(&self) -> Result<FaultRule, Refusal> {
         if !(0.0..=1.0).contains(&self.probability) {
@@ -104,11 +120,20 @@ impl Injection {
             return Err(Refusal::setting("on: at least one kind of request expected"));
         }
         for name in self.on.iter().flatten() {
-            let kind = RequestKind::from_name(name).ok_or_else(|| {
-                let text = format!("unknown kind {name:?}: info, admin, read, write, batch, query or other expected");
-                Refusal::setting(text)
-            })?;
-            rule = rule.on(kind);
+            rule = rule.on(kind_of(name)?);
+        }
+        if let Some(set) = &self.set {
+            rule = rule.set(set.as_str());
+        }
+        if let Some(prefix) = &self.key_prefix {
+            rule = rule.key_prefix(prefix.as_str());
+        }
+        if let Some(text) = &self.digest {
+            let digest = digest(text).ok_or_else(|| Refusal::setting("digest: 40 hexadecimal digits expected"))?;
+            rule = rule.digest(digest);
+        }
+        if let Some(number) = self.connection {
+            rule = rule.connection(number);
         }
         Ok(rule)
     }
@@ -117,6 +142,7 @@ impl Injection {
         let action = match self.action.as_str() {
             "delay" => return self.delay().map(FaultAction::Delay),
             "answer-delay" => return self.delay().map(FaultAction::AnswerDelay),
+            "connect-delay" => return self.delay().map(FaultAction::ConnectDelay),
             "truncate" => {
                 return self
                     .number("a number of bytes", u64::from(u32::MAX))
@@ -128,8 +154,9 @@ impl Injection {
             "garbage" => return self.garbage().map(FaultAction::Garbage),
             name => FaultAction::without_value(name).ok_or_else(|| {
                 Refusal::setting(format!(
-                    "unknown fault {name:?}: delay, answer-delay, stall, drop-before, drop-after, truncate, split, result, \
-                     garbage, refuse or reject-unowned expected"
+                    "unknown fault {name:?}: delay, answer-delay, connect-delay, stall, drop-before, drop-after, truncate, \
+                     split, result, garbage, refuse, black-hole, black-hole-requests, black-hole-answers or reject-unowned \
+                     expected"
                 ))
             })?,
         };

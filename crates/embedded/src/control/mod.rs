@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! > {"id":1,"do":"start","nodes":3}
-//! < {"id":1,"ok":{"certificate":null,"nodes":[{..},{..},{..}],"pid":4711,"seeds":"127.0.0.1:40001,..","tls_seeds":""}}
+//! < {"id":1,"ok":{"certificate":null,"nodes":[{..},{..},{..}],"pid":4711,"seed":0,"seeds":"127.0.0.1:40001,..",..}}
 //! > {"id":2,"do":"inject","action":"delay","value":0.05,"on":["read"],"node":"A0AE000000000001"}
 //! < {"id":2,"ok":{"fault":1,"rule":"delay=50;on=read"}}
 //! > {"id":3,"do":"stop_nodes","nodes":["ABC"]}
@@ -17,7 +17,7 @@
 //! | `do` | with | gives |
 //! |---|---|---|
 //! | `start` | settings, all optional: see below | as `show` |
-//! | `show` | | `seeds`, `tls_seeds`, `certificate` (PEM or null), `pid`, `nodes`: a list of nodes |
+//! | `show` | | `seeds`, `tls_seeds`, `certificate` (PEM or null), `pid`, `seed`, `nodes`: a list of nodes |
 //! | `stop` | | null; the cluster and its records are gone, and another one can be started |
 //! | `stop_nodes` | `nodes`: a list of ids | null |
 //! | `start_node` | `node` | null |
@@ -32,21 +32,34 @@
 //! | `sweep` | | how many records have expired |
 //! | `set_conditions` | `service_time`, `in_service`, `latency`, `seed`; `node` (default: all) | null |
 //! | `conditions` | `node` | the same four |
-//! | `inject` | `action`, `value`, `on`, `skip`, `times`, `probability`; `node` (default: all) | `fault`: its number, `rule` |
+//! | `inject` | `action`, `value`, `on`, `set`, `key_prefix`, `digest`, `connection`, `skip`, `times`, `probability`; `node` (default: all) | `fault`: its number, `rule` |
 //! | `remove_fault` | `fault` | null, also if it is gone |
 //! | `struck` | `fault` | how many requests it has struck; 0 if it is gone |
 //! | `clear_faults` | | null |
+//! | `schedule` | `steps`: a list of objects with `after` and `run`, see below | `schedule`: its number |
+//! | `schedule_state` | `schedule` | `over`, `steps_done`, `error` (a text, or null) |
+//! | `cancel_schedule` | `schedule` | null |
 //!
 //! Settings of `start`, with their defaults: `nodes` 3, `replication_factor` 2, `namespaces` `["test"]`,
 //! `strong_consistency` false, `default_ttl` 0, `nsup_period` 1, `host` `"127.0.0.1"`, `advertise`, `advertise_alternate`, `port` 0 (any free ones),
 //! `cluster_name`, `build`, `users` (passwords by name, or objects with `password` and `roles`), `racks` (a list of numbers),
 //! `tls_name`, `tls_port` 0, `tls_client_ca` (PEM), `threads`, and the conditions `service_time`, `in_service` 64, `latency`
-//! and `seed` 0. What they mean is said at [`Builder`](crate::Builder) and [`Conditions`](crate::conditions::Conditions).
+//! and `seed` (0, or what the environment variable `AEROLANE_SEED` says). What they mean is said at [`Builder`](crate::Builder) and [`Conditions`](crate::conditions::Conditions).
 //!
 //! A time is a text such as `"80us"`, in the grammar of the command line, or a number of seconds. A service time can also be
 //! an object with times for kinds of requests (`"all"`: for those not named). Actions of faults, with their values: `delay` and
-//! `answer-delay` (seconds), `truncate` (bytes), `result` (a result code), `garbage` (bytes in hexadecimal), `stall`,
-//! `drop-before`, `drop-after`, `split`, `refuse`, `reject-unowned`; see [`FaultAction`](crate::faults::FaultAction).
+//! `answer-delay`, `connect-delay` (seconds), `truncate` (bytes), `result` (a result code), `garbage` (bytes in hexadecimal), `stall`,
+//! `drop-before`, `drop-after`, `split`, `refuse`, `black-hole`, `black-hole-requests`, `black-hole-answers`, `reject-unowned`; see
+//! [`FaultAction`](crate::faults::FaultAction). `digest` has 40 hexadecimal digits.
+//!
+//! The steps of a [schedule](crate::schedule) happen one after the other. `run` is a request; `after` is `{"requests":200}`, with `on`
+//! (kinds of requests) and `node` to count only some of them, or `{"seconds":3}`. This one has a node leave for three seconds:
+//!
+//! ```text
+//! > {"do":"schedule","steps":[{"after":{"requests":200,"on":["write"]},"run":{"do":"stop_nodes","nodes":["A0AE000000000002"]}},
+//!    {"after":{"seconds":3},"run":{"do":"start_node","node":"A0AE000000000002"}}]}
+//! < {"ok":{"schedule":1}}
+//! ```
 //!
 //! The `kind` of an error is one of `request` (it cannot be read, or is none of these), `type` (a value is of the wrong type, or
 //! missing), `setting` (a value is out of range), `unknown` (there is no such node or namespace), `os` (the system refuses, with
@@ -55,13 +68,17 @@
 mod answer;
 mod command;
 mod fault;
+mod schedule;
 mod settings;
 
 use crate::{ClusterError, EmbeddedCluster, NodeId};
 use answer::{Refusal, node_json};
 use command::Command;
 use fault::Faults;
+use parking_lot::Mutex;
+use schedule::Schedules;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Longest request, in bytes: what is longer is not read on.
 pub const MAX_LINE: usize = 4 * 1024 * 1024;
@@ -76,13 +93,15 @@ pub const MAX_LINE: usize = 4 * 1024 * 1024;
 /// ```
 #[derive(Debug, Default)]
 pub struct Controller {
-    running: Option<Running>,
+    /// Shared with the schedules of the cluster.
+    running: Option<Arc<Mutex<Running>>>,
 }
 
 #[derive(Debug)]
 struct Running {
-    cluster: EmbeddedCluster,
+    cluster: Arc<EmbeddedCluster>,
     faults: Faults,
+    schedules: Schedules,
 }
 
 impl Controller {
@@ -95,7 +114,8 @@ impl Controller {
     /// One of a cluster that runs already.
     #[must_use]
     pub fn of(cluster: EmbeddedCluster) -> Self {
-        Self { running: Some(Running { cluster, faults: Faults::default() }) }
+        let (cluster, faults, schedules) = (Arc::new(cluster), Faults::default(), Schedules::default());
+        Self { running: Some(Arc::new(Mutex::new(Running { cluster, faults, schedules }))) }
     }
 
     /// Carries out a request, and gives its answer: both without the end of their line.
@@ -133,17 +153,21 @@ impl Controller {
                 *running = None;
                 Ok(Value::Null)
             }
-            (command, Some(running)) => running.carry_out(command),
+            (Command::Schedule { steps }, Some(running)) => schedule::begin(running, steps),
+            (command, Some(running)) => running.lock().carry_out(command),
         }
     }
 }
 
 impl Running {
     fn carry_out(&mut self, command: Command) -> Result<Value, Refusal> {
-        let Self { cluster, faults } = self;
+        let Self { cluster, faults, schedules } = self;
         let done = |result: Result<(), ClusterError>| result.map(|()| Value::Null).map_err(Refusal::from);
         match command {
-            Command::Start(_) | Command::Stop {} | Command::Show {} => Ok(show(cluster)),
+            // The controller carries the first three out.
+            Command::Start(_) | Command::Stop {} | Command::Schedule { .. } | Command::Show {} => Ok(show(cluster)),
+            Command::ScheduleState { schedule } => schedules.show(schedule),
+            Command::CancelSchedule { schedule } => schedules.cancel(schedule),
             Command::StopNodes { nodes } => {
                 let ids = nodes.iter().map(|node| node_id(node)).collect::<Result<Vec<_>, _>>()?;
                 done(cluster.stop_nodes(&ids))
@@ -210,6 +234,7 @@ pub fn show(cluster: &EmbeddedCluster) -> Value {
         "tls_seeds": cluster.tls_seeds(),
         "certificate": certificate,
         "pid": std::process::id(),
+        "seed": cluster.seed(),
         "nodes": cluster.nodes().iter().map(node_json).collect::<Vec<_>>(),
     })
 }

@@ -34,7 +34,7 @@ pub(super) struct Settings {
     service_time: Option<Value>,
     in_service: usize,
     latency: Option<Value>,
-    seed: u64,
+    seed: Option<u64>,
 }
 
 impl Default for Settings {
@@ -61,7 +61,7 @@ impl Default for Settings {
             service_time: None,
             in_service: DEFAULT_IN_SERVICE,
             latency: None,
-            seed: 0,
+            seed: None,
         }
     }
 }
@@ -85,7 +85,15 @@ impl Settings {
             .host(address("host", &self.host)?)
             .port(self.port)
             .racks(self.racks)
-            .conditions(conditions(self.service_time.as_ref(), self.in_service, self.latency.as_ref(), self.seed)?);
+            .conditions(conditions(
+                self.service_time.as_ref(),
+                self.in_service,
+                self.latency.as_ref(),
+                self.seed.unwrap_or(0),
+            )?);
+        if let Some(seed) = self.seed {
+            builder = builder.seed(seed);
+        }
         for name in self.namespaces {
             let options = NamespaceOptions::new(name).default_ttl(self.default_ttl).nsup_period(self.nsup_period);
             builder = builder.namespace_with(options.strong_consistency(self.strong_consistency));
@@ -168,6 +176,11 @@ impl ConditionSettings {
     pub(super) fn read(&self) -> Result<Conditions, Refusal> {
         conditions(self.service_time.as_ref(), self.in_service, self.latency.as_ref(), self.seed)
     }
+}
+
+/// How long a schedule waits.
+pub(super) fn duration(seconds: f64) -> Result<Duration, Refusal> {
+    Duration::try_from_secs_f64(seconds).map_err(|_| Refusal::setting(format!("{seconds} s is not a duration")))
 }
 
 /// How far a clock is to be put forward.

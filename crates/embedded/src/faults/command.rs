@@ -1,12 +1,12 @@
 //! The admin command `aerolane-fault`, an info command that only embedded clusters know.
 //!
-//! * `aerolane-fault:add;<action>[;node=..][;on=..][;skip=..][;times=..][;probability=..]`
+//! * `aerolane-fault:add;<action>[;node=..][;on=..][;set=..][;key-prefix=..][;digest=..][;connection=..][;skip=..][;times=..][;probability=..]`
 //! * `aerolane-fault:list`, `aerolane-fault:clear`, `aerolane-fault:remove;id=..[;node=..]`
 //! * `aerolane-fault:master;partition=..;node=..` and the same without a node, to give the partition back
 //!
 //! `node` is a node id or `all`; without it, the node that is asked is meant.
 
-use super::rules::MAX_DELAY;
+use super::rule::MAX_DELAY;
 use super::{FaultAction, FaultRule, RequestKind, RuleId};
 use crate::cluster::{Node, NodeId, PARTITIONS};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn run(node: &Arc<Node>, parameters: &str) -> Result<String, String> {
             let rule = parse_rule(&rest)?;
             let mut rows = Vec::new();
             for target in targets(node, get("node"))? {
-                let id = target.faults.install(rule.clone()).ok_or("too many rules")?;
+                let id = target.faults.install(rule.clone())?;
                 rows.push(format!("node={};id={id}", target.name));
             }
             Ok(rows.join(":"))
@@ -96,6 +96,7 @@ fn parse_rule(parts: &[(&str, &str)]) -> Result<FaultRule, String> {
         let action = match *name {
             "delay" => FaultAction::Delay(delay()?),
             "answer-delay" => FaultAction::AnswerDelay(delay()?),
+            "connect-delay" => FaultAction::ConnectDelay(delay()?),
             "truncate" => FaultAction::Truncate(number(value, name, 1 << 30)? as usize),
             "result" => FaultAction::Result(number(value, name, 255)? as u8),
             "garbage" => FaultAction::Garbage(garbage(value).ok_or("bad 'garbage': hexadecimal bytes expected")?),
@@ -114,18 +115,28 @@ fn parse_rule(parts: &[(&str, &str)]) -> Result<FaultRule, String> {
             "on" => value.split(',').try_fold(rule, |rule, kind| {
                 RequestKind::from_name(kind).map(|kind| rule.on(kind)).ok_or_else(|| format!("bad 'on': {kind:?}"))
             })?,
+            "set" => rule.set(*value),
+            "key-prefix" => rule.key_prefix(*value),
+            "digest" => rule.digest(digest(value).ok_or("bad 'digest': 40 hexadecimal digits expected")?),
+            "connection" => rule.connection(number(value, name, u64::MAX)?),
             "skip" => rule.skip(number(value, name, u64::MAX)?),
             "times" => rule.times(number(value, name, u64::MAX)?),
             "probability" => match value.parse::<f64>() {
                 Ok(p) if (0.0..=1.0).contains(&p) => rule.probability(p),
                 _ => return Err("bad 'probability': 0 to 1 expected".to_owned()),
             },
-            "node" | "delay" | "answer-delay" | "truncate" | "result" | "garbage" => rule,
+            "node" | "delay" | "answer-delay" | "connect-delay" | "truncate" | "result" | "garbage" => rule,
             _ if FaultAction::without_value(name).is_some() => rule,
             _ => return Err(format!("unknown parameter '{name}'")),
         };
     }
+    rule.check()?;
     Ok(rule)
+}
+
+/// A digest from its hexadecimal digits.
+pub(crate) fn digest(text: &str) -> Option<[u8; 20]> {
+    hex(text)?.try_into().ok()
 }
 
 fn garbage(text: &str) -> Option<Vec<u8>> {
@@ -157,6 +168,9 @@ mod tests {
             "drop-after;on=write;skip=2;probability=0.5",
             "garbage=00ff10",
             "result=11;on=batch",
+            "result=14;on=batch-row;set=users;key-prefix=a;digest=000102030405060708090a0b0c0d0e0f10111213;connection=3",
+            "connect-delay=50;connection=2",
+            "black-hole-answers",
         ] {
             assert_eq!(parse(text).as_deref(), Ok(text));
         }
@@ -170,6 +184,9 @@ mod tests {
             ("garbage=zz", "bad 'garbage'"),
             ("garbage=+f", "bad 'garbage'"),
             ("stall;on=all", "bad 'on'"),
+            ("stall;on=batch-row", "rows of batches can only be answered"),
+            ("stall;digest=00", "bad 'digest'"),
+            ("black-hole;times=1", "a black hole holds until"),
             ("stall;probability=2", "bad 'probability'"),
             ("stall;speed=2", "unknown parameter 'speed'"),
         ] {

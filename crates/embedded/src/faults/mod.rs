@@ -1,25 +1,39 @@
 //! Faults on demand, per node.
 //!
 //! Where the hooks fire (all in `service`):
-//! * **accept**: `Faults::refuses_connections` after a connection was accepted; `true` resets it at once.
+//! * **accept**: `Faults::next_connection` after a connection was accepted: it is reset at once, or served later.
+//! * **turn of a connection**: `Faults::black_hole` says whether requests are taken in, and answers sent.
 //! * **request**: `Faults::next_request` once per whole frame, before it is executed, in the order of the connection. The
 //!   [`RequestFault`] that comes back says what happens to this request; its members are applied in this order:
 //!   `stall`, `delay`, `drop_before`, then `result_code` (instead of executing) or the execution, then
 //!   `drop_after`, `answer_delay`, `garbage`, `truncate`, `split`.
+//! * **row of a batch**: `Faults::next_row`, which gives a result code in place of executing the row.
+//! * **answer**: `Faults::count` when a request has been answered; a schedule goes on when there were enough.
 //!
 //! When no rule is installed, the hooks cost one relaxed atomic load.
 
 mod command;
+mod rule;
 mod rules;
+mod target;
+mod watch;
 
 #[cfg(feature = "control")]
-pub(crate) use command::hex;
+pub(crate) use command::{digest, hex};
 pub(crate) use command::{handle as handle_command, targets};
 #[cfg(feature = "control")]
-pub(crate) use rules::MAX_DELAY;
-pub use rules::{FaultAction, FaultRule, RuleId};
+pub(crate) use rule::MAX_DELAY;
+pub use rule::{Direction, FaultAction, FaultRule};
+pub use rules::RuleId;
+pub(crate) use rules::{BlackHole, Welcome};
+pub(crate) use target::{RecordTarget, Target};
+pub(crate) use watch::Watch;
+
+use crate::random::Seed;
+use parking_lot::Mutex;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -37,6 +51,8 @@ pub enum RequestKind {
     Write,
     /// Batch.
     Batch,
+    /// A row of a batch. Only result codes strike rows, and only those of rules that are [`on`](FaultRule::on) them.
+    BatchRow,
     /// Query over a primary or secondary index, and what is like it.
     Query,
     /// Anything else.
@@ -54,6 +70,7 @@ impl RequestKind {
             Self::Read => "read",
             Self::Write => "write",
             Self::Batch => "batch",
+            Self::BatchRow => "batch-row",
             Self::Query => "query",
             Self::Other => "other",
             Self::Control => "control",
@@ -63,7 +80,7 @@ impl RequestKind {
     /// The kind with this name; the admin command itself is none.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Info, Self::Admin, Self::Read, Self::Write, Self::Batch, Self::Query, Self::Other]
+        [Self::Info, Self::Admin, Self::Read, Self::Write, Self::Batch, Self::BatchRow, Self::Query, Self::Other]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
@@ -112,16 +129,30 @@ impl fmt::Display for RequestFault {
 }
 
 /// The faults of one node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Faults {
     armed: AtomicBool,
     /// How often the rules were cleared: ends stalls. Whoever clears the rules counts it up.
     clears: AtomicU64,
     rules: rules::Rules,
+    watches: Mutex<Vec<Arc<Watch>>>,
+    /// Connections that were accepted.
+    connections: AtomicU64,
 }
 
 impl Faults {
-    /// Whether any rule is installed: the only thing that the normal path looks at.
+    /// None so far.
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self {
+            armed: AtomicBool::new(false),
+            clears: AtomicU64::new(0),
+            rules: rules::Rules::new(seed),
+            watches: Mutex::default(),
+            connections: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether any rule is installed, or a schedule counts: the only thing that the normal path looks at.
     #[inline]
     pub(crate) fn armed(&self) -> bool {
         self.armed.load(Ordering::Relaxed)
@@ -132,14 +163,27 @@ impl Faults {
         self.clears.load(Ordering::Relaxed)
     }
 
-    /// What to do with the next request of this kind (counts down rules that apply a limited number of times).
-    pub(crate) fn next_request(&self, kind: RequestKind) -> Option<RequestFault> {
-        self.armed().then(|| self.rules.next_request(kind)).flatten()
+    /// What to do with the next request (counts down rules that apply a limited number of times).
+    pub(crate) fn next_request(&self, target: &Target<'_>) -> Option<RequestFault> {
+        self.armed().then(|| self.rules.next_request(target)).flatten()
     }
 
-    /// Whether a connection that was just accepted is to be reset.
-    pub(crate) fn refuses_connections(&self) -> bool {
-        self.armed() && self.rules.refuses_connections()
+    /// The result code that the next row of a batch gets in place of being executed.
+    pub(crate) fn next_row(&self, row: &RecordTarget<'_>, connection: u64) -> Option<u8> {
+        self.armed().then(|| self.rules.next_row(row, connection)).flatten()
+    }
+
+    /// The number of a connection that was just accepted, and what happens to it.
+    pub(crate) fn next_connection(&self) -> (u64, Welcome) {
+        let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        let welcome = if self.armed() { self.rules.next_connection(number) } else { Welcome::default() };
+        (number, welcome)
+    }
+
+    /// What does not get through on a connection now. `before`: what did not when it was last asked.
+    #[cold]
+    pub(crate) fn black_hole(&self, connection: u64, before: BlackHole) -> BlackHole {
+        self.rules.black_hole(connection, before == BlackHole::default())
     }
 
     /// Whether a request of this kind, for a partition that the node does not own, is to be answered with "partition
@@ -148,11 +192,17 @@ impl Faults {
         self.armed() && self.rules.rejects_unowned(kind)
     }
 
-    /// Adds a rule; `None` if there are too many.
-    pub(crate) fn install(&self, rule: FaultRule) -> Option<RuleId> {
-        let id = self.rules.install(rule)?;
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// Why not: it makes no sense, or there are too many.
+    pub(crate) fn install(&self, rule: FaultRule) -> Result<RuleId, String> {
+        rule.check()?;
+        // With this list locked, as by `rearm`.
+        let _watches = self.watches.lock();
+        let id = self.rules.install(rule).ok_or("the node has too many fault rules")?;
         self.armed.store(true, Ordering::Relaxed);
-        Some(id)
+        Ok(id)
     }
 
     /// Takes a rule away; `false` if there is none with this id. Stalled connections go on when the last one goes.
@@ -171,11 +221,35 @@ impl Faults {
         self.rules.struck(id)
     }
 
-    /// Removes all rules.
+    /// Removes all rules. Schedules go on.
     pub(crate) fn clear(&self) {
-        self.armed.store(false, Ordering::Relaxed);
         self.rules.clear();
         self.clears.fetch_add(1, Ordering::Relaxed);
+        self.rearm();
+    }
+
+    /// Lets a schedule count requests from now on.
+    pub(crate) fn watch(&self, watch: Arc<Watch>) {
+        let mut watches = self.watches.lock();
+        watches.push(watch);
+        self.armed.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends that.
+    pub(crate) fn unwatch(&self, watch: &Arc<Watch>) {
+        self.watches.lock().retain(|other| !Arc::ptr_eq(other, watch));
+        self.rearm();
+    }
+
+    fn rearm(&self) {
+        // With the list locked, so that two who end something agree.
+        let watches = self.watches.lock();
+        self.armed.store(!watches.is_empty() || !self.rules.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Counts a request that was answered; gives what has waited for it.
+    pub(crate) fn count(&self, kind: RequestKind) -> Vec<Arc<Watch>> {
+        self.watches.lock().iter().filter(|watch| watch.counts(kind)).map(Arc::clone).collect()
     }
 
     /// The rules, as the admin command shows them.

@@ -1,159 +1,16 @@
-//! The rules behind [`Faults`](super::Faults): what is to happen, to which requests, how often.
+//! The rules behind [`Faults`](super::Faults) that are installed on a node, and what they strike.
 
+use super::rule::{Direction, FaultAction, FaultRule};
+use super::target::{RecordTarget, Target};
 use super::{RequestFault, RequestKind};
+use crate::random::{Seed, fraction};
 use parking_lot::Mutex;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt;
 use std::time::Duration;
 
 /// Most rules of one node.
 const MAX_RULES: usize = 64;
-
-/// Longest delay that can be asked for from outside.
-pub(crate) const MAX_DELAY: Duration = Duration::from_secs(600);
-
-/// What a rule does to a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FaultAction {
-    /// Wait that long before executing. Other connections are served meanwhile.
-    Delay(Duration),
-    /// Wait that long between executing and answering.
-    AnswerDelay(Duration),
-    /// Never execute nor answer, and read nothing more from this connection, until the rules are cleared.
-    Stall,
-    /// Reset the connection instead of executing.
-    DropBefore,
-    /// Execute, then reset the connection instead of answering.
-    DropAfter,
-    /// Send only that many bytes of the answer, then close the connection.
-    Truncate(usize),
-    /// Send the answer in pieces of one byte.
-    Split,
-    /// Answer with this result code instead of executing.
-    Result(u8),
-    /// Execute, and send these bytes in place of the answer.
-    Garbage(Vec<u8>),
-    /// Reset new connections as soon as they are accepted. Looks at no request.
-    Refuse,
-    /// Answer requests for partitions that the node does not own with result 11 (partition unavailable), instead of
-    /// executing them for the owner. Batch rows are answered one by one; other requests are not changed.
-    RejectUnowned,
-}
-
-impl FaultAction {
-    /// The action of this name; `None`: there is none, or it has a value.
-    pub(crate) fn without_value(name: &str) -> Option<Self> {
-        Some(match name {
-            "stall" => Self::Stall,
-            "drop-before" => Self::DropBefore,
-            "drop-after" => Self::DropAfter,
-            "split" => Self::Split,
-            "refuse" => Self::Refuse,
-            "reject-unowned" => Self::RejectUnowned,
-            _ => return None,
-        })
-    }
-}
-
-/// A fault: an action, and which requests it strikes.
-///
-/// ```
-/// use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
-/// use std::time::Duration;
-///
-/// // The third to seventh write of the node is executed and never answered.
-/// let lost = FaultRule::new(FaultAction::DropAfter).on(RequestKind::Write).skip(2).times(5);
-/// // One request in ten takes 50 ms longer.
-/// let slow = FaultRule::new(FaultAction::Delay(Duration::from_millis(50))).probability(0.1);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[must_use]
-pub struct FaultRule {
-    action: FaultAction,
-    /// Empty: all kinds.
-    kinds: Vec<RequestKind>,
-    skip: u64,
-    times: Option<u64>,
-    probability: f64,
-}
-
-impl FaultRule {
-    /// A rule that strikes every request.
-    pub const fn new(action: FaultAction) -> Self {
-        Self { action, kinds: Vec::new(), skip: 0, times: None, probability: 1.0 }
-    }
-
-    /// Restricts the rule to requests of this kind; more calls add more kinds.
-    pub fn on(mut self, kind: RequestKind) -> Self {
-        if !self.kinds.contains(&kind) {
-            self.kinds.push(kind);
-        }
-        self
-    }
-
-    /// Lets the first `requests` (of the rule's kinds) pass.
-    pub const fn skip(mut self, requests: u64) -> Self {
-        self.skip = requests;
-        self
-    }
-
-    /// Ends the rule when it has struck that often. Default: never.
-    pub const fn times(mut self, times: u64) -> Self {
-        self.times = Some(times);
-        self
-    }
-
-    /// Strikes with this probability, 0 to 1 (other values are brought there). Default 1.
-    pub fn probability(mut self, probability: f64) -> Self {
-        self.probability = if probability.is_nan() { 0.0 } else { probability.clamp(0.0, 1.0) };
-        self
-    }
-
-    fn looks_at(&self, kind: RequestKind) -> bool {
-        kind != RequestKind::Control && (self.kinds.is_empty() || self.kinds.contains(&kind))
-    }
-
-    /// What the rule is about beside its action, as the admin command writes it.
-    fn write_conditions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.kinds.is_empty() {
-            let names: Vec<_> = self.kinds.iter().map(|kind| kind.name()).collect();
-            write!(f, ";on={}", names.join(","))?;
-        }
-        if self.skip > 0 {
-            write!(f, ";skip={}", self.skip)?;
-        }
-        if let Some(times) = self.times {
-            write!(f, ";times={times}")?;
-        }
-        if self.probability < 1.0 {
-            write!(f, ";probability={}", self.probability)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for FaultRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = |d: &Duration| d.as_millis();
-        match &self.action {
-            FaultAction::Delay(d) => write!(f, "delay={}", ms(d)),
-            FaultAction::AnswerDelay(d) => write!(f, "answer-delay={}", ms(d)),
-            FaultAction::Stall => f.write_str("stall"),
-            FaultAction::DropBefore => f.write_str("drop-before"),
-            FaultAction::DropAfter => f.write_str("drop-after"),
-            FaultAction::Truncate(n) => write!(f, "truncate={n}"),
-            FaultAction::Split => f.write_str("split"),
-            FaultAction::Result(code) => write!(f, "result={code}"),
-            FaultAction::Garbage(bytes) => {
-                f.write_str("garbage=")?;
-                bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))
-            }
-            FaultAction::Refuse => f.write_str("refuse"),
-            FaultAction::RejectUnowned => f.write_str("reject-unowned"),
-        }?;
-        self.write_conditions(f)
-    }
-}
 
 /// Names a rule of one node, to remove it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -165,9 +22,26 @@ impl fmt::Display for RuleId {
     }
 }
 
+/// What happens to a connection that a node has accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Welcome {
+    /// It is reset.
+    pub(crate) refused: bool,
+    /// It is served after that.
+    pub(crate) delay: Option<Duration>,
+}
+
+/// What does not get through on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct BlackHole {
+    pub(crate) requests: bool,
+    pub(crate) answers: bool,
+}
+
 /// Installed rules of one node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rules {
+    seed: Seed,
     inner: Mutex<Inner>,
 }
 
@@ -175,25 +49,26 @@ pub(super) struct Rules {
 struct Inner {
     rules: Vec<Installed>,
     last_id: u64,
-    random: u64,
 }
 
 #[derive(Debug)]
 struct Installed {
     id: RuleId,
     rule: FaultRule,
-    /// Requests that the rule looked at.
+    /// Requests that the rule is about.
     seen: u64,
     /// Requests that it struck.
     struck: u64,
+    /// Of its own, so that rules do not change what others draw.
+    generator: Xoshiro256PlusPlus,
 }
 
 impl Installed {
-    /// Counts a request that the rule looks at, and says whether it strikes.
-    fn strikes(&mut self, random: &mut u64) -> bool {
+    /// Counts a request that the rule is about, and says whether it strikes.
+    fn strikes(&mut self) -> bool {
         self.seen += 1;
         let over = self.rule.times.is_some_and(|times| self.struck >= times);
-        if over || self.seen <= self.rule.skip || next_random(random) >= self.rule.probability {
+        if over || self.seen <= self.rule.skip || fraction(&mut self.generator) >= self.rule.probability {
             return false;
         }
         self.struck += 1;
@@ -201,18 +76,15 @@ impl Installed {
     }
 }
 
-/// xorshift64*: a number from 0 to below 1. The same seed every time, so that a test can be repeated.
-fn next_random(state: &mut u64) -> f64 {
-    if *state == 0 {
-        *state = 0x9e37_79b9_7f4a_7c15;
-    }
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 impl Rules {
+    pub(super) fn new(seed: Seed) -> Self {
+        Self { seed, inner: Mutex::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.inner.lock().rules.is_empty()
+    }
+
     /// Adds a rule; `None` if there are too many.
     pub(super) fn install(&self, rule: FaultRule) -> Option<RuleId> {
         let mut inner = self.inner.lock();
@@ -221,7 +93,9 @@ impl Rules {
         }
         inner.last_id += 1;
         let id = RuleId(inner.last_id);
-        inner.rules.push(Installed { id, rule, seen: 0, struck: 0 });
+        // Counted from the end, where no other purpose of the node is.
+        let generator = self.seed.generator(0, u64::MAX - id.0);
+        inner.rules.push(Installed { id, rule, seen: 0, struck: 0, generator });
         Some(id)
     }
 
@@ -248,48 +122,70 @@ impl Rules {
         inner.rules.iter().map(|i| format!("id={};{};struck={}", i.id, i.rule, i.struck)).collect()
     }
 
-    pub(super) fn next_request(&self, kind: RequestKind) -> Option<RequestFault> {
-        let mut inner = self.inner.lock();
-        let Inner { rules, random, .. } = &mut *inner;
+    pub(super) fn next_request(&self, target: &Target<'_>) -> Option<RequestFault> {
         let mut fault: Option<RequestFault> = None;
-        for installed in rules {
-            let other = matches!(installed.rule.action, FaultAction::Refuse | FaultAction::RejectUnowned);
-            if !other && installed.rule.looks_at(kind) && installed.strikes(random) {
-                apply(&installed.rule.action, fault.get_or_insert_default());
-            }
-        }
+        self.each_that_strikes(|rule| rule.is_about(target), |action| action.apply(fault.get_or_insert_default()));
         fault
     }
 
-    pub(super) fn refuses_connections(&self) -> bool {
-        self.any_strikes(|rule| rule.action == FaultAction::Refuse)
+    /// The result code for a row of a batch, if a rule has one for it.
+    pub(super) fn next_row(&self, row: &RecordTarget<'_>, connection: u64) -> Option<u8> {
+        let mut result = None;
+        self.each_that_strikes(
+            |rule| rule.is_about_row(row, connection),
+            |action| {
+                if let FaultAction::Result(code) = action {
+                    result = Some(*code);
+                }
+            },
+        );
+        result
+    }
+
+    pub(super) fn next_connection(&self, number: u64) -> Welcome {
+        let mut welcome = Welcome::default();
+        let is_about = |rule: &FaultRule| {
+            matches!(rule.action, FaultAction::Refuse | FaultAction::ConnectDelay(_))
+                && rule.is_about_connection(number)
+        };
+        self.each_that_strikes(is_about, |action| match action {
+            FaultAction::ConnectDelay(delay) => welcome.delay = Some(*delay),
+            _ => welcome.refused = true,
+        });
+        welcome
+    }
+
+    /// What does not get through on a connection. `first`: it is asked for the first time since something did not, and counts.
+    pub(super) fn black_hole(&self, connection: u64, first: bool) -> BlackHole {
+        let mut hole = BlackHole::default();
+        let mut inner = self.inner.lock();
+        for installed in &mut inner.rules {
+            let FaultAction::BlackHole(direction) = installed.rule.action else { continue };
+            if installed.rule.is_about_connection(connection) {
+                installed.struck += u64::from(first);
+                hole.requests |= direction != Direction::Answers;
+                hole.answers |= direction != Direction::Requests;
+            }
+        }
+        hole
     }
 
     pub(super) fn rejects_unowned(&self, kind: RequestKind) -> bool {
-        self.any_strikes(|rule| rule.action == FaultAction::RejectUnowned && rule.looks_at(kind))
+        let mut rejects = false;
+        self.each_that_strikes(
+            |rule| rule.action == FaultAction::RejectUnowned && rule.is_about_kind(kind),
+            |_| rejects = true,
+        );
+        rejects
     }
 
-    fn any_strikes(&self, looks: impl Fn(&FaultRule) -> bool) -> bool {
-        let mut inner = self.inner.lock();
-        let Inner { rules, random, .. } = &mut *inner;
-        // No short cut: every rule that looks has to count.
-        rules.iter_mut().filter(|i| looks(&i.rule)).fold(false, |any, i| i.strikes(random) | any)
-    }
-}
-
-/// Adds what an action does to what is to happen; of two actions of one kind the later rule wins.
-fn apply(action: &FaultAction, fault: &mut RequestFault) {
-    match action {
-        FaultAction::Delay(delay) => fault.delay = Some(*delay),
-        FaultAction::AnswerDelay(delay) => fault.answer_delay = Some(*delay),
-        FaultAction::Stall => fault.stall = true,
-        FaultAction::DropBefore => fault.drop_before = true,
-        FaultAction::DropAfter => fault.drop_after = true,
-        FaultAction::Truncate(bytes) => fault.truncate = Some(*bytes),
-        FaultAction::Split => fault.split = true,
-        FaultAction::Result(code) => fault.result_code = Some(*code),
-        FaultAction::Garbage(bytes) => fault.garbage = Some(bytes.clone()),
-        FaultAction::Refuse | FaultAction::RejectUnowned => {}
+    /// Does something for each rule that strikes. No short cut: every rule that is about it has to count.
+    fn each_that_strikes(&self, is_about: impl Fn(&FaultRule) -> bool, mut strike: impl FnMut(&FaultAction)) {
+        for installed in &mut self.inner.lock().rules {
+            if is_about(&installed.rule) && installed.strikes() {
+                strike(&installed.rule.action);
+            }
+        }
     }
 }
 
@@ -297,37 +193,90 @@ fn apply(action: &FaultAction, fault: &mut RequestFault) {
 mod tests {
     use super::*;
 
+    fn of(kind: RequestKind) -> Target<'static> {
+        Target { kind, connection: 1, message: &[] }
+    }
+
     #[test]
     fn rules_strike_their_kinds_as_often_as_they_say() {
-        let rules = Rules::default();
+        let rules = Rules::new(Seed::default());
         rules.install(FaultRule::new(FaultAction::DropAfter).on(RequestKind::Write).skip(1).times(2)).unwrap();
         rules.install(FaultRule::new(FaultAction::Split)).unwrap();
         let struck: Vec<bool> = (0..5)
             .map(|_| {
-                let read = rules.next_request(RequestKind::Read).unwrap();
+                let read = rules.next_request(&of(RequestKind::Read)).unwrap();
                 assert!(read.split && !read.drop_after);
-                rules.next_request(RequestKind::Write).unwrap().drop_after
+                rules.next_request(&of(RequestKind::Write)).unwrap().drop_after
             })
             .collect();
         assert_eq!(struck, [false, true, true, false, false]);
-        assert_eq!(rules.next_request(RequestKind::Control), None);
-        assert!(!rules.refuses_connections());
+        assert_eq!(rules.next_request(&of(RequestKind::Control)), None);
+        assert!(!rules.next_connection(1).refused);
         assert_eq!(rules.list()[0], "id=1;drop-after;on=write;skip=1;times=2;struck=2");
         assert_eq!(rules.remove(RuleId(2)), (true, 1));
-        assert_eq!(rules.next_request(RequestKind::Read), None);
+        assert_eq!(rules.next_request(&of(RequestKind::Read)), None);
     }
 
     #[test]
     fn probabilities_hold_and_rules_are_bounded() {
-        let rules = Rules::default();
+        let rules = Rules::new(Seed::default());
         for _ in 0..MAX_RULES {
             rules.install(FaultRule::new(FaultAction::Refuse).probability(0.0)).unwrap();
         }
         assert_eq!(rules.install(FaultRule::new(FaultAction::Refuse)), None);
-        assert!(!rules.refuses_connections());
+        assert!(!rules.next_connection(1).refused);
         rules.clear();
         rules.install(FaultRule::new(FaultAction::Result(9)).probability(0.25)).unwrap();
-        let hits = (0..4000).filter(|_| rules.next_request(RequestKind::Read).is_some()).count();
+        let hits = (0..4000).filter(|_| rules.next_request(&of(RequestKind::Read)).is_some()).count();
         assert!((800..1200).contains(&hits), "{hits}");
+    }
+
+    #[test]
+    fn what_is_drawn_depends_on_the_seed_alone() {
+        let struck = |cluster, earlier: usize| -> Vec<bool> {
+            let rules = Rules::new(Seed { cluster, node: 7 });
+            rules.install(FaultRule::new(FaultAction::Split).probability(0.5)).unwrap();
+            rules.install(FaultRule::new(FaultAction::Stall).on(RequestKind::Write).probability(0.5)).unwrap();
+            // Other rules draw numbers of their own.
+            (0..earlier).for_each(|_| drop(rules.next_request(&of(RequestKind::Read))));
+            (0..64).map(|_| rules.next_request(&of(RequestKind::Write)).is_some_and(|fault| fault.stall)).collect()
+        };
+        assert_eq!(struck(3, 0), struck(3, 5));
+        assert_ne!(struck(3, 0), struck(4, 0));
+    }
+
+    #[test]
+    fn connections_have_rules_of_their_own() {
+        let rules = Rules::new(Seed::default());
+        rules.install(FaultRule::new(FaultAction::Refuse).connection(2)).unwrap();
+        let delay = Duration::from_millis(5);
+        rules.install(FaultRule::new(FaultAction::ConnectDelay(delay)).skip(1)).unwrap();
+        let welcomes: Vec<_> = (1..=3).map(|number| rules.next_connection(number)).collect();
+        assert_eq!(welcomes[0], Welcome::default());
+        assert_eq!(welcomes[1], Welcome { refused: true, delay: Some(delay) });
+        assert_eq!(welcomes[2], Welcome { refused: false, delay: Some(delay) });
+        rules.install(FaultRule::new(FaultAction::BlackHole(Direction::Answers)).connection(3)).unwrap();
+        assert_eq!(rules.black_hole(2, true), BlackHole::default());
+        assert_eq!(rules.black_hole(3, true), BlackHole { requests: false, answers: true });
+        rules.install(FaultRule::new(FaultAction::BlackHole(Direction::Requests))).unwrap();
+        assert_eq!(rules.black_hole(3, false), BlackHole { requests: true, answers: true });
+        assert_eq!(rules.struck(RuleId(3)), Some(1));
+        // None of them is about requests.
+        assert_eq!(rules.next_request(&of(RequestKind::Read)), None);
+    }
+
+    #[test]
+    fn rows_are_struck_by_rules_for_rows() {
+        let rules = Rules::new(Seed::default());
+        rules.install(FaultRule::new(FaultAction::Result(9))).unwrap();
+        let users = RecordTarget { set: Some(b"users"), key: Some(b"\x03ann"), digest: Some(&[1; 20]) };
+        assert_eq!(rules.next_row(&users, 1), None);
+        let row = |code| FaultRule::new(FaultAction::Result(code)).on(RequestKind::BatchRow);
+        rules.install(row(14).set("users").times(1)).unwrap();
+        rules.install(row(18).key_prefix("an").digest([1; 20]).skip(1)).unwrap();
+        assert_eq!(rules.next_row(&RecordTarget { set: None, key: Some(b"\x01an"), ..users }, 1), None);
+        assert_eq!(rules.next_row(&users, 1), Some(14));
+        assert_eq!(rules.next_row(&users, 1), Some(18));
+        assert_eq!(rules.next_row(&RecordTarget { digest: Some(&[2; 20]), ..users }, 1), None);
     }
 }

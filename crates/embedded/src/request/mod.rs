@@ -18,6 +18,8 @@ use std::time::Instant;
 pub(crate) struct Session {
     /// The client's address.
     pub(crate) peer: SocketAddr,
+    /// The connection's number at its node, from 1.
+    pub(crate) connection: u64,
     /// The Common Name of the client's TLS certificate; asked for when a request of administration comes before a login.
     pub(crate) common_name: Option<String>,
     /// The user that has logged in on this connection.

@@ -12,7 +12,7 @@ use super::outbox::Outbox;
 use super::transport::Transport;
 use crate::cluster::{Counters, Node};
 use crate::code;
-use crate::faults::RequestFault;
+use crate::faults::{BlackHole, RequestFault, Target, Watch};
 use crate::request::{Answered, Producer, Request, Session, error_answer};
 use aerolane_wire::WireErrorKind;
 use aerolane_wire::message::MESSAGE_HEADER_SIZE;
@@ -32,6 +32,8 @@ const STREAM_BOUND: usize = 256 * 1024;
 const READS_PER_TURN: usize = 4;
 /// How often a stalled connection looks whether the rules were cleared.
 const STALL_CHECK: Duration = Duration::from_millis(20);
+/// How often a connection looks whether a schedule has gone on.
+const WATCH_CHECK: Duration = Duration::from_millis(1);
 /// Frame type of the server's cross-datacentre replication.
 pub(super) const XDR_FRAME: u8 = 5;
 /// Capacity that an idle connection may keep.
@@ -53,6 +55,17 @@ pub(super) enum Turn {
     Close,
 }
 
+impl Turn {
+    /// The same, with a turn at this time if there is none before.
+    fn at_latest(self, when: Instant) -> Self {
+        match self {
+            Self::Wait => Self::At(when),
+            Self::At(at) => Self::At(at.min(when)),
+            Self::Again | Self::Close => self,
+        }
+    }
+}
+
 /// What stands in the way of the next frame.
 enum State {
     /// Nothing.
@@ -65,6 +78,8 @@ enum State {
     Holding { until: Instant, answer: Vec<u8>, fault: RequestFault },
     /// The frame before is in service until then.
     Occupied(Instant),
+    /// The frame before was the last one that a schedule has waited for; the next one waits until that has gone on.
+    Watched(Arc<Watch>),
     /// A fault: this answer leaves byte by byte.
     Splitting { answer: Vec<u8>, sent: usize, close: bool },
     /// An answer that is still being produced.
@@ -73,6 +88,19 @@ enum State {
     Gathering { producer: Box<dyn Producer>, answer: Vec<u8>, fault: RequestFault },
     /// All is answered; close when it is sent.
     Closing { reset: bool },
+}
+
+/// A connection that a listener has accepted.
+pub(super) struct Accepted {
+    /// The listener it came through.
+    pub(super) listener: ListenerId,
+    pub(super) node: Arc<Node>,
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    /// Its number at the node.
+    pub(super) number: u64,
+    /// A fault: it is served after that.
+    pub(super) delay: Option<Duration>,
 }
 
 /// One connection of a service thread.
@@ -92,6 +120,8 @@ pub(super) struct Connection {
     conditions: u64,
     state: State,
     drawn: Option<RequestFault>,
+    /// A fault: what does not get through.
+    black_hole: BlackHole,
     readable: bool,
     writable: bool,
     /// The client's end of stream was announced: a short read may not be the last one.
@@ -103,17 +133,20 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(
-        listener: ListenerId,
-        node: Arc<Node>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        transport: Option<Box<dyn Transport>>,
-    ) -> io::Result<Self> {
+    pub(super) fn new(accepted: Accepted, transport: Option<Box<dyn Transport>>) -> io::Result<Self> {
+        let Accepted { listener, node, stream, peer, number, delay } = accepted;
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
-        log::info!("{}: {peer} has connected", node.name);
-        let session = Session { peer, common_name: None, user: None, grants: None, user_agent_set: false, records: 0 };
+        log::info!("{}: {peer} has connected (connection {number})", node.name);
+        let session = Session {
+            peer,
+            connection: number,
+            common_name: None,
+            user: None,
+            grants: None,
+            user_agent_set: false,
+            records: 0,
+        };
         let mut connection = Self {
             listener,
             node,
@@ -124,8 +157,9 @@ impl Connection {
             output: Outbox::default(),
             link: None,
             conditions: 0,
-            state: State::Open,
+            state: delay.map_or(State::Open, |delay| State::Delayed(Instant::now() + delay)),
             drawn: None,
+            black_hole: BlackHole::default(),
             readable: false,
             writable: true,
             read_closed: false,
@@ -173,13 +207,16 @@ impl Connection {
         if self.node.conditions.version() != self.conditions {
             self.follow_conditions(false);
         }
+        if self.node.faults.armed() || self.black_hole != BlackHole::default() {
+            self.black_hole = self.node.faults.black_hole(self.session.connection, self.black_hole);
+        }
         let turn = match self.link {
             None => self.advance(now_ms, buffer),
             Some(_) => self.advance_under_conditions(now_ms, buffer),
         };
         let turn = turn.unwrap_or(Turn::Close);
         self.count_records();
-        turn
+        if self.black_hole == BlackHole::default() { turn } else { turn.at_latest(Instant::now() + STALL_CHECK) }
     }
 
     /// Adds what was answered to the node's count. Not for each record, as all threads share the counter; but before the answers
@@ -198,6 +235,9 @@ impl Connection {
                 return Ok(turn);
             }
             if self.output.len() > OUT_BOUND {
+                return Ok(Turn::Wait);
+            }
+            if self.black_hole.requests {
                 return Ok(Turn::Wait);
             }
             if self.serve_input(now_ms) {
@@ -235,7 +275,7 @@ impl Connection {
 
     fn flush(&mut self) -> io::Result<()> {
         self.count_records();
-        if !self.writable {
+        if !self.writable || self.black_hole.answers {
             return Ok(());
         }
         self.writable = match &mut self.transport {
@@ -252,10 +292,9 @@ impl Connection {
     fn resume(&mut self, now_ms: u64) -> Option<Turn> {
         match &mut self.state {
             State::Open => None,
-            State::Delayed(until) => {
-                if Instant::now() < *until {
-                    return Some(Turn::At(*until));
-                }
+            State::Delayed(until) if Instant::now() < *until => Some(Turn::At(*until)),
+            State::Watched(watch) if !watch.is_over() => Some(Turn::At(Instant::now() + WATCH_CHECK)),
+            State::Delayed(_) | State::Watched(_) => {
                 self.state = State::Open;
                 None
             }
@@ -455,12 +494,32 @@ impl Connection {
         }
     }
 
-    /// [`Connection::frame`] while fault rules are installed or conditions are set.
+    /// [`Connection::frame`] while fault rules are installed, a schedule counts, or conditions are set.
     #[cold]
     fn frame_under_rules(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
+        let is_answered = self.frame_with_faults(frame, now_ms);
+        if is_answered && self.node.faults.armed() {
+            for watch in self.node.faults.count(request_kind(frame)) {
+                // Whoever has this answer can rely on it, also if the node is to be stopped now.
+                if self.link.is_none() {
+                    let _ = self.flush();
+                }
+                watch.answered();
+                if matches!(self.state, State::Open) {
+                    self.state = State::Watched(watch);
+                }
+            }
+        }
+        is_answered
+    }
+
+    /// Answers one frame, with what the rules want of it. `false`: it has to wait.
+    fn frame_with_faults(&mut self, frame: Frame<'_>, now_ms: u64) -> bool {
         let draw = || {
             let kind = self.node.faults.armed().then(|| request_kind(frame))?;
-            let fault = self.node.faults.next_request(kind)?;
+            let message = if frame.header.frame_type == FrameType::Message { frame.body } else { &[] };
+            let fault =
+                self.node.faults.next_request(&Target { kind, connection: self.session.connection, message })?;
             let (node, peer, kind) = (&self.node.name, self.session.peer, kind.name());
             log::info!("{node}: a fault strikes a request ({kind}) of {peer}: {fault}");
             Some(fault)

@@ -293,13 +293,14 @@ impl Line {
 mod tests {
     use super::*;
     use crate::conditions::Conditions;
+    use crate::random::Seed;
     use proptest::prelude::*;
     use std::time::Duration;
 
     const MS: Duration = Duration::from_millis(1);
 
     fn conditions(text: &str) -> NodeConditions {
-        NodeConditions::new(1, text.parse::<Conditions>().unwrap())
+        NodeConditions::new(Seed::default(), text.parse::<Conditions>().unwrap())
     }
 
     /// An info frame of this size.
@@ -394,7 +395,7 @@ mod tests {
             pieces in prop::collection::vec((0..10_u32, 1..50_usize), 1..40), seed in 0..100_u64,
         ) {
             let wanted = Conditions::new().latency(5 * MS).jitter(5 * MS).seed(seed);
-            let node = NodeConditions::new(1, wanted);
+            let node = NodeConditions::new(Seed::default(), wanted);
             let start = Instant::now();
             let mut link = Link::new(node.join(), Vec::new(), 0, start);
             let mut now = start;

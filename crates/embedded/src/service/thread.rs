@@ -2,19 +2,18 @@
 
 use super::ListenerId;
 use super::alarm::Alarm;
-use super::connection::{Connection, Turn};
+use super::connection::{Accepted, Connection, Turn};
 use super::transport::TransportFactory;
 use crate::clock;
 use crate::cluster::Node;
 use mio::event::Event;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use parking_lot::Mutex;
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,13 +40,7 @@ pub(super) enum Command {
         ack: Sender<io::Result<()>>,
     },
     /// Take over an accepted connection.
-    Adopt {
-        from: ListenerId,
-        node: Arc<Node>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        transport: Option<TransportFactory>,
-    },
+    Adopt { accepted: Accepted, transport: Option<TransportFactory> },
     /// Close a listener, or its connections; the sender is dropped when that is done.
     Close { id: ListenerId, what: Close, ack: Sender<()> },
     /// Close everything and end the thread.
@@ -179,8 +172,8 @@ impl ServiceThread {
                     // The asker waits for the answer; if it is gone, so is its interest.
                     let _ = ack.send(self.add_listener(Listener { id, node, socket: listener, transport }));
                 }
-                Command::Adopt { from, node, stream, peer, transport } => {
-                    self.adopt(from, node, stream, peer, transport.as_ref());
+                Command::Adopt { accepted, transport } => {
+                    self.adopt(accepted, transport.as_ref());
                 }
                 Command::Close { id, what, ack } => {
                     match what {
@@ -206,17 +199,19 @@ impl ServiceThread {
         while let Some(listener) = self.listeners.get(key) {
             match listener.socket.accept() {
                 Ok((stream, peer)) => {
-                    if listener.node.faults.refuses_connections() {
+                    let (number, welcome) = listener.node.faults.next_connection();
+                    if welcome.refused {
                         // Lingering for 0 s turns the close into a reset. If that fails, it is an ordinary close.
                         let _ = socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO));
                         continue;
                     }
-                    let (from, node, transport) = (listener.id, Arc::clone(&listener.node), listener.transport.clone());
+                    let (node, transport) = (Arc::clone(&listener.node), listener.transport.clone());
+                    let accepted = Accepted { listener: listener.id, node, stream, peer, number, delay: welcome.delay };
                     let to = self.dealt.fetch_add(1, Ordering::Relaxed) % self.mailboxes.len();
                     if to == self.index {
-                        self.adopt(from, node, stream, peer, transport.as_ref());
+                        self.adopt(accepted, transport.as_ref());
                     } else {
-                        self.mailboxes[to].send(Command::Adopt { from, node, stream, peer, transport });
+                        self.mailboxes[to].send(Command::Adopt { accepted, transport });
                     }
                 }
                 Err(error) => match error.kind() {
@@ -232,21 +227,14 @@ impl ServiceThread {
     }
 
     /// Takes a connection in. One that fails already here is closed; the client sees that.
-    fn adopt(
-        &mut self,
-        from: ListenerId,
-        node: Arc<Node>,
-        mut stream: TcpStream,
-        peer: SocketAddr,
-        transport: Option<&TransportFactory>,
-    ) {
+    fn adopt(&mut self, mut accepted: Accepted, transport: Option<&TransportFactory>) {
         let entry = self.connections.vacant_entry();
         let interest = Interest::READABLE | Interest::WRITABLE;
-        if self.poll.registry().register(&mut stream, Token(entry.key()), interest).is_err() {
+        if self.poll.registry().register(&mut accepted.stream, Token(entry.key()), interest).is_err() {
             return;
         }
         let Ok(transport) = transport.map(|make| make()).transpose() else { return };
-        if let Ok(connection) = Connection::new(from, node, stream, peer, transport) {
+        if let Ok(connection) = Connection::new(accepted, transport) {
             entry.insert(connection);
         }
     }

@@ -74,7 +74,10 @@ fn faults_have_numbers() {
     ok(&mut controller, &json!({ "do": "remove_fault", "fault": 1 }));
     assert_eq!(ok(&mut controller, &json!({ "do": "struck", "fault": 1 })), 0);
     for (action, value) in [("stall", None), ("truncate", Some(3)), ("result", Some(255)), ("refuse", None)] {
-        let mut inject = json!({ "do": "inject", "action": action, "on": ["write"] });
+        let mut inject = json!({ "do": "inject", "action": action });
+        if action != "refuse" {
+            inject["on"] = json!(["write"]);
+        }
         if let Some(value) = value {
             inject["value"] = value.into();
         }
@@ -82,6 +85,46 @@ fn faults_have_numbers() {
     }
     ok(&mut controller, &json!({ "do": "clear_faults" }));
     assert_eq!(Raw::connect(node).info("aerolane-fault:list"), "");
+}
+
+/// A schedule of one step.
+fn step(after: &Value, run: &Value) -> Value {
+    json!({ "do": "schedule", "steps": [{ "after": after, "run": run }] })
+}
+
+#[test]
+fn a_schedule_of_requests() {
+    let mut controller = Controller::new();
+    let shown = ok(&mut controller, &json!({ "do": "start", "nodes": 2, "seed": 5 }));
+    assert_eq!(shown["seed"], 5);
+    let [first, second] = [&shown["nodes"][0], &shown["nodes"][1]];
+    let steps = json!([
+        { "after": { "requests": 2, "on": ["info"], "node": first["id"] }, "run": { "do": "stop_nodes", "nodes": [second["id"]] } },
+        { "after": { "requests": 1 }, "run": { "do": "inject", "action": "result", "value": 9, "on": ["info"], "times": 1 } },
+        { "after": { "seconds": 0 }, "run": { "do": "start_node", "node": second["id"] } },
+        { "after": { "requests": 0 }, "run": { "do": "start_node", "node": "ABC" } },
+        { "after": { "requests": 0 }, "run": { "do": "clear_faults" } },
+    ]);
+    assert_eq!(ok(&mut controller, &json!({ "do": "schedule", "steps": steps })), json!({ "schedule": 1 }));
+    let mut raw = Raw::connect(address(first));
+    let other = format!("aerolane-fault:list;node={}", second["id"].as_str().unwrap());
+    // Commands about faults are not counted.
+    let answers = ["status", &other, "status", &other, "status", "status", "status"].map(|command| raw.info(command));
+    assert_eq!(answers[1], "");
+    assert!(answers[3].contains("no live node"), "{answers:?}");
+    assert_eq!(answers[4..], ["ok", "ERROR:9:fault", "ok"]);
+    let state = loop {
+        let state = ok(&mut controller, &json!({ "do": "schedule_state", "schedule": 1 }));
+        if state["over"] == true {
+            break state;
+        }
+    };
+    assert_eq!(state, json!({ "over": true, "steps_done": 3, "error": "the cluster has no node ABC" }));
+    assert_eq!(ok(&mut controller, &json!({ "do": "show" }))["nodes"][1]["live"], true);
+    let waits = step(&json!({ "seconds": 1e9 }), &json!({ "do": "sweep" }));
+    assert_eq!(ok(&mut controller, &waits), json!({ "schedule": 2 }));
+    ok(&mut controller, &json!({ "do": "cancel_schedule", "schedule": 2 }));
+    while ok(&mut controller, &json!({ "do": "schedule_state", "schedule": 2 }))["over"] != true {}
 }
 
 #[test]
@@ -131,6 +174,16 @@ fn what_is_wrong_is_told() {
         (json!({ "do": "inject", "action": "stall", "value": 1 }), "type", "takes no value"),
         (json!({ "do": "inject", "action": "stall", "on": [] }), "setting", "at least one kind"),
         (json!({ "do": "inject", "action": "stall", "on": ["writes"] }), "setting", "unknown kind \"writes\""),
+        (json!({ "do": "inject", "action": "refuse", "on": ["write"] }), "setting", "is about connections"),
+        (json!({ "do": "inject", "action": "stall", "digest": "00" }), "setting", "40 hexadecimal digits"),
+        (json!({ "do": "schedule", "steps": [] }), "setting", "1 to 10000 expected"),
+        (step(&json!({}), &json!({ "do": "sweep" })), "setting", "either requests or seconds"),
+        (step(&json!({ "seconds": 1, "on": ["read"] }), &json!({ "do": "sweep" })), "setting", "go with requests"),
+        (step(&json!({ "seconds": -1 }), &json!({ "do": "sweep" })), "setting", "-1 s is not a duration"),
+        (step(&json!({ "requests": 1, "node": "ABC" }), &json!({ "do": "sweep" })), "unknown", "no node"),
+        (step(&json!({ "requests": 1, "on": ["batch-row"] }), &json!({ "do": "sweep" })), "setting", "not their rows"),
+        (step(&json!({ "requests": 1 }), &json!({ "do": "stop" })), "setting", "cannot start or stop"),
+        (json!({ "do": "schedule_state", "schedule": 1 }), "unknown", "no schedule 1"),
         (json!({ "do": "inject", "action": "explode" }), "setting", "unknown fault \"explode\""),
     ] {
         let (found, said) = refused(&mut controller, &request);

@@ -1,10 +1,36 @@
 //! Every kind of fault, from the handle and by the admin command, seen from the wire.
 
-use crate::common::{Raw, digest, get, put};
+use crate::common::{Raw, digest, get, put, write};
 use aerolane_embedded::EmbeddedCluster;
-use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
+use aerolane_embedded::faults::{Direction, FaultAction, FaultRule, RequestKind};
+use aerolane_wire::WireError;
+use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
+use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, op};
+use aerolane_wire::particle::Particle;
 use std::io::{ErrorKind, Write as _};
 use std::time::{Duration, Instant};
+
+/// A batch that reads these records.
+fn batch_get(digests: &[[u8; 20]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = MessageHeader { info1: info1::BATCH, ..MessageHeader::default() };
+    let mut message = MessageWriter::frame(&mut out, &header);
+    message
+        .field_with(field::BATCH, |out| {
+            let mut rows = BatchWriter::begin(out, flags::RESPOND_ALL_KEYS);
+            for (n, digest) in (0..).zip(digests) {
+                rows.row(n, digest, &RowHeader::read(info1::READ | info1::GET_ALL, 0, 0), |row| {
+                    row.field(field::NAMESPACE, b"test");
+                    Ok(())
+                })?;
+            }
+            rows.finish();
+            Ok::<_, WireError>(())
+        })
+        .unwrap();
+    message.finish().unwrap();
+    out
+}
 
 fn cluster() -> EmbeddedCluster {
     EmbeddedCluster::builder().nodes(1).start().unwrap()
@@ -193,4 +219,126 @@ fn long_answers_are_cut_and_split_too_and_other_requests_stream_on() {
     raw.send(&crate::common::scan(0..20));
     assert_eq!(raw.until_last().len(), whole);
     assert_eq!(raw.put(digest(1, 1), 1).unwrap().code, 0);
+}
+
+#[test]
+fn rules_are_about_sets_keys_and_connections() {
+    let cluster = cluster();
+    set(&cluster, &FaultRule::new(FaultAction::Result(1)).set("s"));
+    set(&cluster, &FaultRule::new(FaultAction::Result(2)).key_prefix("user-"));
+    set(&cluster, &FaultRule::new(FaultAction::Result(3)).digest(digest(9, 9)));
+    set(&cluster, &FaultRule::new(FaultAction::Result(4)).connection(2));
+    let mut raw = connect(&cluster);
+    // Of several results the last one counts.
+    let key = |key: &[u8], n| {
+        write(digest(1, n), |message| {
+            message.field(field::KEY, &[b"\x03", key].concat());
+            message.op(op::WRITE, b"i", Particle::Integer(1)).unwrap();
+        })
+    };
+    for (request, code) in [
+        (put(digest(1, 1), 1), 1),
+        (key(b"user-1", 2), 2),
+        (key(b"use", 3), 1),
+        (put(digest(9, 9), 1), 3),
+        (get(digest(9, 9)), 3),
+    ] {
+        raw.send(&request);
+        assert_eq!(raw.answer().unwrap().code, code);
+    }
+    let mut second = connect(&cluster);
+    second.send(&get(digest(1, 1)));
+    assert_eq!(second.answer().unwrap().code, 4);
+    assert_eq!(connect(&cluster).get(digest(1, 1)).unwrap().code, 2, "of no set");
+    assert_eq!(cluster.record_count("test"), Some(0));
+}
+
+#[test]
+fn rows_of_a_batch_have_results_of_their_own() {
+    let cluster = cluster();
+    let mut raw = connect(&cluster);
+    for n in 0..6 {
+        raw.put(digest(1, n), 1).unwrap();
+    }
+    let digests: Vec<_> = (0..6).map(|n| digest(1, n)).collect();
+    let mut codes = || -> Vec<u8> {
+        raw.send(&batch_get(&digests));
+        let answers = raw.until_last();
+        answers.iter().filter(|answer| !answer.last).map(|answer| answer.code).collect()
+    };
+    let row = |code| FaultRule::new(FaultAction::Result(code)).on(RequestKind::BatchRow);
+    set(&cluster, &row(14).skip(1).times(2));
+    set(&cluster, &row(18).digest(digest(1, 5)));
+    assert_eq!(codes(), [0, 14, 14, 0, 0, 18]);
+    assert_eq!(codes(), [0, 0, 0, 0, 0, 18]);
+    cluster.clear_faults();
+    // A whole batch is about a set, if any of its rows is.
+    set(&cluster, &FaultRule::new(FaultAction::Result(9)).on(RequestKind::Batch).digest(digest(1, 3)));
+    assert_eq!(codes(), [0; 0]);
+    let error = cluster.set_fault(None, &FaultRule::new(FaultAction::Split).on(RequestKind::BatchRow)).unwrap_err();
+    assert!(error.to_string().contains("use the action \"result\""), "{error}");
+}
+
+#[test]
+fn what_falls_into_a_black_hole_arrives_when_it_is_gone() {
+    let cluster = cluster();
+    let node = cluster.nodes()[0].id;
+    let silent = |raw: &mut Raw| {
+        raw.timeout(Duration::from_millis(100));
+        assert_eq!(raw.frame().unwrap_err().kind(), ErrorKind::WouldBlock);
+        raw.timeout(Duration::from_secs(60));
+    };
+    let (mut open, mut other) = (connect(&cluster), connect(&cluster));
+    assert_eq!((open.info("status"), other.info("status")), ("ok".to_owned(), "ok".to_owned()));
+    for (n, direction, executed) in [(1, Direction::Requests, 0), (2, Direction::Answers, 2), (3, Direction::Both, 2)] {
+        let hole = FaultRule::new(FaultAction::BlackHole(direction)).connection(1);
+        let id = cluster.set_fault(Some(node), &hole).unwrap()[0];
+        open.send(&put(digest(1, n), 1));
+        silent(&mut open);
+        assert_eq!(cluster.record_count("test"), Some(executed), "{direction:?}");
+        assert_eq!(cluster.fault_struck(node, id).unwrap(), Some(1));
+        assert_eq!(other.info("status"), "ok");
+        assert!(cluster.remove_fault(node, id).unwrap());
+        assert_eq!(open.answer().unwrap().code, 0);
+        assert_eq!(cluster.record_count("test"), Some(u64::from(n)));
+    }
+    // It is there for new connections, too, and under conditions.
+    cluster.set_conditions(None, &"latency=100us".parse().unwrap()).unwrap();
+    for direction in [Direction::Requests, Direction::Answers] {
+        set(&cluster, &FaultRule::new(FaultAction::BlackHole(direction)));
+        let mut new = connect(&cluster);
+        new.send(&get(digest(1, 1)));
+        open.send(&get(digest(1, 2)));
+        silent(&mut new);
+        silent(&mut open);
+        cluster.clear_faults();
+        assert_eq!((new.answer().unwrap().code, open.answer().unwrap().code), (0, 0));
+    }
+}
+
+#[test]
+fn new_connections_are_served_late() {
+    let cluster = cluster();
+    let delay = Duration::from_millis(300);
+    set(&cluster, &FaultRule::new(FaultAction::ConnectDelay(delay)).times(1));
+    let start = Instant::now();
+    let mut late = connect(&cluster);
+    late.send(&get(digest(1, 1)));
+    assert_eq!(late.answer().unwrap().code, 2);
+    assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
+    assert_eq!(late.get(digest(1, 1)).unwrap().code, 2);
+}
+
+#[test]
+fn a_seed_gives_the_same_run_again() {
+    let struck = |seed| -> Vec<bool> {
+        let cluster = EmbeddedCluster::builder().nodes(1).seed(seed).start().unwrap();
+        assert_eq!(cluster.seed(), seed);
+        set(&cluster, &FaultRule::new(FaultAction::Result(9)).probability(0.5));
+        let mut raw = connect(&cluster);
+        (0..64).map(|n| raw.get(digest(1, n)).unwrap().code == 9).collect()
+    };
+    let first = struck(1);
+    assert_eq!(struck(1), first);
+    assert_ne!(struck(2), first);
 }

@@ -53,7 +53,7 @@ impl Connection {
             if let Some(turn) = self.resume(now_ms) {
                 return Ok((turn, now));
             }
-            if self.output.len() > OUT_BOUND {
+            if self.output.len() > OUT_BOUND || self.black_hole.requests {
                 return Ok((Turn::Wait, now));
             }
             if self.serve_arrived(now_ms, now) {
@@ -70,7 +70,7 @@ impl Connection {
 
     /// Takes in what the socket has.
     fn receive(&mut self, buffer: &mut [u8], reads: &mut usize) -> io::Result<()> {
-        let deaf = matches!(self.state, State::Closing { .. } | State::Stalled(_));
+        let deaf = self.black_hole.requests || matches!(self.state, State::Closing { .. } | State::Stalled(_));
         while !deaf
             && self.readable
             && *reads < READS_PER_TURN
@@ -98,7 +98,7 @@ impl Connection {
         self.count_records();
         let Some(link) = &mut self.link else { return Ok(()) };
         link.send_off(self.output.len(), now);
-        if !self.writable {
+        if !self.writable || self.black_hole.answers {
             return Ok(());
         }
         let (unsent, visible) = (self.output.len(), link.visible(now));
