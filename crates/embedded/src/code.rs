@@ -14,6 +14,10 @@ pub(crate) const PARAMETER: u8 = 4;
 pub(crate) const RECORD_EXISTS: u8 = 5;
 /// The bin exists already.
 pub(crate) const BIN_EXISTS: u8 = 6;
+/// The server has run out of room for writes.
+pub(crate) const OUT_OF_SPACE: u8 = 8;
+/// The server has waited for too long; a write may have been carried out.
+pub(crate) const TIMEOUT: u8 = 9;
 /// No node can answer for this partition now.
 pub(crate) const UNAVAILABLE: u8 = 11;
 /// The bin has another type.

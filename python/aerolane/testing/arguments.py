@@ -34,6 +34,9 @@ Action: TypeAlias = Literal[
 """What a fault does."""
 
 
+ConflictResolution: TypeAlias = Literal["generation", "last-update-time"]
+"""Which version of a record is kept of two."""
+
 # Words that people write for kinds of requests.
 _OTHER_WORDS = {"get": "read", "exists": "read", "put": "write", "delete": "write", "scan": "query", "login": "admin"}
 
@@ -54,6 +57,11 @@ def whole(name: str, value: object) -> int:
     if value < 0:
         raise ValueError(f"{name} is {value}: it cannot be negative")
     return int(value)
+
+
+def whole_or_none(name: str, value: object) -> int | None:
+    """The same, or nothing."""
+    return None if value is None else whole(name, value)
 
 
 def one_or_several(name: str, what: str, value: object) -> list[str]:

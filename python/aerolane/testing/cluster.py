@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self, final
 
 from aerolane.testing import arguments
-from aerolane.testing.arguments import Action, Conditions, Kind, ServiceTime, Time
+from aerolane.testing.arguments import Action, Conditions, ConflictResolution, Kind, ServiceTime, Time
 from aerolane.testing.control import Control
 from aerolane.testing.fault import Fault
 from aerolane.testing.node import EmbeddedNode, id_of
@@ -36,7 +36,7 @@ class EmbeddedCluster:
     * `build`: the build that nodes say they are, for what clients make of it. Default "8.1.2.0". What nodes can do
       stays the same, but for the index type `integer`, which they know from 8.2 on.
     * `users`: passwords by user name. Given any, clients have to log in. Default none.
-    * `racks`: the racks of the nodes, in turn. Default: no racks.
+    * `racks`: the racks of the nodes, in turn; copies of a partition are on different ones. Default: no racks.
     * `tls_name`, `tls_port`: with a name, nodes listen with TLS, too, with a certificate for it that is made on the
       spot.
     * `tls_client_ca`: certificates (PEM text); on the TLS ports, clients have to show one that one of these has signed.
@@ -47,6 +47,17 @@ class EmbeddedCluster:
     * `seed`: of everything random, which are those times and what faults with a probability strike. The same seed gives
       the same run again for the same requests in the same order. Default: what the environment variable `AEROLANE_SEED`
       says, and 0 without it.
+    * `replication_lag`: how late writes reach their replicas, as `set_replication_lag`. Default: not at all.
+    * `migration_rate`: how many records a second move when nodes come or go, as `set_migration_rate`. Default: all at
+      once.
+    * `keep_records`: whether nodes that stop have their records when they come back, as with storage on a device.
+      Default False.
+    * `conflict_resolution`: which version of a record is kept of two that nodes have of it then, that of the higher
+      `"generation"` (default) or of the later `"last-update-time"`.
+    * `roster`: whether partitions become unavailable where a cluster in strong-consistency mode would not answer for
+      them, with the nodes that it starts with for a roster. It takes `strong_consistency`. Default False.
+    * `data_limit`: bytes of records from which on a node takes no writes for a namespace: result 8. Default 0: none.
+    * `connection_limit`: connections that a node has at a time; one more is closed. Default 0: no limit.
 
     Raises `ValueError` for a setting out of range, `OSError` for a port in use, and `FileNotFoundError` where the
     program is not installed (`pip install 'aerolane[testing]'`).
@@ -75,6 +86,13 @@ class EmbeddedCluster:
         seed: int | None = None,
         build: str | None = None,
         racks: Sequence[int] = (),
+        replication_lag: Time | None = None,
+        migration_rate: int | None = None,
+        keep_records: bool = False,
+        conflict_resolution: ConflictResolution = "generation",
+        roster: bool = False,
+        data_limit: int = 0,
+        connection_limit: int = 0,
     ) -> None:
         settings: dict[str, object] = {
             "nodes": arguments.whole("nodes", nodes),
@@ -93,6 +111,13 @@ class EmbeddedCluster:
             "tls_port": arguments.whole("tls_port", tls_port),
             "tls_client_ca": tls_client_ca,
             "threads": None if threads is None else arguments.whole("threads", threads),
+            "replication_lag": None if replication_lag is None else arguments.time("replication_lag", replication_lag),
+            "migration_rate": arguments.whole_or_none("migration_rate", migration_rate),
+            "keep_records": bool(keep_records),
+            "conflict_resolution": conflict_resolution,
+            "roster": bool(roster),
+            "data_limit": arguments.whole("data_limit", data_limit),
+            "connection_limit": arguments.whole("connection_limit", connection_limit),
             **arguments.conditions(service_time, in_service, latency, 0 if seed is None else seed),
         }
         if seed is None:
@@ -147,8 +172,10 @@ class EmbeddedCluster:
         return self._control.has_ended
 
     def stop_node(self, node: EmbeddedNode | str) -> None:
-        """Stops a node (an `EmbeddedNode` or an id): its connections are closed, and its partitions move to the others
-        at once. Records of partitions that no other node holds are lost. Raises `LookupError` for an unknown node."""
+        """Stops a node (an `EmbeddedNode` or an id), as a crash does: its connections are closed, and its partitions
+        move to the others at once. Records of partitions that no other node holds are lost (with `keep_records`, not
+        there until it comes back), and so is what its replicas have not received (`set_replication_lag`). Raises
+        `LookupError` for an unknown node."""
         self.stop_nodes([node])
 
     def stop_nodes(self, nodes: Iterable[EmbeddedNode | str]) -> None:
@@ -178,6 +205,42 @@ class EmbeddedCluster:
         in a real cluster until the other nodes have agreed that it is gone. With `False` they move, and what moves
         without a copy on a live node loses its records. `clear_faults` does the same."""
         self._control.ask("hold_partitions", hold=bool(hold))
+
+    def set_replication_lag(self, lag: Time, node: EmbeddedNode | str | None = None) -> None:
+        """Sets how late writes reach their replicas on a node, or on all nodes (default; also on those that are added
+        later): a text such as `"50ms"` or a number of seconds, at most ten minutes.
+
+        Meanwhile a read that the replica answers shows the record of before. A write is answered when all replicas have
+        it, or, after the request's timeout or a second, with a timeout, although it was carried out; one with commit
+        level "master" is answered at once. If the master stops before its replicas have a write, it is lost. What is on
+        its way arrives by the new lag: with 0, at once.
+
+        Raises `ValueError` for what is out of range or cannot be read, and `LookupError` for an unknown node."""
+        told = arguments.time("lag", lag)
+        self._control.ask("set_replication_lag", lag=told, node=None if node is None else id_of(node))
+
+    def set_migration_rate(self, records_per_second: int | None) -> None:
+        """Sets how many records a second move when nodes come or go: `None` for all at once (as from the start), 0 for
+        none but those of `migrate`. Until a node that becomes the master of a partition has all of its records, the one
+        of before answers for it, as in a real cluster."""
+        self._control.ask("set_migration_rate", rate=arguments.whole_or_none("records_per_second", records_per_second))
+
+    def migrate(self, records: int) -> int:
+        """Moves at most so many records on that are to be moved; gives how many those were. Fewer than asked for: all
+        that is to be moved has been."""
+        moved: int = self._control.ask("migrate", records=arguments.whole("records", records))
+        return moved
+
+    def migrating(self, namespace: str = "test") -> int:
+        """How many partitions of a namespace have records that are still to be moved. Raises `LookupError` for an
+        unknown namespace."""
+        left: int = self._control.ask("migrating", namespace=namespace)
+        return left
+
+    def set_data_limit(self, limit: int, namespace: str = "test") -> None:
+        """Changes the bytes of records from which on a node takes no writes for a namespace; 0 ends the limit. Raises
+        `LookupError` for an unknown namespace."""
+        self._control.ask("set_data_limit", namespace=namespace, bytes=arguments.whole("limit", limit))
 
     def stats(self, node: EmbeddedNode | str) -> dict[str, int]:
         """Counts of a node since the cluster was started: `connections_opened`, `connections_closed`, `infos`,

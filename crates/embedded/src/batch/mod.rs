@@ -10,11 +10,12 @@ use crate::admin;
 use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
-use crate::request::{Answered, Producer, Request};
+use crate::request::{Answered, Producer, Request, elsewhere};
 use aerolane_wire::batch::BatchRows;
-use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info3};
+use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info2, info3};
 use rows::Run;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The older type of the batch field; the server takes it too.
 const BATCH_WITH_SET: u8 = 42;
@@ -23,10 +24,10 @@ const BATCH_WITH_SET: u8 = 42;
 pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut Vec<u8>) -> Answered {
     let node = request.node;
     Counters::add(&node.counters.batches, 1);
-    let field = message.fields().find(|f| f.kind == field::BATCH || f.kind == BATCH_WITH_SET).map(|f| f.value);
+    let field = batch_field(message);
     let filter = message.field(field::FILTER);
-    let count = match check(request, field, filter) {
-        Ok(count) => count,
+    let (count, has_scripts) = match check(request, field, filter) {
+        Ok(checked) => checked,
         Err(code) => {
             finish(out, code);
             return Answered::Done;
@@ -43,10 +44,32 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
         }
     };
     let mut run = Run::new(Arc::clone(node), grants, value, request.session.connection);
+    if has_scripts {
+        let (filter, cluster) = (filter.map(<[u8]>::to_vec), Arc::clone(&node.cluster));
+        return elsewhere(request, move |body, sender| {
+            let Ok(message) = Message::decode(body) else { return };
+            let Some(value) = batch_field(&message) else { return };
+            let mut out = Vec::new();
+            loop {
+                let over = run.proceed(value, filter.as_deref(), cluster.clock.now_ms(), &mut out);
+                if !sender.send(&mut out, run.replicated()) || over {
+                    return;
+                }
+            }
+        });
+    }
+    let from = out.len();
     if run.proceed(value, filter, request.now_ms, out) {
-        return Answered::Done;
+        return match run.replicated() {
+            Some(until) => Answered::Later { from, until },
+            None => Answered::Done,
+        };
     }
     Answered::Stream(Box::new(Rest { value: value.to_vec(), filter: filter.map(<[u8]>::to_vec), run }))
+}
+
+fn batch_field<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    message.fields().find(|f| f.kind == field::BATCH || f.kind == BATCH_WITH_SET).map(|f| f.value)
 }
 
 /// A batch that goes on.
@@ -60,11 +83,15 @@ impl Producer for Rest {
     fn produce(&mut self, now_ms: u64, out: &mut Vec<u8>) -> bool {
         self.run.proceed(&self.value, self.filter.as_deref(), now_ms, out)
     }
+
+    fn resume_at(&self) -> Option<Instant> {
+        self.run.replicated()
+    }
 }
 
 /// Looks through all rows before the first one is executed: a batch with a malformed row or an unknown namespace is
-/// refused as a whole. Answers the number of rows.
-fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> Result<u32, u8> {
+/// refused as a whole. Answers the number of rows, and whether any of them calls a function.
+fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> Result<(u32, bool), u8> {
     let value = field.ok_or(code::PARAMETER)?;
     let rows = BatchRows::decode(value).map_err(|_| code::PARAMETER)?;
     let count = rows.count;
@@ -74,6 +101,7 @@ fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> 
     if let Some(filter) = filter {
         Expression::parse_filter(&compiled(filter)?)?;
     }
+    let mut has_scripts = false;
     for row in rows {
         let row = row.map_err(|_| code::PARAMETER)?;
         if row.repeat {
@@ -83,8 +111,9 @@ fn check(request: &Request<'_>, field: Option<&[u8]>, filter: Option<&[u8]>) -> 
         if request.node.cluster.namespace(namespace).is_none() {
             return Err(code::PARAMETER);
         }
+        has_scripts |= row.header.info2 & info2::WRITE != 0 && row.field(field::UDF_FUNCTION).is_some();
     }
-    Ok(count)
+    Ok((count, has_scripts))
 }
 
 /// Appends the message that ends the answer.

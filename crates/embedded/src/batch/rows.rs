@@ -13,6 +13,7 @@ use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Rows of an answer share a frame up to this size.
 const FRAME_BYTES: usize = 128 * 1024;
@@ -34,13 +35,20 @@ pub(super) struct Run {
     done: u32,
     /// The first error of a row, unless rows with errors are asked for without that.
     error: Option<u8>,
+    /// When all replicas have what was written: answers of batches wait for that.
+    replicated: Option<Instant>,
 }
 
 impl Run {
     pub(super) fn new(node: Arc<Node>, grants: Option<Arc<Grants>>, value: &[u8], connection: u64) -> Self {
         let rejects_unowned = node.faults.rejects_unowned(RequestKind::Batch);
         let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
-        Self { node, grants, flags, connection, rejects_unowned, done: 0, error: None }
+        Self { node, grants, flags, connection, rejects_unowned, done: 0, error: None, replicated: None }
+    }
+
+    /// When all replicas have what was written so far, if they do not have it yet.
+    pub(super) fn replicated(&self) -> Option<Instant> {
+        self.replicated
     }
 
     /// Executes more rows of the batch field `value` and appends their answers; `true`: that was all.
@@ -64,6 +72,10 @@ impl Run {
             left -= 1;
             let start = frame.begin_message();
             let outcome = self.execute(&row, filter, now_ms, frame.out);
+            if !outcome.lag.is_zero() {
+                let until = Instant::now() + outcome.lag;
+                self.replicated = Some(self.replicated.map_or(until, |other| other.max(until)));
+            }
             if is_failure(outcome.code) && self.flags & flags::RESPOND_ALL_KEYS == 0 {
                 self.error.get_or_insert(outcome.code);
             }
@@ -123,7 +135,7 @@ impl Run {
             return RecordOutcome::error(code);
         }
         let write = row.header.info2 & info2::WRITE != 0;
-        if self.rejects_unowned && !self.node.cluster.owns(&self.node, namespace, partition_id(digest), write) {
+        if self.rejects_unowned && !self.node.owns(namespace, partition_id(digest), write) {
             return RecordOutcome::error(code::UNAVAILABLE);
         }
         if self.node.faults.armed() {
@@ -154,7 +166,7 @@ impl Run {
             txn,
         };
         let start = out.len();
-        let outcome = record::execute(namespace, &request, now_ms, out);
+        let outcome = record::execute(self.node.slot, namespace, &request, now_ms, out);
         if !write {
             call_all_reads(&mut out[start..]);
         }

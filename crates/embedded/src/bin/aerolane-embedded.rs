@@ -2,7 +2,7 @@
 
 use aerolane_embedded::conditions::{Conditions, ConditionsError, Latency};
 use aerolane_embedded::control::{Controller, MAX_LINE, show};
-use aerolane_embedded::{Builder, ClusterError, EmbeddedCluster, NamespaceOptions};
+use aerolane_embedded::{Builder, ClusterError, ConflictResolution, EmbeddedCluster, NamespaceOptions};
 use clap::Parser;
 use parking_lot::Mutex;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -67,6 +67,27 @@ struct Arguments {
     /// seed it is. Default: what `AEROLANE_SEED` says, otherwise 0.
     #[arg(long)]
     seed: Option<u64>,
+    /// How late writes reach their replicas: 50ms. A write is answered when all have it, unless its commit level says master.
+    #[arg(long, value_name = "TIME")]
+    replication_lag: Option<String>,
+    /// How many records a second move when nodes come or go. Default: all at once.
+    #[arg(long, value_name = "RECORDS")]
+    migration_rate: Option<u32>,
+    /// Nodes that stop have their records when they come back, as with storage on a device.
+    #[arg(long)]
+    keep_records: bool,
+    /// Which version of a record is kept of two: generation or last-update-time.
+    #[arg(long, value_name = "POLICY", default_value_t)]
+    conflict_resolution: ConflictResolution,
+    /// Makes the nodes the roster of the namespaces, whose partitions are then unavailable where strong consistency wants it.
+    #[arg(long, requires = "strong_consistency")]
+    roster: bool,
+    /// Bytes of records from which on a node takes no writes for a namespace. 0: no limit.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    data_limit: u64,
+    /// How many connections a node has at a time. 0: no limit.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    connection_limit: usize,
     /// Users, as `name:password` or `name:password:role+role`, separated by commas. With any, every connection has to log
     /// in. Without roles a user may do everything.
     #[arg(long, value_delimiter = ',')]
@@ -165,10 +186,24 @@ fn start(arguments: &Arguments) -> Result<EmbeddedCluster, ClusterError> {
         .nodes(arguments.nodes)
         .host(arguments.host)
         .port(arguments.port)
-        .replication_factor(arguments.replication_factor);
+        .replication_factor(arguments.replication_factor)
+        .migration_rate(arguments.migration_rate)
+        .connection_limit(arguments.connection_limit);
+    if let Some(lag) = &arguments.replication_lag {
+        let Latency { one_way, .. } =
+            lag.parse().map_err(|error| ClusterError::Setting(format!("--replication-lag: {error}")))?;
+        builder = builder.replication_lag(one_way);
+    }
     for name in &arguments.namespaces {
-        let options = NamespaceOptions::new(name).default_ttl(arguments.default_ttl).nsup_period(arguments.nsup_period);
-        builder = builder.namespace_with(options.strong_consistency(arguments.strong_consistency));
+        let options = NamespaceOptions::new(name)
+            .default_ttl(arguments.default_ttl)
+            .nsup_period(arguments.nsup_period)
+            .strong_consistency(arguments.strong_consistency)
+            .roster(arguments.roster)
+            .keep_records(arguments.keep_records)
+            .conflict_resolution(arguments.conflict_resolution)
+            .data_limit(arguments.data_limit);
+        builder = builder.namespace_with(options);
     }
     if let Some(address) = arguments.advertise {
         builder = builder.advertise(address);
@@ -207,7 +242,7 @@ fn conditions(arguments: &Arguments) -> Result<Conditions, ClusterError> {
         let option = option.to_owned();
         move |error: ConditionsError| ClusterError::Setting(format!("{option}: {error}"))
     };
-    let mut conditions = Conditions::new().in_service(arguments.in_service);
+    let mut conditions = Conditions::new().in_service(arguments.in_service).seed(arguments.seed.unwrap_or(0));
     if let Some(times) = &arguments.service_time {
         conditions = conditions.service_times(times.parse().map_err(told("--service-time"))?);
     }

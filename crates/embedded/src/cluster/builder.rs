@@ -5,11 +5,12 @@ use super::{ClusterError, ClusterParts, EmbeddedCluster, NodeId, Racks};
 use crate::admin::{FirstUser, SESSION_TTL, Security};
 use crate::conditions::Conditions;
 use crate::info::BUILD;
-use crate::store::Namespace;
+use crate::store::{ConflictResolution, Namespace};
 #[cfg(feature = "tls")]
 use crate::tls::TlsOptions;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Most nodes of a cluster.
 pub(super) const MAX_NODES: usize = 128;
@@ -49,6 +50,9 @@ pub struct Builder {
     pub(super) access: Access,
     conditions: Conditions,
     seed: Option<u64>,
+    replication_lag: Duration,
+    migration_rate: Option<u32>,
+    connection_limit: usize,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<TlsOptions>,
 }
@@ -63,6 +67,10 @@ pub struct NamespaceOptions {
     max_record_size: u32,
     nsup_period: u32,
     strong_consistency: bool,
+    roster: bool,
+    keep_records: bool,
+    conflict_resolution: ConflictResolution,
+    data_limit: u64,
 }
 
 impl NamespaceOptions {
@@ -77,6 +85,10 @@ impl NamespaceOptions {
             max_record_size: 1024 * 1024,
             nsup_period: 1,
             strong_consistency: false,
+            roster: false,
+            keep_records: false,
+            conflict_resolution: ConflictResolution::default(),
+            data_limit: 0,
         }
     }
 
@@ -108,10 +120,39 @@ impl NamespaceOptions {
     }
 
     /// Puts the namespace into strong-consistency mode, as the Enterprise Edition has it: transactions work, deletes
-    /// have to be durable (result 22 otherwise), and the cluster takes compressed requests. Default: off. There is no roster: partitions stay available as long as
-    /// a node is there.
+    /// have to be durable (result 22 otherwise), and the cluster takes compressed requests. Default: off. Without a
+    /// [`roster`](Self::roster), partitions stay available as long as a node is there.
     pub fn strong_consistency(mut self, on: bool) -> Self {
         self.strong_consistency = on;
+        self
+    }
+
+    /// Makes the nodes that the cluster starts with the roster of the namespace, so that partitions become unavailable
+    /// (result 11) that a real cluster in strong-consistency mode would not answer for. It takes
+    /// [`strong_consistency`](Self::strong_consistency). Default: no roster; the info commands `roster-set` and `recluster` can make one.
+    pub fn roster(mut self, on: bool) -> Self {
+        self.roster = on;
+        self
+    }
+
+    /// Whether nodes that stop still have their records when they are started again, as with storage on a device. What was
+    /// written meanwhile and what they bring is brought together as [`conflict_resolution`](Self::conflict_resolution) says; records that
+    /// were deleted meanwhile come back with them, as in the server. Default: off, as with storage in memory.
+    pub fn keep_records(mut self, on: bool) -> Self {
+        self.keep_records = on;
+        self
+    }
+
+    /// Which version of a record is kept of two. Default: the one with the higher generation.
+    pub fn conflict_resolution(mut self, policy: ConflictResolution) -> Self {
+        self.conflict_resolution = policy;
+        self
+    }
+
+    /// Bytes of records (with what the cluster keeps beside them: 42 bytes each) from which on a node takes no writes for
+    /// this namespace any more: result 8, "out of space", as with `stop-writes`. Deletes still work. Default 0: no limit.
+    pub fn data_limit(mut self, bytes: u64) -> Self {
+        self.data_limit = bytes;
         self
     }
 
@@ -130,12 +171,19 @@ impl NamespaceOptions {
             let text = format!("max record size {} of namespace {name}: 1 KiB to 8 MiB", self.max_record_size);
             return Err(ClusterError::Setting(text));
         }
+        if self.roster && !self.strong_consistency {
+            return Err(ClusterError::Setting(format!("roster of namespace {name}: only with strong consistency")));
+        }
         check_replication(self.replication_factor.unwrap_or(1), nodes)
     }
 
     fn build(&self) -> Namespace {
         let mut namespace = Namespace::new(&self.name);
         namespace.strong_consistency = self.strong_consistency;
+        namespace.has_roster = self.roster;
+        namespace.keeps_records = self.keep_records;
+        namespace.conflict.store(self.conflict_resolution);
+        namespace.data_limit.store(self.data_limit, Ordering::Relaxed);
         namespace.config.default_ttl.store(self.default_ttl, Ordering::Relaxed);
         namespace.config.max_record_size.store(self.max_record_size, Ordering::Relaxed);
         namespace.config.nsup_period.store(self.nsup_period, Ordering::Relaxed);
@@ -149,6 +197,14 @@ fn seed_of_environment() -> Result<u64, ClusterError> {
     let Some(text) = std::env::var_os(SEED) else { return Ok(0) };
     let number = text.to_str().and_then(|text| text.parse().ok());
     number.ok_or_else(|| ClusterError::Setting(format!("{SEED}={}: a whole number expected", text.display())))
+}
+
+/// Longest replication lag.
+const MAX_LAG: Duration = Duration::from_secs(600);
+
+pub(super) fn check_lag(lag: Duration) -> Result<(), ClusterError> {
+    let text = || ClusterError::Setting(format!("replication lag {lag:?}: at most 10 minutes"));
+    if lag <= MAX_LAG { Ok(()) } else { Err(text()) }
 }
 
 fn check_replication(factor: usize, nodes: usize) -> Result<(), ClusterError> {
@@ -178,6 +234,9 @@ impl Default for Builder {
             access: Access::default(),
             conditions: Conditions::new(),
             seed: None,
+            replication_lag: Duration::ZERO,
+            migration_rate: None,
+            connection_limit: 0,
             #[cfg(feature = "tls")]
             tls: None,
         }
@@ -311,9 +370,31 @@ impl Builder {
     }
 
     /// The racks of the nodes, as the Enterprise Edition has them: the first node is on the first of these racks, and so on, from
-    /// the start again when there are more nodes. What is on which node is no different for it. Default: no racks.
+    /// the start again when there are more nodes. Copies of a partition are on different racks, as far as there are. Default: no
+    /// racks.
     pub fn racks(mut self, racks: impl IntoIterator<Item = u32>) -> Self {
         self.racks = racks.into_iter().collect();
+        self
+    }
+
+    /// How late writes reach their replicas, on all nodes, also on those that are added later; at most ten minutes. Default:
+    /// not at all. See [`EmbeddedCluster::set_replication_lag`].
+    pub fn replication_lag(mut self, lag: Duration) -> Self {
+        self.replication_lag = lag;
+        self
+    }
+
+    /// How many records a second move when owners change. Default (`None`): all at once. See
+    /// [`EmbeddedCluster::set_migration_rate`].
+    pub fn migration_rate(mut self, records_per_second: Option<u32>) -> Self {
+        self.migration_rate = records_per_second;
+        self
+    }
+
+    /// How many clients' connections a node has at a time: one more is accepted and closed, as by `proto-fd-max`. Default 0:
+    /// no limit.
+    pub fn connection_limit(mut self, connections: usize) -> Self {
+        self.connection_limit = connections;
         self
     }
 
@@ -379,6 +460,7 @@ impl Builder {
         }
         check_replication(self.replication_factor, self.nodes)?;
         self.conditions.check()?;
+        check_lag(self.replication_lag)?;
         let cluster_name = self.cluster_name.as_deref().unwrap_or("null");
         if cluster_name.is_empty() || cluster_name.len() > 63 || cluster_name.contains(['\n', '\t', ';']) {
             return setting(format!("cluster name {cluster_name:?}: 1 to 63 bytes, no line ends, tabs or ';'"));
@@ -417,6 +499,9 @@ impl Builder {
             access: self.access,
             conditions: self.conditions.clone(),
             seed: self.seed.map_or_else(seed_of_environment, Ok)?,
+            replication_lag: self.replication_lag,
+            migration_rate: self.migration_rate,
+            connection_limit: self.connection_limit,
         })
     }
 }

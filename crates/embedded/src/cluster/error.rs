@@ -25,6 +25,8 @@ pub enum ClusterError {
     Io(io::Error),
     /// There is no node with this id.
     UnknownNode(NodeId),
+    /// There is no namespace with this name.
+    UnknownNamespace(String),
     /// The certificate or its key cannot be used.
     Tls(String),
 }
@@ -37,6 +39,7 @@ impl fmt::Display for ClusterError {
             Self::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Io(error) => write!(f, "the embedded cluster cannot start: {error}"),
             Self::UnknownNode(id) => write!(f, "the cluster has no node {id}"),
+            Self::UnknownNamespace(name) => write!(f, "the cluster has no namespace {name:?}"),
             Self::Tls(text) => write!(f, "TLS: {text}"),
         }
     }

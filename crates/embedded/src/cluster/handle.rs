@@ -125,6 +125,7 @@ impl EmbeddedCluster {
                 entry.node.set_live(true);
             }
             cluster.publish(&nodes);
+            cluster.state.enroll();
             for (entry, sockets) in nodes.iter_mut().zip(bound) {
                 entry.listeners = cluster.listen(&entry.node, sockets)?;
             }
@@ -168,11 +169,13 @@ impl EmbeddedCluster {
     /// The master of a partition; `None` if no node runs.
     #[must_use]
     pub fn master(&self, partition: u16) -> Option<NodeId> {
-        self.state.view().ownership.master(partition)
+        self.state.master(partition)
     }
 
-    /// Stops a node: its connections are closed, new ones are refused, and its partitions move to the others at once.
-    /// Records of partitions that no other node holds are lost. Stopping a stopped node does nothing.
+    /// Stops a node, as a crash does: its connections are closed, new ones are refused, and its partitions move to the others
+    /// at once. Records of partitions that no other node holds are lost, or not there until it comes back
+    /// ([`NamespaceOptions::keep_records`](crate::NamespaceOptions::keep_records)); so is what its replicas have not received yet
+    /// ([`set_replication_lag`](Self::set_replication_lag)). Stopping a stopped node does nothing.
     ///
     /// # Errors
     /// [`ClusterError::UnknownNode`].
@@ -301,6 +304,52 @@ impl EmbeddedCluster {
     /// [`ClusterError::UnknownNode`].
     pub fn fault_struck(&self, node: NodeId, rule: RuleId) -> Result<Option<u64>, ClusterError> {
         Ok(self.node(node)?.faults.struck(rule))
+    }
+
+    /// Sets how late writes reach their replicas on a node, or on all nodes (`None`) and those that are added later; at most
+    /// ten minutes.
+    ///
+    /// Meanwhile a read that the replica answers shows the record of before. A write is answered when all replicas have it,
+    /// or, after the request's timeout or a second, with result 9 ("timeout"), although it was carried out; one with commit level
+    /// "master" is answered at once. If the master stops before its replicas have a write, the write is lost. What is on its
+    /// way arrives by the new lag: with a lag of zero, at once.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNode`]; [`ClusterError::Setting`] for more than ten minutes.
+    pub fn set_replication_lag(&self, node: Option<NodeId>, lag: Duration) -> Result<(), ClusterError> {
+        super::builder::check_lag(lag)?;
+        let slot = node.map(|id| self.node(id).map(|node| node.slot)).transpose()?;
+        self.state.links.set_lag(slot, lag);
+        Ok(())
+    }
+
+    /// Sets how many records a second move when owners change: `None` for all at once (the default), 0 for none but those of
+    /// [`migrate`](Self::migrate). Until a node that becomes the master of a partition has all of its records, the one of before answers for it, as in a real cluster.
+    pub fn set_migration_rate(&self, records_per_second: Option<u32>) {
+        self.state.set_migration_rate(records_per_second);
+    }
+
+    /// Moves at most so many records on that are to be moved; says how many those were. Fewer than asked for: all that is to
+    /// be moved has been.
+    pub fn migrate(&self, records: usize) -> usize {
+        self.state.migrate(records)
+    }
+
+    /// How many partitions of a namespace records are still to be moved of; `None` if there is no such namespace.
+    #[must_use]
+    pub fn migrating(&self, namespace: &str) -> Option<usize> {
+        self.state.namespace(namespace.as_bytes()).map(|namespace| namespace.unfinished().0)
+    }
+
+    /// Changes the limit of [`NamespaceOptions::data_limit`](crate::NamespaceOptions::data_limit); 0 ends it.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownNamespace`].
+    pub fn set_data_limit(&self, namespace: &str, bytes: u64) -> Result<(), ClusterError> {
+        let unknown = || ClusterError::UnknownNamespace(namespace.to_owned());
+        let namespace = self.state.namespace(namespace.as_bytes()).ok_or_else(unknown)?;
+        namespace.data_limit.store(bytes, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Changes the service times and the latency of a node (running or not), or of all nodes (`None`) and those that are

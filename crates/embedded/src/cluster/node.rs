@@ -2,14 +2,16 @@
 
 use super::ClusterState;
 use super::nsup::SweepCounts;
+use super::workers::Workers;
 use crate::conditions::NodeConditions;
 use crate::faults::Faults;
 use crate::random::Seed;
+use crate::store::{Namespace, Slot};
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Identity of a node, unique in its cluster. Shown as info commands tell it: hexadecimal, upper case.
@@ -37,6 +39,8 @@ pub(crate) struct Node {
     pub(crate) cluster: Arc<ClusterState>,
     /// Identity.
     pub(crate) id: NodeId,
+    /// The same in the store.
+    pub(crate) slot: Slot,
     /// Node id as info commands tell it, such as `A0AE000000000001`.
     pub(crate) name: String,
     /// Where the node listens.
@@ -53,6 +57,10 @@ pub(crate) struct Node {
     pub(crate) counters: Counters,
     /// What sweeps for expired records have found, by namespace.
     pub(super) sweeps: Box<[SweepCounts]>,
+    /// The threads that run scripts.
+    pub(crate) workers: Workers,
+    /// Clients' connections.
+    seats: AtomicUsize,
     live: AtomicBool,
     /// Milliseconds between `born` and the last start.
     started_ms: AtomicU64,
@@ -70,9 +78,11 @@ impl Node {
         let seed = Seed { cluster: cluster.seed, node: id.0 };
         let conditions = NodeConditions::new(seed, cluster.default_conditions());
         let sweeps = cluster.namespaces.iter().map(|_| SweepCounts::default()).collect();
+        let slot = cluster.slot(id);
         Self {
             cluster,
             id,
+            slot,
             name: id.to_string(),
             address,
             tls_address,
@@ -81,6 +91,8 @@ impl Node {
             generations: Generations::default(),
             counters: Counters::default(),
             sweeps,
+            workers: Workers::default(),
+            seats: AtomicUsize::new(0),
             live: AtomicBool::new(false),
             started_ms: AtomicU64::new(0),
             born: Instant::now(),
@@ -90,6 +102,11 @@ impl Node {
     /// Whether the node takes part in the cluster.
     pub(crate) fn is_live(&self) -> bool {
         self.live.load(Ordering::Acquire)
+    }
+
+    /// Whether the node answers for the partition: for reads as master or as a complete replica, for writes as master.
+    pub(crate) fn owns(&self, namespace: &Namespace, pid: u16, write: bool) -> bool {
+        namespace.copies(pid).place(self.slot).is_some_and(|place| place == 0 || !write)
     }
 
     /// Seconds since the node was last started.
@@ -105,6 +122,26 @@ impl Node {
             self.generations.reset();
         }
         self.live.store(live, Ordering::Release);
+    }
+}
+
+/// A connection's place among those that a node takes, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat(Arc<Node>);
+
+impl Seat {
+    /// `None`: the node has as many connections as it takes.
+    pub(crate) fn take(node: &Arc<Node>) -> Option<Self> {
+        let limit = node.cluster.connection_limit;
+        let taken = node.seats.fetch_add(1, Ordering::AcqRel);
+        let seat = Self(Arc::clone(node));
+        (limit == 0 || taken < limit).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.seats.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

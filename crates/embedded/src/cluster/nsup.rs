@@ -1,13 +1,13 @@
 //! The namespace supervisor: looks for expired records in every namespace's own period, and evicts records when it is
 //! told to (`eviction-reset:namespace=..;ttl=..`).
 //!
-//! There is one store, so that a sweep goes through it once; every node counts what it holds, as master or as replica.
-//! What a node shows is named as in the server.
+//! A sweep goes through the copies of all nodes; every node counts what its own ones have. What a node shows is named as in
+//! the server.
 
 use super::ownership::PARTITIONS;
-use super::{ClusterState, Node, NodeId};
+use super::{ClusterState, Node};
 use crate::clock;
-use crate::store::{Limits, Namespace, Swept};
+use crate::store::{Limits, Namespace, Slot, Swept};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::io;
@@ -52,22 +52,20 @@ impl ClusterState {
         let now = clock::seconds(self.clock.now_ms());
         let limits = Limits { now, evict: namespace.eviction.take(now) };
         let view = self.view();
-        let factor = self.replication_factor(namespace, view.size());
-        let mut all = Swept::default();
-        let mut by_node: HashMap<NodeId, Swept> = HashMap::new();
+        let mut removed = 0;
+        let mut by_node: HashMap<Slot, Swept> = HashMap::new();
         for pid in 0..PARTITIONS as u16 {
-            let swept = namespace.sweep(pid, limits);
-            all += swept;
-            for owner in view.ownership.owners(pid, factor) {
-                *by_node.entry(owner).or_default() += swept;
+            for (at, (node, swept)) in namespace.sweep(pid, limits).into_iter().enumerate() {
+                removed += if at == 0 { swept.removed } else { 0 };
+                *by_node.entry(node).or_default() += swept;
             }
         }
-        let Some(at) = self.namespaces.iter().position(|ns| ns.name == namespace.name) else { return all.removed };
+        let Some(at) = self.namespaces.iter().position(|ns| ns.name == namespace.name) else { return removed };
         for node in view.members() {
-            let swept = by_node.get(&node.id).copied().unwrap_or_default();
+            let swept = by_node.get(&node.slot).copied().unwrap_or_default();
             node.sweeps[at].note(swept, limits.evict != 0, begun.elapsed());
         }
-        all.removed
+        removed
     }
 }
 
@@ -103,6 +101,7 @@ impl Supervisor {
                     return;
                 }
                 drop(stopped);
+                cluster.migrate_for(TICK);
                 for (namespace, last) in cluster.namespaces.iter().zip(&mut last) {
                     namespace.expire_transactions(clock::seconds(cluster.clock.now_ms()));
                     let period = namespace.config.nsup_period.load(Ordering::Relaxed);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::NodeId;
+use super::{NodeId, Racks};
 
 /// Partitions of a namespace.
 pub(crate) const PARTITIONS: usize = aerolane_wire::digest::PARTITIONS;
@@ -24,8 +24,9 @@ pub(crate) struct Ownership {
 
 impl Ownership {
     /// The lists for these nodes. `forced` names partitions whose master is given by hand; a forced master that is not
-    /// among the nodes counts for nothing.
-    pub(crate) fn new(nodes: &[NodeId], forced: &BTreeMap<u16, NodeId>) -> Self {
+    /// among the nodes counts for nothing. With racks, nodes that follow each other are on different ones as far as there are, so that
+    /// a partition's copies are, too.
+    pub(crate) fn new(nodes: &[NodeId], forced: &BTreeMap<u16, NodeId>, racks: &Racks) -> Self {
         let mut order: Vec<u16> = Vec::with_capacity(nodes.len());
         let mut succession = Vec::with_capacity(nodes.len() * PARTITIONS);
         for pid in 0..PARTITIONS as u16 {
@@ -36,6 +37,9 @@ impl Ownership {
                 let id = nodes[index as usize];
                 (Some(&id) != master, std::cmp::Reverse(weight(id, pid)))
             });
+            if racks.are_there() {
+                spread(&mut order, |index| racks.of(nodes[usize::from(index)]));
+            }
             succession.extend_from_slice(&order);
         }
         Self { nodes: nodes.to_vec(), succession }
@@ -52,27 +56,20 @@ impl Ownership {
         let list = self.succession.get(pid as usize * n..(pid as usize + 1) * n).unwrap_or_default();
         list.iter().take(replicas).map(|&index| self.nodes[index as usize])
     }
+}
 
-    /// The master of the partition; `None` if no node is live.
-    pub(crate) fn master(&self, pid: u16) -> Option<NodeId> {
-        self.owners(pid, 1).next()
-    }
-
-    /// Whether the node is one of the first `replicas` of the partition.
-    pub(crate) fn is_owner(&self, node: NodeId, pid: u16, replicas: usize) -> bool {
-        self.owners(pid, replicas).any(|owner| owner == node)
-    }
-
-    /// The partitions that the node holds as replica number `replica` (0: as master), as the bitmap of the info
-    /// protocol: partition 0 is the highest bit of byte 0.
-    pub(crate) fn bitmap(&self, node: NodeId, replica: usize) -> [u8; BITMAP_BYTES] {
-        let mut bits = [0; BITMAP_BYTES];
-        for pid in 0..PARTITIONS as u16 {
-            if self.owners(pid, replica + 1).nth(replica) == Some(node) {
-                bits[pid as usize / 8] |= 0x80 >> (pid % 8);
-            }
-        }
-        bits
+/// Reorders nodes as little as it takes for those that follow each other to be on different racks, until all racks have had
+/// their turn, and so on.
+fn spread(order: &mut [u16], rack: impl Fn(u16) -> Option<u32>) {
+    let mut seen = Vec::new();
+    for at in 0..order.len() {
+        let next = (at..order.len()).find(|next| !seen.contains(&rack(order[*next])));
+        let next = next.unwrap_or_else(|| {
+            seen.clear();
+            at
+        });
+        seen.push(rack(order[next]));
+        order[at..=next].rotate_right(1);
     }
 }
 
@@ -88,8 +85,10 @@ fn weight(node: NodeId, pid: u16) -> u64 {
 mod tests {
     use super::*;
 
+    const NO_RACKS: Racks = Racks { first_id: 0, racks: Vec::new() };
+
     fn masters(map: &Ownership, node: NodeId) -> usize {
-        (0..PARTITIONS as u16).filter(|&pid| map.master(pid) == Some(node)).count()
+        (0..PARTITIONS as u16).filter(|&pid| map.owners(pid, 1).next() == Some(node)).count()
     }
 
     fn ids(n: u64) -> Vec<NodeId> {
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn partitions_are_spread_evenly_and_each_has_distinct_owners() {
         let nodes = ids(3);
-        let map = Ownership::new(&nodes, &BTreeMap::new());
+        let map = Ownership::new(&nodes, &BTreeMap::new(), &NO_RACKS);
         for node in &nodes {
             let masters = masters(&map, *node);
             assert!((1200..1550).contains(&masters), "{masters} of 4096");
@@ -115,8 +114,8 @@ mod tests {
     #[test]
     fn a_node_that_leaves_moves_only_its_own_partitions_to_their_next_replica() {
         let nodes = ids(4);
-        let before = Ownership::new(&nodes, &BTreeMap::new());
-        let after = Ownership::new(&nodes[..3], &BTreeMap::new());
+        let before = Ownership::new(&nodes, &BTreeMap::new(), &NO_RACKS);
+        let after = Ownership::new(&nodes[..3], &BTreeMap::new(), &NO_RACKS);
         for pid in 0..4096 {
             let old: Vec<_> = before.owners(pid, 4).filter(|id| *id != nodes[3]).collect();
             assert_eq!(old, after.owners(pid, 3).collect::<Vec<_>>());
@@ -124,29 +123,29 @@ mod tests {
     }
 
     #[test]
-    fn bitmaps_cover_each_partition_once_per_replica() {
-        let nodes = ids(3);
-        let map = Ownership::new(&nodes, &BTreeMap::new());
-        for replica in 0..2 {
-            let mut sum = [0u8; BITMAP_BYTES];
-            for node in &nodes {
-                for (s, b) in sum.iter_mut().zip(map.bitmap(*node, replica)) {
-                    assert_eq!(*s & b, 0);
-                    *s |= b;
-                }
-            }
-            assert_eq!(sum, [0xff; BITMAP_BYTES]);
-        }
-    }
-
-    #[test]
     fn a_forced_master_wins_while_it_lives() {
         let nodes = ids(3);
         let forced: BTreeMap<u16, NodeId> = (0..4096).map(|pid| (pid, nodes[2])).collect();
-        let map = Ownership::new(&nodes, &forced);
+        let map = Ownership::new(&nodes, &forced, &NO_RACKS);
         assert_eq!(masters(&map, nodes[2]), 4096);
-        let without = Ownership::new(&nodes[..2], &forced);
+        let without = Ownership::new(&nodes[..2], &forced, &NO_RACKS);
         assert!(masters(&without, nodes[0]) > 1500);
-        assert_eq!(Ownership::new(&[], &forced).master(7), None);
+        assert_eq!(Ownership::new(&[], &forced, &NO_RACKS).owners(7, 1).next(), None);
+    }
+
+    #[test]
+    fn copies_are_on_different_racks() {
+        let nodes = ids(6);
+        let racks = Racks { first_id: nodes[0].0, racks: vec![7, 8] };
+        let (with, without) =
+            (Ownership::new(&nodes, &BTreeMap::new(), &racks), Ownership::new(&nodes, &BTreeMap::new(), &NO_RACKS));
+        for pid in 0..4096 {
+            let list: Vec<_> = with.owners(pid, 6).map(|id| racks.of(id)).collect();
+            for pair in list.chunks(2) {
+                assert_ne!(pair[0], pair[1]);
+            }
+            assert_eq!(with.owners(pid, 1).next(), without.owners(pid, 1).next(), "masters are the same");
+            assert_eq!(with.owners(pid, 6).collect::<std::collections::BTreeSet<_>>().len(), 6);
+        }
     }
 }

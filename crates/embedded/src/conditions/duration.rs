@@ -12,7 +12,7 @@ pub(super) const MAX_TEXT: &str = "10 minutes";
 const MAX_DECIMALS: usize = 9;
 
 /// Reads a number with the unit `us` (or `µs`), `ms` or `s`. The number may have decimals, but no sign and no exponent.
-pub(super) fn parse(text: &str) -> Result<Duration, ConditionsError> {
+pub(crate) fn parse(text: &str) -> Result<Duration, ConditionsError> {
     let bad = || ConditionsError::Duration(text.to_owned());
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(bad)?;
     let (number, unit) = text.split_at(unit_at);

@@ -56,6 +56,8 @@ mod service_time;
 mod settings;
 
 pub(crate) use command::handle as handle_command;
+#[cfg(feature = "control")]
+pub(crate) use duration::parse as parse_duration;
 pub use error::ConditionsError;
 use kind::KINDS;
 pub use kind::{ServiceKind, ServiceTimes};

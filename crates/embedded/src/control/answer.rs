@@ -67,7 +67,7 @@ impl From<ClusterError> for Refusal {
         let text = error.to_string();
         match error {
             ClusterError::Setting(_) | ClusterError::Conditions(_) => Self::setting(text),
-            ClusterError::UnknownNode(_) => Self::unknown(text),
+            ClusterError::UnknownNode(_) | ClusterError::UnknownNamespace(_) => Self::unknown(text),
             ClusterError::Bind { error, .. } | ClusterError::Io(error) => {
                 Self { errno: error.raw_os_error(), ..Self::new("os", text) }
             }

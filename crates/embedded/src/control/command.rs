@@ -4,6 +4,7 @@ use super::fault::Injection;
 use super::schedule::Step;
 use super::settings::{ConditionSettings, Settings};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A request. The variants are the names in `do`; what has no fields takes none.
 #[derive(Debug, Deserialize)]
@@ -41,6 +42,24 @@ pub(super) enum Command {
         seconds: f64,
     },
     Sweep {},
+    SetReplicationLag {
+        lag: Value,
+        #[serde(default)]
+        node: Option<String>,
+    },
+    SetMigrationRate {
+        rate: Option<u32>,
+    },
+    Migrate {
+        records: usize,
+    },
+    Migrating {
+        namespace: String,
+    },
+    SetDataLimit {
+        namespace: String,
+        bytes: u64,
+    },
     SetConditions(ConditionSettings),
     Conditions {
         node: String,

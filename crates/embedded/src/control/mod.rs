@@ -30,6 +30,11 @@
 //! | `udf_log` | | a list of lines |
 //! | `advance_clock` | `seconds` | null |
 //! | `sweep` | | how many records have expired |
+//! | `set_replication_lag` | `lag` (a time); `node` (default: all) | null |
+//! | `set_migration_rate` | `rate`: records a second, null for all at once | null |
+//! | `migrate` | `records` | how many were moved |
+//! | `migrating` | `namespace` | how many partitions have records still to be moved |
+//! | `set_data_limit` | `namespace`, `bytes` (0: no limit) | null |
 //! | `set_conditions` | `service_time`, `in_service`, `latency`, `seed`; `node` (default: all) | null |
 //! | `conditions` | `node` | the same four |
 //! | `inject` | `action`, `value`, `on`, `set`, `key_prefix`, `digest`, `connection`, `skip`, `times`, `probability`; `node` (default: all) | `fault`: its number, `rule` |
@@ -43,7 +48,8 @@
 //! Settings of `start`, with their defaults: `nodes` 3, `replication_factor` 2, `namespaces` `["test"]`,
 //! `strong_consistency` false, `default_ttl` 0, `nsup_period` 1, `host` `"127.0.0.1"`, `advertise`, `advertise_alternate`, `port` 0 (any free ones),
 //! `cluster_name`, `build`, `users` (passwords by name, or objects with `password` and `roles`), `racks` (a list of numbers),
-//! `tls_name`, `tls_port` 0, `tls_client_ca` (PEM), `threads`, and the conditions `service_time`, `in_service` 64, `latency`
+//! `tls_name`, `tls_port` 0, `tls_client_ca` (PEM), `threads`, `replication_lag` (a time), `migration_rate`, `connection_limit` 0,
+//! of all namespaces `roster` false, `keep_records` false, `conflict_resolution` `"generation"` and `data_limit` 0, and the conditions `service_time`, `in_service` 64, `latency`
 //! and `seed` (0, or what the environment variable `AEROLANE_SEED` says). What they mean is said at [`Builder`](crate::Builder) and [`Conditions`](crate::conditions::Conditions).
 //!
 //! A time is a text such as `"80us"`, in the grammar of the command line, or a number of seconds. A service time can also be
@@ -201,6 +207,20 @@ impl Running {
             Command::UdfLog {} => Ok(cluster.udf_log().into()),
             Command::AdvanceClock { seconds } => done(cluster.advance_clock(settings::clock(seconds)?)),
             Command::Sweep {} => Ok(cluster.sweep().into()),
+            Command::SetReplicationLag { lag, node } => {
+                let node = node.as_deref().map(node_id).transpose()?;
+                done(cluster.set_replication_lag(node, settings::duration("lag", &lag)?))
+            }
+            Command::SetMigrationRate { rate } => {
+                cluster.set_migration_rate(rate);
+                Ok(Value::Null)
+            }
+            Command::Migrate { records } => Ok(cluster.migrate(records).into()),
+            Command::Migrating { namespace } => {
+                let unknown = || ClusterError::UnknownNamespace(namespace.clone()).into();
+                cluster.migrating(&namespace).map(Value::from).ok_or_else(unknown)
+            }
+            Command::SetDataLimit { namespace, bytes } => done(cluster.set_data_limit(&namespace, bytes)),
             Command::SetConditions(conditions) => {
                 let read = conditions.read()?;
                 let node = conditions.node.as_deref().map(node_id).transpose()?;

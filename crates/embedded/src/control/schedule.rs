@@ -51,7 +51,7 @@ impl After {
                 Ok(trigger)
             }
             (None, Some(seconds)) if self.on.is_none() && self.node.is_none() => {
-                settings::duration(seconds).map(Trigger::time)
+                settings::pause(seconds).map(Trigger::time)
             }
             (None, Some(_)) => Err(Refusal::setting("after: on and node go with requests, not with seconds")),
             _ => Err(Refusal::setting("after: either requests or seconds expected")),

@@ -1,8 +1,10 @@
 //! Settings of clusters and conditions, as requests have them.
 
 use super::answer::Refusal;
-use crate::conditions::{Conditions, ConditionsError, DEFAULT_IN_SERVICE, Latency, ServiceTime, ServiceTimes};
-use crate::{Builder, EmbeddedCluster, NamespaceOptions};
+use crate::conditions::{
+    Conditions, ConditionsError, DEFAULT_IN_SERVICE, Latency, ServiceTime, ServiceTimes, parse_duration,
+};
+use crate::{Builder, ConflictResolution, EmbeddedCluster, NamespaceOptions};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,6 +33,13 @@ pub(super) struct Settings {
     tls_port: u16,
     tls_client_ca: Option<String>,
     threads: Option<usize>,
+    roster: bool,
+    keep_records: bool,
+    conflict_resolution: String,
+    data_limit: u64,
+    replication_lag: Option<Value>,
+    migration_rate: Option<u32>,
+    connection_limit: usize,
     service_time: Option<Value>,
     in_service: usize,
     latency: Option<Value>,
@@ -58,6 +67,13 @@ impl Default for Settings {
             tls_port: 0,
             tls_client_ca: None,
             threads: None,
+            roster: false,
+            keep_records: false,
+            conflict_resolution: ConflictResolution::default().to_string(),
+            data_limit: 0,
+            replication_lag: None,
+            migration_rate: None,
+            connection_limit: 0,
             service_time: None,
             in_service: DEFAULT_IN_SERVICE,
             latency: None,
@@ -85,6 +101,8 @@ impl Settings {
             .host(address("host", &self.host)?)
             .port(self.port)
             .racks(self.racks)
+            .migration_rate(self.migration_rate)
+            .connection_limit(self.connection_limit)
             .conditions(conditions(
                 self.service_time.as_ref(),
                 self.in_service,
@@ -94,9 +112,20 @@ impl Settings {
         if let Some(seed) = self.seed {
             builder = builder.seed(seed);
         }
+        let conflicts: ConflictResolution = self.conflict_resolution.parse().map_err(Refusal::setting)?;
         for name in self.namespaces {
-            let options = NamespaceOptions::new(name).default_ttl(self.default_ttl).nsup_period(self.nsup_period);
-            builder = builder.namespace_with(options.strong_consistency(self.strong_consistency));
+            let options = NamespaceOptions::new(name)
+                .default_ttl(self.default_ttl)
+                .nsup_period(self.nsup_period)
+                .strong_consistency(self.strong_consistency)
+                .roster(self.roster)
+                .keep_records(self.keep_records)
+                .conflict_resolution(conflicts)
+                .data_limit(self.data_limit);
+            builder = builder.namespace_with(options);
+        }
+        if let Some(lag) = &self.replication_lag {
+            builder = builder.replication_lag(duration("replication_lag", lag)?);
         }
         if let Some(text) = &self.advertise {
             builder = builder.advertise(address("advertise", text)?);
@@ -179,8 +208,16 @@ impl ConditionSettings {
 }
 
 /// How long a schedule waits.
-pub(super) fn duration(seconds: f64) -> Result<Duration, Refusal> {
+pub(super) fn pause(seconds: f64) -> Result<Duration, Refusal> {
     Duration::try_from_secs_f64(seconds).map_err(|_| Refusal::setting(format!("{seconds} s is not a duration")))
+}
+
+/// A time, as text or as seconds.
+pub(super) fn duration(argument: &str, value: &Value) -> Result<Duration, Refusal> {
+    match Time::of(value, argument)? {
+        Time::Seconds(time) => Ok(time),
+        Time::Text(text) => parse_duration(text).map_err(|error| Refusal::conditions("replication_lag", &error)),
+    }
 }
 
 /// How far a clock is to be put forward.

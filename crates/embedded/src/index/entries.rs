@@ -1,10 +1,9 @@
 //! The entries of one partition, of all indexes of the namespace.
 
 use super::Index;
-use crate::store::{Record, Sets};
+use crate::store::{Record, Sets, Slot};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// An entry: place in the order of its index, and digest.
 type Entry = (u64, [u8; 20]);
@@ -16,6 +15,11 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
+    /// The same indexes without an entry.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { trees: self.trees.iter().map(|(index, _)| (Arc::clone(index), BTreeSet::new())).collect() }
+    }
+
     /// Whether there is nothing to follow.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -24,7 +28,7 @@ impl Entries {
 
     /// A record has taken the place of another one, or of none.
     #[cold]
-    pub(crate) fn changed(&mut self, sets: &Sets, old: Option<&Record>, new: Option<&Record>) {
+    pub(crate) fn changed(&mut self, sets: &Sets, node: Slot, old: Option<&Record>, new: Option<&Record>) {
         for (index, tree) in &mut self.trees {
             let before = old.map(|record| (record.digest(), index.places(sets, record)));
             let after = new.map(|record| (record.digest(), index.places(sets, record)));
@@ -42,13 +46,19 @@ impl Entries {
                 }
             }
             if change != 0 {
-                index.entries.fetch_add(change, Ordering::Relaxed);
+                index.count(node, change);
             }
         }
     }
 
     /// Adds an index and its entries.
-    pub(crate) fn add<'r>(&mut self, sets: &Sets, index: &Arc<Index>, records: impl Iterator<Item = &'r Record>) {
+    pub(crate) fn add<'r>(
+        &mut self,
+        sets: &Sets,
+        node: Slot,
+        index: &Arc<Index>,
+        records: impl Iterator<Item = &'r Record>,
+    ) {
         if self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, index)) {
             return;
         }
@@ -57,7 +67,7 @@ impl Entries {
             let places = index.places(sets, record);
             tree.extend(places.iter().map(|place| (index.order(*place), *record.digest())));
         }
-        index.entries.fetch_add(tree.len() as i64, Ordering::Relaxed);
+        index.count(node, tree.len() as i64);
         self.trees.push((Arc::clone(index), tree));
     }
 

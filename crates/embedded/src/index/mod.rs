@@ -11,7 +11,7 @@ mod source;
 pub(crate) use entries::Entries;
 
 use crate::geo::Shape;
-use crate::store::{Record, SetId, Sets};
+use crate::store::{Record, SetId, Sets, Slot};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -64,7 +64,8 @@ pub(crate) struct Index {
     set: OnceLock<SetId>,
     /// Whether all partitions are done, and queries may use it.
     readable: AtomicBool,
-    entries: AtomicI64,
+    /// By node.
+    entries: Box<[AtomicI64]>,
     /// Percent of the partitions that are done.
     loaded: AtomicU64,
     /// Milliseconds that it took to build.
@@ -93,7 +94,7 @@ impl Index {
             definition,
             set: OnceLock::new(),
             readable: AtomicBool::new(false),
-            entries: AtomicI64::new(0),
+            entries: (0..=usize::from(u8::MAX)).map(|_| AtomicI64::new(0)).collect(),
             loaded: AtomicU64::new(0),
             load_ms: AtomicU64::new(0),
             dropped: AtomicBool::new(false),
@@ -115,9 +116,13 @@ impl Index {
         self.dropped.load(Ordering::Acquire)
     }
 
-    /// Number of entries.
-    pub(crate) fn entries(&self) -> u64 {
-        self.entries.load(Ordering::Relaxed).max(0) as u64
+    /// Number of entries on a node.
+    pub(crate) fn entries(&self, node: Slot) -> u64 {
+        self.entries[usize::from(node.0)].load(Ordering::Relaxed).max(0) as u64
+    }
+
+    fn count(&self, node: Slot, change: i64) {
+        self.entries[usize::from(node.0)].fetch_add(change, Ordering::Relaxed);
     }
 
     /// How far building it is, in percent.

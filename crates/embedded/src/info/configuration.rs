@@ -4,7 +4,7 @@ use super::no_namespace;
 use super::statistics::overlay;
 use crate::cluster::Node;
 use crate::command_line::{self, CommandLine, error};
-use crate::store::Namespace;
+use crate::store::{ConflictResolution, Namespace};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -33,6 +33,7 @@ pub(super) fn of_namespace(node: &Node, namespace: &Namespace) -> String {
         ("allow-ttl-without-nsup", config.allow_ttl_without_nsup.load(Ordering::Relaxed).to_string()),
         ("default-read-touch-ttl-pct", get(&config.default_read_touch_ttl_pct)),
         ("max-record-size", get(&config.max_record_size)),
+        ("conflict-resolution-policy", namespace.conflict.load().to_string()),
         ("strong-consistency", namespace.strong_consistency.to_string()),
         ("replication-factor", node.cluster.replication_factor(namespace, usize::MAX).to_string()),
     ]);
@@ -78,6 +79,7 @@ fn set(node: &Node, command: &CommandLine<'_>) -> String {
                 match change {
                     Change::Number(setting, value) => setting.store(value, Ordering::Relaxed),
                     Change::Flag(setting, value) => setting.store(value, Ordering::Relaxed),
+                    Change::Conflict(value) => namespace.conflict.store(value),
                 }
             }
             "ok".to_owned()
@@ -90,6 +92,7 @@ fn set(node: &Node, command: &CommandLine<'_>) -> String {
 enum Change<'a> {
     Number(&'a AtomicU32, u32),
     Flag(&'a AtomicBool, bool),
+    Conflict(ConflictResolution),
 }
 
 /// The change to a setting; `None` if there is no such setting, or it cannot be changed to this.
@@ -102,6 +105,10 @@ fn change<'a>(namespace: &'a Namespace, name: &str, value: &str) -> Option<Chang
         "max-record-size" => (&config.max_record_size, 8 * 1024 * 1024),
         "allow-ttl-without-nsup" => {
             return value.parse().ok().map(|value| Change::Flag(&config.allow_ttl_without_nsup, value));
+        }
+        // In strong-consistency mode there is no choice.
+        "conflict-resolution-policy" if !namespace.strong_consistency => {
+            return value.parse().ok().map(Change::Conflict);
         }
         _ => return None,
     };

@@ -32,7 +32,7 @@ pub(super) fn answer(node: &Node, command: &CommandLine<'_>) -> Option<String> {
         "edition" => EDITION,
         "compatibility-id" => "15",
         "partitions" => "4096",
-        "status" | "recluster" | "jem-stats" | "udf-clear-cache" => "ok",
+        "status" | "jem-stats" | "udf-clear-cache" => "ok",
         "digests" => "RIPEMD160",
         "connection" => "admin=false",
         "best-practices" => "failed_best_practices=none",
@@ -49,8 +49,8 @@ fn special(node: &Node, command: &CommandLine<'_>) -> Option<String> {
             format!("edition={EDITION};version={};os={os};arch={arch};sha=", node.cluster.build)
         }
         "rack-ids" => rack_ids(node),
-        "racks" | "roster" | "roster-set" | "feature-key" | "quiesce" | "quiesce-undo" | "revive" | "xdr-dc-state"
-        | "xdr-get-filter" | "xdr-set-filter" | "masking-show" | "masking" => enterprise_only(),
+        "racks" | "feature-key" | "quiesce" | "quiesce-undo" | "xdr-dc-state" | "xdr-get-filter" | "xdr-set-filter"
+        | "masking-show" | "masking" => enterprise_only(),
         "endpoints" => endpoints(node),
         "log" => match command.path().next() {
             Some("0") | None => LOG_CONTEXTS.iter().map(|name| format!("{name}:INFO")).collect::<Vec<_>>().join(";"),

@@ -1,13 +1,14 @@
 //! What clients ask to find the nodes and the owners of partitions.
 
 use super::{enterprise_only, no_namespace};
-use crate::cluster::{Node, View};
+use crate::cluster::{BITMAP_BYTES, Node, PARTITIONS, View};
 use crate::command_line::{CommandLine, ParameterError, error};
 use crate::store::Namespace;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The port that the lists name as the default; every address in them names its own.
 const DEFAULT_PORT: u16 = 3000;
@@ -86,20 +87,34 @@ fn replicas(node: &Node, command: &CommandLine<'_>) -> String {
     maps(node, |namespace, factor, bitmaps| {
         let shown = max.unwrap_or(factor).min(factor);
         // By a regime of 0 clients know a namespace without strong consistency.
-        let regime = u8::from(namespace.strong_consistency);
+        let regime = if namespace.strong_consistency { namespace.regime.load(Ordering::Acquire) } else { 0 };
         format!("{regime},{shown},{}", bitmaps[..shown].join(","))
     })
 }
 
 /// One item per namespace, from its replication factor and that many bitmaps.
 fn maps(node: &Node, item: impl Fn(&Namespace, usize, &[String]) -> String) -> String {
-    let view = node.cluster.view();
+    let nodes = node.cluster.view().size();
     let items = node.cluster.namespaces.iter().map(|namespace| {
-        let factor = node.cluster.replication_factor(namespace, view.size());
-        let bitmaps: Vec<String> = (0..factor).map(|r| BASE64.encode(view.ownership.bitmap(node.id, r))).collect();
+        let factor = node.cluster.replication_factor(namespace, nodes);
+        let bitmaps: Vec<String> = bitmaps(node, namespace, factor).iter().map(|bits| BASE64.encode(bits)).collect();
         format!("{}:{}", namespace.name, item(namespace, factor, &bitmaps))
     });
     items.collect::<Vec<_>>().join(";")
+}
+
+/// The partitions that the node holds as master and as each replica: partition 0 is the highest bit of byte 0.
+fn bitmaps(node: &Node, namespace: &Namespace, factor: usize) -> Vec<[u8; BITMAP_BYTES]> {
+    let mut maps = vec![[0; BITMAP_BYTES]; factor];
+    for pid in 0..PARTITIONS as u16 {
+        let copies = namespace.copies(pid);
+        for (map, owner) in maps.iter_mut().zip(copies.columns(factor)) {
+            if owner == Some(node.slot) {
+                map[usize::from(pid) / 8] |= 0x80 >> (pid % 8);
+            }
+        }
+    }
+    maps
 }
 
 /// The cluster key as the server shows it.
@@ -131,16 +146,22 @@ fn cluster_stable(node: &Node, command: &CommandLine<'_>) -> String {
             Ok(_) => {}
         },
     }
-    match command.get("ignore-migrations") {
-        Err(ParameterError::Missing) | Ok("true" | "false") => {}
+    let ignores = match command.get("ignore-migrations") {
+        Err(ParameterError::Missing) | Ok("false") => false,
+        Ok("true") => true,
         Err(e) => return e.answer("ignore-migrations"),
         Ok(_) => return error(4, "bad ignore migrations"),
-    }
-    match command.namespace() {
-        Err(ParameterError::Missing) => {}
+    };
+    let wanted = match command.namespace() {
+        Err(ParameterError::Missing) => None,
         Err(e) => return e.answer("namespace"),
         Ok(name) if node.cluster.namespace(name.as_bytes()).is_none() => return no_namespace(),
-        Ok(_) => {}
+        Ok(name) => Some(name),
+    };
+    let mut looked_at =
+        node.cluster.namespaces.iter().filter(|namespace| wanted.is_none_or(|name| namespace.name == name));
+    if !ignores && looked_at.any(|namespace| namespace.unfinished() != (0, 0)) {
+        return error(7, "unstable cluster");
     }
     cluster_key(&view)
 }

@@ -7,6 +7,7 @@ mod configuration;
 mod expiry;
 mod fixed;
 mod members;
+mod roster;
 mod sindex;
 mod statistics;
 mod truncate;
@@ -115,7 +116,7 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         "sindex-list" => indexes.list(&command, known),
         "sindex-exists" => indexes.exists_command(&command, known),
         "sindex" if command.path().next().is_none() => indexes.list(&command, known),
-        "sindex" | "sindex-stat" => indexes.stat(&command, find),
+        "sindex" | "sindex-stat" => indexes.stat(node.slot, &command, find),
         "udf-put" => udf::put(&node.cluster.modules, &command),
         "udf-get" => udf::get(&node.cluster.modules, &command),
         "udf-list" => udf::list(&node.cluster.modules),
@@ -131,6 +132,7 @@ fn answer(node: &Arc<Node>, session: &mut Session, text: &str) -> String {
         "aerolane-fault" => faults::handle_command(node, behind_name(text)),
         "aerolane-conditions" => conditions::handle_command(node, behind_name(text)),
         _ => members::answer(node, &command)
+            .or_else(|| roster::answer(node, &command))
             .or_else(|| statistics::answer(node, &command))
             .or_else(|| configuration::answer(node, &command))
             .or_else(|| fixed::answer(node, &command))
@@ -154,6 +156,8 @@ fn permit(node: &Node, session: &mut Session, command: &CommandLine<'_>) -> Resu
         "set-config"
         | "log-set"
         | "recluster"
+        | "roster-set"
+        | "revive"
         | "eviction-reset"
         | "aerolane-fault"
         | "aerolane-conditions"

@@ -9,7 +9,7 @@ use crate::code;
 use crate::command_line::{CommandLine, ParameterError, error};
 use crate::exp::Expression;
 use crate::index::{Definition as IndexDefinition, Index, Origin, Part, ValueKind};
-use crate::store::{Namespace, Set};
+use crate::store::{Namespace, Slot};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -251,16 +251,21 @@ impl SecondaryIndexes {
     }
 
     /// `sindex-stat:...` and `sindex/<namespace>/<index>`; `sindex` alone is [`SecondaryIndexes::list`].
-    pub(crate) fn stat<'n>(&self, line: &CommandLine<'_>, find: impl Fn(&str) -> Option<&'n Arc<Namespace>>) -> String {
+    pub(crate) fn stat<'n>(
+        &self,
+        node: Slot,
+        line: &CommandLine<'_>,
+        find: impl Fn(&str) -> Option<&'n Arc<Namespace>>,
+    ) -> String {
         let known = |name: &str| find(name).is_some();
         let objects = |namespace: &str, set: &str| {
             let sets = &find(namespace)?.sets;
-            sets.get(sets.find(set.as_bytes())?).map(Set::objects)
+            sets.get(sets.find(set.as_bytes())?).map(|set| sets.held(node, set).0)
         };
         let mut path = line.path();
         if let Some(namespace) = path.next() {
             return if known(namespace) {
-                self.statistics(namespace, path.next().unwrap_or_default(), |set| objects(namespace, set))
+                self.statistics(node, namespace, path.next().unwrap_or_default(), |set| objects(namespace, set))
             } else {
                 "ns_type=unknown".to_owned()
             };
@@ -271,12 +276,12 @@ impl SecondaryIndexes {
             Err(e) => missing + &error(20, &e.text("namespace")),
             Ok(namespace) if !known(namespace) => missing + &error(20, "namespace not found on node"),
             Ok(namespace) => {
-                missing + &self.statistics(namespace, name.unwrap_or_default(), |set| objects(namespace, set))
+                missing + &self.statistics(node, namespace, name.unwrap_or_default(), |set| objects(namespace, set))
             }
         }
     }
 
-    fn statistics(&self, namespace: &str, name: &str, find: impl Fn(&str) -> Option<u64>) -> String {
+    fn statistics(&self, node: Slot, namespace: &str, name: &str, find: impl Fn(&str) -> Option<u64>) -> String {
         let list = self.list.read();
         match list.iter().find(|d| d.namespace == namespace && d.name == name) {
             None => error(201, "no index"),
@@ -286,7 +291,7 @@ impl SecondaryIndexes {
                     format!("entries={entries};used_bytes={};load_pct=100", entries * SET_ENTRY_BYTES)
                 }
                 Some(index) => {
-                    let (entries, loaded) = (index.entries(), index.loaded());
+                    let (entries, loaded) = (index.entries(node), index.loaded());
                     let per = u8::from(entries > 0);
                     format!(
                         "entries={entries};used_bytes={};entries_per_bval={per};entries_per_rec={per};load_pct={loaded};\

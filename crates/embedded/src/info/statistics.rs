@@ -6,9 +6,9 @@
 use super::members::cluster_key;
 use super::no_namespace;
 use crate::clock;
-use crate::cluster::{Node, PARTITIONS, View};
+use crate::cluster::{Node, PARTITIONS};
 use crate::command_line::{CommandLine, error};
-use crate::store::{Namespace, SetId};
+use crate::store::Namespace;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -31,10 +31,7 @@ pub(super) fn answer(node: &Arc<Node>, command: &CommandLine<'_>) -> Option<Stri
             None => "type=unknown".to_owned(),
         },
         "sets" => sets(node, command),
-        "objects" => {
-            let view = node.cluster.view();
-            node.cluster.namespaces.iter().map(|ns| Held::count(node, &view, ns).masters).sum::<u64>().to_string()
-        }
+        "objects" => node.cluster.namespaces.iter().map(|ns| Held::count(node, ns).masters).sum::<u64>().to_string(),
         "get-stats" => error(4, "unknown context"),
         "latencies" => latencies(node, command),
         "histogram" => histogram(node, command),
@@ -65,17 +62,13 @@ struct Held {
 }
 
 impl Held {
-    fn count(node: &Node, view: &View, namespace: &Namespace) -> Self {
-        let factor = node.cluster.replication_factor(namespace, view.size());
+    fn count(node: &Node, namespace: &Namespace) -> Self {
         let mut held = Self::default();
         for pid in 0..PARTITIONS as u16 {
-            let Some(replica) = view.ownership.owners(pid, factor).position(|owner| owner == node.id) else {
-                continue;
-            };
-            let partition = namespace.partition(pid);
-            let records = partition.len() as u64;
-            held.bytes += partition.bytes();
-            *if replica == 0 { &mut held.masters } else { &mut held.replicas } += records;
+            let mut copies = namespace.copies(pid);
+            let Some((copy, master)) = copies.held(node.slot) else { continue };
+            held.bytes += copy.bytes();
+            *if master { &mut held.masters } else { &mut held.replicas } += copy.len() as u64;
         }
         held
     }
@@ -87,13 +80,15 @@ impl Held {
 
 fn of_node(node: &Node) -> String {
     let view = node.cluster.view();
-    let objects: u64 = node.cluster.namespaces.iter().map(|ns| Held::count(node, &view, ns).records()).sum();
+    let objects: u64 = node.cluster.namespaces.iter().map(|ns| Held::count(node, ns).records()).sum();
+    let migrating: usize = node.cluster.namespaces.iter().map(|ns| ns.unfinished().0).sum();
     let counters = &node.counters;
     let opened = counters.connections_opened.load(Ordering::Relaxed);
     let closed = counters.connections_closed.load(Ordering::Relaxed);
     let principal = view.principal().map_or_else(|| "0".to_owned(), |id| id.to_string());
     let values = HashMap::from([
         ("cluster_size", view.size().to_string()),
+        ("migrate_partitions_remaining", (2 * migrating).to_string()),
         ("cluster_key", cluster_key(&view)),
         ("cluster_generation", node.generations.cluster().to_string()),
         ("cluster_principal", principal.clone()),
@@ -114,9 +109,14 @@ fn of_node(node: &Node) -> String {
 
 fn of_namespace(node: &Node, namespace: &Namespace) -> String {
     let view = node.cluster.view();
-    let held = Held::count(node, &view, namespace);
+    let held = Held::count(node, namespace);
     let factor = node.cluster.replication_factor(namespace, view.size());
+    let (migrating, unavailable) = namespace.unfinished();
     let mut values = HashMap::from([
+        ("stop_writes", namespace.stops_writes(node.slot).to_string()),
+        ("unavailable_partitions", unavailable.to_string()),
+        ("migrate_tx_partitions_remaining", migrating.to_string()),
+        ("migrate_rx_partitions_remaining", migrating.to_string()),
         ("ns_cluster_size", view.size().to_string()),
         ("effective_replication_factor", factor.to_string()),
         ("objects", held.records().to_string()),
@@ -162,15 +162,14 @@ fn sets(node: &Node, command: &CommandLine<'_>) -> String {
     let wanted = path.next();
     let mut text = String::new();
     for namespace in namespaces {
-        let counts = set_counts(node, namespace);
-        for (index, set) in namespace.sets.iter().enumerate() {
+        for set in namespace.sets.iter() {
             let name = String::from_utf8_lossy(&set.name);
             match wanted {
                 Some(wanted) if wanted != name => continue,
                 Some(_) => {}
                 None => text.extend(["ns=", &namespace.name, ":set=", &name, ":"]),
             }
-            let (objects, bytes) = counts.as_ref().map_or((set.objects(), set.bytes()), |counts| counts[index]);
+            let (objects, bytes) = namespace.sets.held(node.slot, set);
             let indexes = node.cluster.indexes.count(&namespace.name, Some(&name));
             let written = write!(
                 text,
@@ -182,26 +181,6 @@ fn sets(node: &Node, command: &CommandLine<'_>) -> String {
         }
     }
     text
-}
-
-/// Records and bytes of each set that this node holds; `None` if it holds everything, so that the totals do.
-fn set_counts(node: &Node, namespace: &Namespace) -> Option<Vec<(u64, u64)>> {
-    let view = node.cluster.view();
-    let factor = node.cluster.replication_factor(namespace, view.size());
-    if factor >= view.size() {
-        return None;
-    }
-    let mut counts = vec![(0, 0); namespace.sets.iter().count()];
-    for pid in (0..PARTITIONS as u16).filter(|pid| view.ownership.is_owner(node.id, *pid, factor)) {
-        for record in namespace.partition(pid).iter() {
-            let SetId(id) = record.set_id();
-            // Sets only grow: one that was added since the count began is missed, like any later record.
-            if let Some(count) = usize::from(id).checked_sub(1).and_then(|at| counts.get_mut(at)) {
-                *count = (count.0 + 1, count.1 + record.size() as u64);
-            }
-        }
-    }
-    Some(counts)
 }
 
 const HISTOGRAMS: &[&str] =

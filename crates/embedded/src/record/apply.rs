@@ -2,8 +2,9 @@
 
 use super::read::metadata;
 use super::{filter, index_mark, may_delete, ttl, write};
-use crate::request::{Outcome, RecordOutcome, RecordRequest, UdfCall};
-use crate::store::{BIN_HEADER, Namespace, Partition, Record, RecordParts};
+use crate::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall};
+use crate::store::{BIN_HEADER, Namespace, Partition, Purpose, Record, RecordParts, Site, Slot};
+use crate::transaction;
 use crate::udf::{self, ScriptRecord, StoredBin};
 use crate::value::{MAX_BINS, MAX_SET_NAME};
 use crate::{clock, code};
@@ -11,17 +12,108 @@ use aerolane_wire::message::{info2, op};
 use aerolane_wire::particle::particle_type;
 use std::sync::atomic::Ordering;
 
-/// Calls the function with the partition locked: nobody sees the record between its reads and its writes. The time of
-/// a script is limited.
-pub(super) fn apply(
+/// How often a script is run that finds its record changed by others when it is to be stored, before it has the partition to
+/// itself.
+const ATTEMPTS: usize = 16;
+
+/// What a record was when a script got to see it: generation and last update, if it was there.
+type Seen = Option<(u16, u64)>;
+
+fn seen(current: Option<&Record>) -> Seen {
+    current.map(|record| (record.generation(), record.last_update_ms()))
+}
+
+/// Calls a function on a record. Other requests for the partition are answered while it runs; if one of them changes the
+/// record, it runs again, so that nobody sees the record between its reads and its writes. The time of a script is limited.
+pub(super) fn execute(
+    node: Slot,
     namespace: &Namespace,
-    partition: &mut Partition,
     request: &RecordRequest<'_>,
-    call: &UdfCall<'_>,
     now_ms: u64,
     out: &mut Vec<u8>,
-) -> Outcome {
-    let (package, function, arguments) = precheck(request, call).map_err(RecordOutcome::error)?;
+) -> RecordOutcome {
+    let start = out.len();
+    let Some(call) = &request.udf else { return RecordOutcome::error(code::PARAMETER) };
+    // Scripts on one record run one after the other.
+    let _turn = namespace.scripts.turn(request.digest);
+    for attempt in 1.. {
+        let mut site = match namespace.site(node, request.digest, Purpose::Write, !namespace.strong_consistency) {
+            Ok(site) => site,
+            Err(code) => return RecordOutcome::error(code),
+        };
+        if namespace.stops_writes(site.node()) {
+            return RecordOutcome::error(code::OUT_OF_SPACE);
+        }
+        if namespace.strong_consistency
+            && let Some(outcome) = transaction::step(namespace, &mut site, request, now_ms)
+        {
+            return outcome;
+        }
+        let prepared = match prepare(namespace, &site, request, call, now_ms) {
+            Ok(prepared) => prepared,
+            Err(outcome) => {
+                return RecordOutcome { fields: fields(namespace, &site, request, outcome, now_ms), ..outcome };
+            }
+        };
+        let Prepared { told, seen: before, parts: (package, function, arguments), record } = prepared;
+        let call = || udf::call(&namespace.modules, package, function, arguments, record);
+        let ((answer, record), mut site) = if attempt < ATTEMPTS {
+            drop(site);
+            let called = call();
+            match namespace.site(node, request.digest, Purpose::Write, false) {
+                Ok(site) => (called, site),
+                Err(code) => return RecordOutcome::error(code),
+            }
+        } else {
+            (call(), site)
+        };
+        let now = clock::seconds(now_ms);
+        let current = site.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now));
+        if record.written && seen(current) != before {
+            continue;
+        }
+        let outcome =
+            finish(namespace, &mut site, request, told, (answer, &record), now_ms, out).unwrap_or_else(|error| {
+                out.truncate(start);
+                error
+            });
+        return RecordOutcome { fields: fields(namespace, &site, request, outcome, now_ms), lag: site.lag, ..outcome };
+    }
+    RecordOutcome::error(code::UNKNOWN)
+}
+
+/// What an answer tells to a transaction, where there are any.
+fn fields(
+    namespace: &Namespace,
+    site: &Site<'_>,
+    request: &RecordRequest<'_>,
+    outcome: RecordOutcome,
+    now_ms: u64,
+) -> AnswerFields {
+    if !namespace.strong_consistency {
+        return AnswerFields::NONE;
+    }
+    transaction::answer_fields(site, request, outcome.code, now_ms)
+}
+
+/// A script that can be run.
+struct Prepared<'a> {
+    /// What answers tell of the record as it is.
+    told: RecordOutcome,
+    seen: Seen,
+    parts: Parts<'a>,
+    record: ScriptRecord,
+}
+
+/// What there is to be checked before a script runs.
+fn prepare<'a>(
+    namespace: &Namespace,
+    partition: &Partition,
+    request: &RecordRequest<'_>,
+    call: &UdfCall<'a>,
+    now_ms: u64,
+) -> Result<Prepared<'a>, RecordOutcome> {
+    let parts = precheck(request, call).map_err(RecordOutcome::error)?;
     let now = clock::seconds(now_ms);
     let current = partition.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now));
     let told = current.map_or_else(RecordOutcome::default, metadata);
@@ -32,7 +124,19 @@ pub(super) fn apply(
             .map_err(|code| told.with(code))?;
     }
     let record = script_record(namespace, request, current, now);
-    let (answer, record) = udf::call(&namespace.modules, package, function, arguments, record);
+    Ok(Prepared { told, seen: seen(current), parts, record })
+}
+
+/// Stores what a script has left of its record, and appends what it answers.
+fn finish(
+    namespace: &Namespace,
+    partition: &mut Site<'_>,
+    request: &RecordRequest<'_>,
+    told: RecordOutcome,
+    (answer, record): (udf::Answer, &ScriptRecord),
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Outcome {
     let (kind, value) = match answer {
         Ok(value) => value,
         Err(text) => {
@@ -47,18 +151,20 @@ pub(super) fn apply(
         if partition.holder(request.digest).is_some_and(|holder| Some(holder) != request.txn.id) {
             return Err(told.with(code::TXN_BLOCKED));
         }
+        let now = clock::seconds(now_ms);
+        let current = partition.view(request.digest, request.txn.id).filter(|record| !record.is_expired(now));
         let generation = current.map_or(1, |record| write::next_generation(record.generation()));
         if record.bins.is_empty() {
             if current.is_none() {
                 return Err(told.with(code::NOT_FOUND));
             }
             may_delete(namespace, request).map_err(|code| told.with(code))?;
-            partition.remove_for(&namespace.sets, request.digest, request.txn.id);
+            partition.remove_for(request.digest, request.txn.id);
             outcome = RecordOutcome { generation: generation.into(), ..RecordOutcome::default() };
         } else {
             let (bytes, void_time) =
-                encode(namespace, request, current, &record, generation, now_ms).map_err(|code| told.with(code))?;
-            partition.put_for(&namespace.sets, request.digest, &bytes, request.txn.id);
+                encode(namespace, request, current, record, generation, now_ms).map_err(|code| told.with(code))?;
+            partition.put_for(request.digest, &bytes, request.txn.id);
             outcome = RecordOutcome { generation: generation.into(), void_time, ..RecordOutcome::default() };
         }
     }

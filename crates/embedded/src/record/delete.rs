@@ -2,13 +2,13 @@
 
 use super::{filter, may_delete, write};
 use crate::request::{Outcome, RecordOutcome, RecordRequest};
-use crate::store::{Namespace, Partition};
+use crate::store::{Namespace, Site};
 use crate::{clock, code};
 
 /// Deletes a record.
 pub(super) fn delete(
     namespace: &Namespace,
-    partition: &mut Partition,
+    partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
     now_ms: u64,
 ) -> Outcome {
@@ -29,6 +29,6 @@ pub(super) fn delete(
             return error(code);
         }
     }
-    partition.remove_for(&namespace.sets, request.digest, request.txn.id);
+    partition.remove_for(request.digest, request.txn.id);
     Ok(RecordOutcome::default())
 }

@@ -25,41 +25,69 @@ pub(crate) use project::project;
 use crate::admin::{self, Access};
 use crate::code;
 use crate::faults::RequestKind;
-use crate::request::{RecordOutcome, RecordRequest, Request, error_answer};
-use crate::store::{MONITOR_SET, Namespace, Partition};
+use crate::request::{Answered, RecordOutcome, RecordRequest, Request, elsewhere, error_answer};
+use crate::store::{MONITOR_SET, Namespace, Purpose, Site, Slot};
 use crate::transaction;
 use aerolane_wire::digest::partition_id;
-use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2};
+use aerolane_wire::message::{MESSAGE_HEADER_SIZE, Message, MessageHeader, info1, info2, info3};
 use aerolane_wire::proto::{self, FrameType};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Executes one request on one record. Appends the operations of the answer to `out` (none if it fails); the caller
-/// writes the message header around them.
+/// How long a server works on a request at most (its `transaction-max-ms`).
+const TRANSACTION_MAX: Duration = Duration::from_secs(1);
+
+/// Executes one request on one record that came to `node`. Appends the operations of the answer to `out` (none if it
+/// fails); the caller writes the message header around them.
 pub(crate) fn execute(
+    node: Slot,
     namespace: &Namespace,
     request: &RecordRequest<'_>,
     now_ms: u64,
     out: &mut Vec<u8>,
 ) -> RecordOutcome {
+    if request.udf.is_some() && request.info2 & (info2::WRITE | info2::DELETE) == info2::WRITE {
+        return apply::execute(node, namespace, request, now_ms, out);
+    }
+    let writes = request.info2 & info2::WRITE != 0;
     if !namespace.strong_consistency {
-        return perform(namespace, &mut namespace.partition(partition_id(request.digest)), request, now_ms, out);
+        let purpose = if writes { Purpose::Write } else { Purpose::Read };
+        let resolve = writes || request.info1 & info1::READ_MODE_AP_ALL != 0;
+        return match namespace.site(node, request.digest, purpose, resolve) {
+            Ok(mut site) => {
+                let outcome = perform(namespace, &mut site, request, now_ms, out);
+                RecordOutcome { lag: site.lag, ..outcome }
+            }
+            Err(code) => RecordOutcome::error(code),
+        };
     }
     if request.set == Some(MONITOR_SET) {
         return transaction::execute_monitor(namespace, request, now_ms);
     }
-    let mut partition = namespace.partition(partition_id(request.digest));
+    // Replicas answer only those who say that they can do with an older record.
+    let relaxed = request.info3 & (info3::SC_READ_TYPE | info3::SC_READ_RELAX) == info3::SC_READ_RELAX;
+    let purpose = match (writes, relaxed && request.txn.id.is_none()) {
+        (true, _) => Purpose::Write,
+        (false, true) => Purpose::Read,
+        (false, false) => Purpose::MasterRead,
+    };
+    let mut partition = match namespace.site(node, request.digest, purpose, false) {
+        Ok(site) => site,
+        Err(code) => return RecordOutcome::error(code),
+    };
     if let Some(outcome) = transaction::step(namespace, &mut partition, request, now_ms) {
         return outcome;
     }
     let outcome = perform(namespace, &mut partition, request, now_ms, out);
     // Still under the lock: the version has to be that of what was read.
     let fields = transaction::answer_fields(&partition, request, outcome.code, now_ms);
-    RecordOutcome { fields, ..outcome }
+    RecordOutcome { fields, lag: partition.lag, ..outcome }
 }
 
 /// What a request does to its partition.
 fn perform(
     namespace: &Namespace,
-    partition: &mut Partition,
+    partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
     now_ms: u64,
     out: &mut Vec<u8>,
@@ -68,8 +96,8 @@ fn perform(
     let outcome = if request.info2 & info2::WRITE != 0 {
         if request.info2 & info2::DELETE != 0 {
             delete::delete(namespace, partition, request, now_ms)
-        } else if let Some(call) = &request.udf {
-            apply::apply(namespace, partition, request, call, now_ms, out)
+        } else if namespace.stops_writes(partition.node()) {
+            Err(RecordOutcome::error(code::OUT_OF_SPACE))
         } else {
             write::write(namespace, partition, request, now_ms, out)
         }
@@ -104,10 +132,19 @@ fn may_delete(namespace: &Namespace, request: &RecordRequest<'_>) -> Result<(), 
 }
 
 /// Answers a single-record message with one frame.
-pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: &Message<'_>, out: &mut Vec<u8>) {
+pub(crate) fn answer(
+    request: &mut Request<'_>,
+    namespace: &Namespace,
+    message: &Message<'_>,
+    out: &mut Vec<u8>,
+) -> Answered {
+    let refuse = |code: u8, out: &mut Vec<u8>| {
+        error_answer(out, code);
+        Answered::Done
+    };
     let record = match RecordRequest::from_message(message, namespace.strong_consistency) {
         Ok(record) => record,
-        Err(code) => return error_answer(out, code),
+        Err(code) => return refuse(code, out),
     };
     let access = Access::of(record.info1, record.info2, record.udf.is_some());
     let permitted = admin::grants(request.node, request.session).and_then(|grants| {
@@ -115,15 +152,48 @@ pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: 
         admin::permit_data(grants.as_deref(), access, namespace.name.as_bytes(), set, request.now_ms)
     });
     if let Err(code) = permitted {
-        return error_answer(out, code);
+        return refuse(code, out);
     }
     if request.node.faults.armed() && refused(request, namespace, &record) {
-        return error_answer(out, code::UNAVAILABLE);
+        return refuse(code::UNAVAILABLE, out);
     }
+    request.session.records += 1;
+    // How long a server works on it at most.
+    let patience = match message.header.transaction_ttl {
+        0 => TRANSACTION_MAX,
+        ttl => Duration::from_millis(ttl.into()).min(TRANSACTION_MAX),
+    };
+    if record.udf.is_some() {
+        let (node, name, now_ms) = (Arc::clone(request.node), namespace.name.clone(), request.now_ms);
+        return elsewhere(request, move |body, sender| {
+            let Some(namespace) = node.cluster.namespace(name.as_bytes()) else { return };
+            let Ok(message) = Message::decode(body) else { return };
+            let Ok(record) = RecordRequest::from_message(&message, namespace.strong_consistency) else { return };
+            let mut out = Vec::new();
+            let until = carry_out(node.slot, namespace, &record, patience, now_ms, &mut out);
+            sender.send(&mut out, until);
+        });
+    }
+    let from = out.len();
+    match carry_out(request.node.slot, namespace, &record, patience, request.now_ms, out) {
+        None => Answered::Done,
+        Some(until) => Answered::Later { from, until },
+    }
+}
+
+/// Carries a request out and appends its answer; says when that may leave, if not at once.
+fn carry_out(
+    node: Slot,
+    namespace: &Namespace,
+    record: &RecordRequest<'_>,
+    patience: Duration,
+    now_ms: u64,
+    out: &mut Vec<u8>,
+) -> Option<Instant> {
     let frame = proto::begin_frame(out, FrameType::Message);
     let start = out.len();
     out.extend_from_slice(&[0; MESSAGE_HEADER_SIZE]);
-    let outcome = execute(namespace, &record, request.now_ms, out);
+    let outcome = execute(node, namespace, record, now_ms, out);
     let n_fields = transaction::insert_fields(out, start + MESSAGE_HEADER_SIZE, &outcome.fields);
     let header = MessageHeader {
         result_code: outcome.code,
@@ -139,16 +209,24 @@ pub(crate) fn answer(request: &mut Request<'_>, namespace: &Namespace, message: 
         out.truncate(frame);
         error_answer(out, code::RECORD_TOO_BIG);
     }
-    request.session.records += 1;
+    if outcome.lag.is_zero() || record.info3 & info3::COMMIT_MASTER != 0 {
+        return None;
+    }
+    // The client wants to know the write on all nodes, for which a server waits no longer than that.
+    if outcome.lag > patience {
+        out.truncate(frame);
+        error_answer(out, code::TIMEOUT);
+    }
+    Some(Instant::now() + outcome.lag.min(patience))
 }
 
 /// Whether a fault rule refuses requests for partitions that the node does not own. Otherwise they are answered, as a
-/// server answers them that proxies to the owner: the store is shared.
+/// server answers them that forwards them to the owner.
 #[cold]
 fn refused(request: &Request<'_>, namespace: &Namespace, record: &RecordRequest<'_>) -> bool {
     let write = record.info2 & info2::WRITE != 0;
     let kind = if write { RequestKind::Write } else { RequestKind::Read };
     let node = request.node;
     // Only requests for partitions of other nodes count for the rule.
-    !node.cluster.owns(node, namespace, partition_id(record.digest), write) && node.faults.rejects_unowned(kind)
+    !node.owns(namespace, partition_id(record.digest), write) && node.faults.rejects_unowned(kind)
 }

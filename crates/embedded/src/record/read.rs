@@ -3,7 +3,7 @@
 use super::{blob_ops, expression, filter, ttl, write};
 use crate::cdt::{self, Particle};
 use crate::request::{AnswerFields, Outcome, RecordOutcome, RecordRequest};
-use crate::store::{Bin, Namespace, Partition, Record};
+use crate::store::{Bin, Namespace, Record, Site};
 use crate::value::{MAX_BIN_NAME, Value};
 use crate::{clock, code};
 use aerolane_wire::message::{info1, info2, op};
@@ -15,7 +15,7 @@ const INDEX_FROM: usize = 4096;
 /// Reads a record.
 pub(super) fn read(
     namespace: &Namespace,
-    partition: &mut Partition,
+    partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
     now_ms: u64,
     out: &mut Vec<u8>,
@@ -43,6 +43,7 @@ pub(super) fn metadata(record: &Record) -> RecordOutcome {
         void_time: record.void_time(),
         n_ops: 0,
         fields: AnswerFields::NONE,
+        lag: std::time::Duration::ZERO,
     }
 }
 

@@ -8,7 +8,7 @@ use super::{blob_ops, filter, index_mark, may_delete, ttl};
 use crate::cdt;
 use crate::exp::{BinSource, Context};
 use crate::request::{Outcome, RecordOutcome, RecordRequest};
-use crate::store::{Namespace, Partition, Record, RecordParts, SetId};
+use crate::store::{Namespace, Record, RecordParts, SetId, Site};
 use crate::value::{MAX_BIN_NAME, MAX_BINS, MAX_SET_NAME};
 use crate::{clock, code, particle};
 use aerolane_wire::message::{info1, info2, info3, op};
@@ -30,7 +30,7 @@ const KEEP_SCRATCH: usize = 64 * 1024;
 /// Writes a record.
 pub(super) fn write(
     namespace: &Namespace,
-    partition: &mut Partition,
+    partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
     now_ms: u64,
     out: &mut Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) fn write(
         }
         may_delete(namespace, request).map_err(|code| told.with(code))?;
         drop(bins);
-        partition.remove_for(&namespace.sets, request.digest, request.txn.id);
+        partition.remove_for(request.digest, request.txn.id);
         return Ok(RecordOutcome { n_ops, ..RecordOutcome::default() });
     }
     if bins.len() > MAX_BINS {
@@ -89,7 +89,7 @@ pub(super) fn write(
     bins.encode(&mut scratch);
     let (generation, void_time) = (u32::from(parts.generation), parts.void_time);
     drop(bins);
-    partition.put_for(&namespace.sets, request.digest, &scratch, request.txn.id);
+    partition.put_for(request.digest, &scratch, request.txn.id);
     scratch.shrink_to(KEEP_SCRATCH);
     SCRATCH.set(scratch);
     Ok(RecordOutcome { generation, void_time, n_ops, ..RecordOutcome::default() })

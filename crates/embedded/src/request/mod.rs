@@ -1,8 +1,10 @@
 //! What the service hands to the modules that answer, and what they hand back; what one record's part of that is.
 
+mod elsewhere;
 mod record;
 mod transaction;
 
+pub(crate) use elsewhere::{Waking, elsewhere};
 pub(crate) use record::{AnswerFields, Outcome, RecordOutcome, RecordRequest, UdfCall, field_error};
 pub(crate) use transaction::{TxnId, TxnPart, VERSION_SIZE};
 
@@ -28,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) grants: Option<Arc<Grants>>,
     /// Whether the client has told its user agent.
     pub(crate) user_agent_set: bool,
+    /// Has the connection look again at an answer that it waits for.
+    pub(crate) waking: Waking,
     /// Single-record messages since they were last added to the node's counters.
     pub(crate) records: u64,
 }
@@ -49,6 +53,8 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Answered {
     /// All that is to be answered has been appended (possibly nothing).
     Done,
+    /// What was appended from this place of the output on leaves at this time, and nothing behind it before.
+    Later { from: usize, until: Instant },
     /// Send what has been appended, then close the connection.
     Close,
     /// The answer goes on; nothing else of this connection is looked at until it ends.

@@ -3,6 +3,7 @@
 use super::TxnPart;
 use crate::code;
 use aerolane_wire::message::{Message, Ops, field, info4};
+use std::time::Duration;
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
 #[derive(Debug, Clone)]
@@ -76,6 +77,8 @@ pub(crate) struct RecordOutcome {
     pub(crate) n_ops: u16,
     /// Fields of the answer.
     pub(crate) fields: AnswerFields,
+    /// How long it takes until all replicas have what was written; zero if they have it.
+    pub(crate) lag: Duration,
 }
 
 /// Fields of an answer, all of them about transactions.
@@ -98,7 +101,7 @@ pub(crate) type Outcome = Result<RecordOutcome, RecordOutcome>;
 impl RecordOutcome {
     /// An error that was found before the record was looked at.
     pub(crate) const fn error(code: u8) -> Self {
-        Self { code, generation: 0, void_time: 0, n_ops: 0, fields: AnswerFields::NONE }
+        Self { code, generation: 0, void_time: 0, n_ops: 0, fields: AnswerFields::NONE, lag: Duration::ZERO }
     }
 
     /// The same metadata with an error.

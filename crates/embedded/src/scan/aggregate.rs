@@ -73,7 +73,7 @@ impl Producer for Aggregation {
 }
 
 fn run(node: &Arc<Node>, query: &QueryRequest, call: &StreamCall, entry: &Entry, frames: &SyncSender<Vec<u8>>) {
-    let mut walk = Walk { node, query, entry, selector: Selector::new(query), next: 0, picked: Vec::new() };
+    let mut walk = Walk { node, query, entry, selector: Selector::new(node.slot, query), next: 0, picked: Vec::new() };
     let outcome = udf::aggregate(
         &query.namespace.modules,
         call,
@@ -130,14 +130,15 @@ impl Walk<'_> {
                 let wanted = self.query.partitions.get(self.next)?;
                 self.next += 1;
                 self.entry.progress(self.next);
-                if self.node.cluster.owns(self.node, &self.query.namespace, wanted.partition, self.query.of_node) {
-                    (self.picked, _) = self.selector.pick(wanted.partition, wanted.after.as_ref(), now);
+                if self.node.owns(&self.query.namespace, wanted.partition, self.query.of_node) {
+                    let picked = self.selector.pick(wanted.partition, wanted.after.as_ref(), now);
+                    self.picked = picked.map(|(picked, _)| picked).unwrap_or_default();
                 }
                 continue;
             };
             let pid = aerolane_wire::digest::partition_id(&picked.digest);
             let namespace = &self.query.namespace;
-            let partition = namespace.partition(pid);
+            let Some(partition) = namespace.answering(self.node.slot, pid) else { continue };
             let Some(found) = partition.find(&picked.digest).filter(|r| self.selector.takes(r, now)) else { continue };
             let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());
             if !filter.is_none_or(|filter| record::passes(namespace, &filter, found, now_ms)) {

@@ -90,7 +90,7 @@ impl Pace {
 fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
     let Ok(message) = Message::decode(body) else { return };
     let namespace = &query.namespace;
-    let selector = Selector::new(query);
+    let selector = Selector::new(node.slot, query);
     let udf = query.udf.as_ref().map(|call| UdfCall {
         package: Some(&call.package),
         function: Some(&call.function),
@@ -102,12 +102,16 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
         if entry.is_aborted() || !node.is_live() {
             return;
         }
-        if node.cluster.view().ownership.master(pid) != Some(node.id) {
+        if !node.owns(namespace, pid, true) {
             continue;
         }
         let now = clock::seconds(node.cluster.clock.now_ms());
-        for Picked { digest, .. } in selector.pick(pid, None, now).0.iter().rev() {
-            let here = namespace.partition(pid).find(digest).is_some_and(|record| selector.takes(record, now));
+        let picked = selector.pick(pid, None, now).map(|(picked, _)| picked).unwrap_or_default();
+        for Picked { digest, .. } in picked.iter().rev() {
+            let copy = namespace.answering(node.slot, pid);
+            let found = copy.as_ref().and_then(|copy| copy.find(digest));
+            let here = found.is_some_and(|record| selector.takes(record, now));
+            drop(copy);
             if !here || !pace.wait(|| entry.is_aborted() || !node.is_live()) {
                 continue;
             }
@@ -127,7 +131,7 @@ fn run(node: &Node, query: &QueryRequest, entry: &Entry, body: &[u8]) {
                 txn: TxnPart::default(),
             };
             scratch.clear();
-            let outcome = record::execute(namespace, &request, node.cluster.clock.now_ms(), &mut scratch);
+            let outcome = record::execute(node.slot, namespace, &request, node.cluster.clock.now_ms(), &mut scratch);
             if outcome.code == code::OK { entry.answered(1) } else { entry.failed(1) }
         }
         entry.progress(usize::from(pid) + 1);

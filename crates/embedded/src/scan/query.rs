@@ -49,7 +49,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(node: Arc<Node>, query: QueryRequest, entry: Entry) -> Self {
-        let selector = Selector::new(&query);
+        let selector = Selector::new(node.slot, &query);
         let left = query.max_records.unwrap_or(u64::MAX);
         let started = Instant::now();
         Self { node, query, entry, next: 0, picked: Vec::new(), left, selector, started, answered: 0, resume_at: None }
@@ -97,12 +97,11 @@ impl Run {
                 };
                 self.next += 1;
                 self.entry.progress(self.next);
-                if !self.node.cluster.owns(&self.node, &self.query.namespace, pid, false) {
+                let Some((picked, looked)) = self.selector.pick(pid, after.as_ref(), now) else {
                     close(&mut frame, out);
                     unavailable(out, pid);
                     continue;
-                }
-                let (picked, looked) = self.selector.pick(pid, after.as_ref(), now);
+                };
                 self.picked = picked;
                 looked_at += looked;
             } else {
@@ -118,7 +117,14 @@ impl Run {
     /// Answers some records of the present partition under one lock.
     fn answer_some(&mut self, now_ms: u64, frame: &mut Option<usize>, out: &mut Vec<u8>) {
         let Some(last) = self.picked.last() else { return };
-        let partition = self.query.namespace.partition(aerolane_wire::digest::partition_id(&last.digest));
+        let pid = aerolane_wire::digest::partition_id(&last.digest);
+        let Some(partition) = self.query.namespace.answering(self.node.slot, pid) else {
+            // It has moved away meanwhile: the client asks its new owner for the rest.
+            self.picked.clear();
+            close(frame, out);
+            unavailable(out, pid);
+            return;
+        };
         let now = clock::seconds(now_ms);
         // It was found good when the query began; taking it apart costs little beside the records.
         let filter = self.query.filter.as_deref().and_then(|filter| Expression::parse_filter(filter).ok());

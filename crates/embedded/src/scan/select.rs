@@ -3,7 +3,7 @@
 use super::index_query::IndexQuery;
 use super::request::{QueryRequest, Resume};
 use crate::index::Index;
-use crate::store::{Namespace, Record, SetId};
+use crate::store::{Namespace, Record, SetId, Slot};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -28,19 +28,21 @@ enum Wanted {
 #[derive(Debug)]
 pub(super) struct Selector {
     namespace: Arc<Namespace>,
+    /// The node whose copies are looked at.
+    node: Slot,
     set: Wanted,
     index: Option<IndexQuery>,
     ranges: Vec<(i64, i64)>,
 }
 
 impl Selector {
-    pub(super) fn new(query: &QueryRequest) -> Self {
+    pub(super) fn new(node: Slot, query: &QueryRequest) -> Self {
         let set = match &query.set {
             None => Wanted::All,
             Some(name) => query.namespace.sets.find(name).map_or(Wanted::Nothing, Wanted::Set),
         };
         let ranges = query.index.as_ref().map(|index| Index::ranges(&index.sought)).unwrap_or_default();
-        Self { namespace: Arc::clone(&query.namespace), set, index: query.index.clone(), ranges }
+        Self { namespace: Arc::clone(&query.namespace), node, set, index: query.index.clone(), ranges }
     }
 
     /// Whether records are answered with their place in the index.
@@ -49,9 +51,9 @@ impl Selector {
     }
 
     /// The records of a partition, the first one last: by falling digest, or in the order of the index. Each comes once,
-    /// where it stands first. Also answers how many were looked at.
-    pub(super) fn pick(&self, pid: u16, after: Option<&Resume>, now: u32) -> (Vec<Picked>, usize) {
-        let partition = self.namespace.partition(pid);
+    /// where it stands first. Also answers how many were looked at. `None`: the node does not answer for the partition.
+    pub(super) fn pick(&self, pid: u16, after: Option<&Resume>, now: u32) -> Option<(Vec<Picked>, usize)> {
+        let partition = self.namespace.answering(self.node, pid)?;
         let Some(query) = &self.index else {
             let after = after.map(|resume| resume.digest);
             let wanted = |r: &&Record| {
@@ -62,7 +64,7 @@ impl Selector {
             let looked_at = partition.len();
             drop(partition);
             picked.sort_unstable_by_key(|picked| picked.digest);
-            return (picked, looked_at);
+            return Some((picked, looked_at));
         };
         let after = after.map(|resume| (resume.place, resume.digest));
         let mut found = Vec::new();
@@ -78,7 +80,7 @@ impl Selector {
             .map(|(place, digest)| Picked { digest, place })
             .collect();
         picked.reverse();
-        (picked, looked_at)
+        Some((picked, looked_at))
     }
 
     fn takes_set(&self, record: &Record) -> bool {

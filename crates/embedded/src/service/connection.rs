@@ -10,10 +10,10 @@ use super::dispatch::{coded_answer, dispatch, request_kind, service_kind};
 use super::link::{Entry, Link};
 use super::outbox::Outbox;
 use super::transport::Transport;
-use crate::cluster::{Counters, Node};
+use crate::cluster::{Counters, Node, Seat};
 use crate::code;
 use crate::faults::{BlackHole, RequestFault, Target, Watch};
-use crate::request::{Answered, Producer, Request, Session, error_answer};
+use crate::request::{Answered, Producer, Request, Session, Waking, error_answer};
 use aerolane_wire::WireErrorKind;
 use aerolane_wire::message::MESSAGE_HEADER_SIZE;
 use aerolane_wire::proto::{Frame, FrameType, MAX_BODY_SIZE, PROTO_HEADER_SIZE, ProtoHeader, split_frame};
@@ -95,6 +95,8 @@ pub(super) struct Accepted {
     /// The listener it came through.
     pub(super) listener: ListenerId,
     pub(super) node: Arc<Node>,
+    /// Its place among the connections that the node may have.
+    pub(super) seat: Seat,
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     /// Its number at the node.
@@ -108,6 +110,7 @@ pub(super) struct Connection {
     /// The listener it came through.
     pub(super) listener: ListenerId,
     node: Arc<Node>,
+    _seat: Seat,
     stream: TcpStream,
     transport: Option<Box<dyn Transport>>,
     session: Session,
@@ -133,8 +136,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(accepted: Accepted, transport: Option<Box<dyn Transport>>) -> io::Result<Self> {
-        let Accepted { listener, node, stream, peer, number, delay } = accepted;
+    pub(super) fn new(accepted: Accepted, transport: Option<Box<dyn Transport>>, waking: Waking) -> io::Result<Self> {
+        let Accepted { listener, node, seat, stream, peer, number, delay } = accepted;
         stream.set_nodelay(true)?;
         Counters::add(&node.counters.connections_opened, 1);
         log::info!("{}: {peer} has connected (connection {number})", node.name);
@@ -145,11 +148,13 @@ impl Connection {
             user: None,
             grants: None,
             user_agent_set: false,
+            waking,
             records: 0,
         };
         let mut connection = Self {
             listener,
             node,
+            _seat: seat,
             stream,
             transport,
             session,
@@ -480,6 +485,10 @@ impl Connection {
         let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
         match dispatch(frame.header.frame_type, &mut request, self.output.bytes()) {
             Answered::Done => {}
+            Answered::Later { from, until } => {
+                let answer = self.output.bytes().split_off(from);
+                self.state = State::Holding { until, answer, fault: RequestFault::default() };
+            }
             Answered::Close => self.state = State::Closing { reset: false },
             Answered::Stream(producer) => self.state = State::Streaming(producer),
         }
@@ -557,6 +566,10 @@ impl Connection {
             let mut request = Request { node: &self.node, session: &mut self.session, body: frame.body, now_ms };
             match dispatch(frame.header.frame_type, &mut request, &mut answer) {
                 Answered::Done => {}
+                Answered::Later { until, .. } => {
+                    let delay = until.saturating_duration_since(Instant::now());
+                    fault.answer_delay = Some(fault.answer_delay.unwrap_or_default() + delay);
+                }
                 Answered::Close => self.state = State::Closing { reset: false },
                 Answered::Stream(producer) if fault == RequestFault::default() => {
                     self.output.bytes().extend_from_slice(&answer);

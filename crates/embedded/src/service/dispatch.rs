@@ -87,8 +87,7 @@ fn plain_message(request: &mut Request<'_>, out: &mut Vec<u8>) -> Answered {
         return Answered::Done;
     };
     if message.field(field::DIGEST).is_some() {
-        record::answer(request, namespace, &message, out);
-        return Answered::Done;
+        return record::answer(request, namespace, &message, out);
     }
     if message.field(field::KEY).is_some() {
         error_answer(out, code::UNSUPPORTED);

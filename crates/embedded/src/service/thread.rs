@@ -5,7 +5,8 @@ use super::alarm::Alarm;
 use super::connection::{Accepted, Connection, Turn};
 use super::transport::TransportFactory;
 use crate::clock;
-use crate::cluster::Node;
+use crate::cluster::{Node, Seat};
+use crate::request::Waking;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -41,6 +42,8 @@ pub(super) enum Command {
     },
     /// Take over an accepted connection.
     Adopt { accepted: Accepted, transport: Option<TransportFactory> },
+    /// A connection (by its key, which may be another's by now) has something to look at.
+    Look(usize),
     /// Close a listener, or its connections; the sender is dropped when that is done.
     Close { id: ListenerId, what: Close, ack: Sender<()> },
     /// Close everything and end the thread.
@@ -175,6 +178,11 @@ impl ServiceThread {
                 Command::Adopt { accepted, transport } => {
                     self.adopt(accepted, transport.as_ref());
                 }
+                Command::Look(key) => {
+                    if self.connections.get_mut(key).is_some_and(Connection::queue) {
+                        self.ready.push(key);
+                    }
+                }
                 Command::Close { id, what, ack } => {
                     match what {
                         Close::Listener => self.listeners.retain(|_, l| l.id != id),
@@ -205,8 +213,13 @@ impl ServiceThread {
                         let _ = socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO));
                         continue;
                     }
+                    let Some(seat) = Seat::take(&listener.node) else {
+                        log::warn!("{}: {peer} is refused: too many connections", listener.node.name);
+                        continue;
+                    };
                     let (node, transport) = (Arc::clone(&listener.node), listener.transport.clone());
-                    let accepted = Accepted { listener: listener.id, node, stream, peer, number, delay: welcome.delay };
+                    let accepted =
+                        Accepted { listener: listener.id, node, seat, stream, peer, number, delay: welcome.delay };
                     let to = self.dealt.fetch_add(1, Ordering::Relaxed) % self.mailboxes.len();
                     if to == self.index {
                         self.adopt(accepted, transport.as_ref());
@@ -234,7 +247,9 @@ impl ServiceThread {
             return;
         }
         let Ok(transport) = transport.map(|make| make()).transpose() else { return };
-        if let Ok(connection) = Connection::new(accepted, transport) {
+        let (mailboxes, index, key) = (Arc::clone(&self.mailboxes), self.index, entry.key());
+        let waking = Waking(Arc::new(move || mailboxes[index].send(Command::Look(key))));
+        if let Ok(connection) = Connection::new(accepted, transport, waking) {
             entry.insert(connection);
         }
     }

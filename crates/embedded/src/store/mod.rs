@@ -1,31 +1,50 @@
-//! The record store of one namespace, shared by all nodes of the cluster.
+//! The records of one namespace, on all nodes of the cluster.
 //!
-//! 4096 partitions, each with a lock and a hash table of its own; a record is one allocation (see [`Record`]).
-//! Replicas are not copied: a partition's records go when the last of its owners goes, and the cluster says so by
-//! [`Namespace::drop_partition`].
+//! 4096 partitions, each with a lock and, for each node that holds it, a hash table ([`Partition`]); a record is one
+//! allocation (see [`Record`]).
+//!
+//! * `copies`: a partition on all its nodes: who answers, and how writes reach the replicas
+//! * `rebalance`: who holds it when nodes come or go
+//! * `migration`: how records move then, and how conflicts are resolved
+//! * `links`: how late writes reach each node
 
 mod config;
+mod copies;
 mod layout;
+mod links;
+mod migration;
 mod monitors;
 mod partition;
 mod provisional;
+mod rebalance;
+mod scripts;
 mod sets;
 mod sweep;
 
 pub(crate) use config::NamespaceConfig;
+pub(crate) use copies::{Copies, Purpose, Site};
 pub(crate) use layout::{BIN_HEADER, Bin, Record, RecordParts};
+pub(crate) use links::Links;
+pub(crate) use migration::AtomicConflict;
+pub use migration::ConflictResolution;
 pub(crate) use monitors::{MONITOR_SET, Monitors, monitor_digest};
 pub(crate) use partition::Partition;
-pub(crate) use sets::{Set, SetId, Sets};
+pub(crate) use rebalance::Plan;
+pub(crate) use sets::{SetId, Sets};
 pub(crate) use sweep::{Eviction, Limits, Swept};
 
 use crate::index::Index;
+use crate::request::TxnId;
 use crate::udf::Registry;
 use aerolane_wire::digest::PARTITIONS;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
+
+/// A node among those that the cluster has had, by the order in which they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(crate) struct Slot(pub(crate) u8);
 
 /// One namespace: configuration, sets and records.
 #[derive(Debug)]
@@ -46,7 +65,21 @@ pub(crate) struct Namespace {
     pub(crate) eviction: Eviction,
     /// Lua modules, shared by all namespaces of the cluster.
     pub(crate) modules: Arc<Registry>,
-    partitions: Box<[Mutex<Partition>]>,
+    /// How late writes reach each node.
+    pub(crate) links: Arc<Links>,
+    /// Which version of a record is kept of two.
+    pub(crate) conflict: AtomicConflict,
+    /// Whether the nodes that the cluster starts with become its roster.
+    pub(crate) has_roster: bool,
+    /// Bytes of records from which on a node takes no more writes; 0: no limit.
+    pub(crate) data_limit: AtomicU64,
+    /// Whether nodes that stop have their records when they come back.
+    pub(crate) keeps_records: bool,
+    /// Which records scripts work on.
+    pub(crate) scripts: scripts::Scripts,
+    /// Counts the rebalances: in strong-consistency mode clients believe the map with the highest.
+    pub(crate) regime: AtomicU32,
+    partitions: Box<[Mutex<Copies>]>,
 }
 
 impl Namespace {
@@ -61,19 +94,62 @@ impl Namespace {
             monitors: Monitors::default(),
             eviction: Eviction::default(),
             modules: Arc::default(),
+            links: Arc::default(),
+            conflict: AtomicConflict::default(),
+            has_roster: false,
+            data_limit: AtomicU64::new(0),
+            keeps_records: false,
+            scripts: scripts::Scripts::default(),
+            regime: AtomicU32::new(0),
             partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(),
         }
     }
 
-    /// Locks a partition (`id` is taken modulo 4096). Hold it briefly, and never two at a time.
+    /// An empty namespace of a cluster of one node.
+    #[cfg(test)]
+    pub(crate) fn on_one_node(name: &str) -> Self {
+        let namespace = Self::new(name);
+        let plan = Plan { succession: &[Slot(0)], factor: 1, strict: false, quorum: true, revive: false };
+        for id in 0..PARTITIONS as u16 {
+            namespace.copies(id).rebalance(&namespace.sets, &plan);
+        }
+        namespace
+    }
+
+    /// Locks a partition (`id` is taken modulo 4096) on all nodes. Hold it briefly, and never two at a time.
     #[inline]
-    pub(crate) fn partition(&self, id: u16) -> MutexGuard<'_, Partition> {
+    pub(crate) fn copies(&self, id: u16) -> MutexGuard<'_, Copies> {
         self.partitions[usize::from(id) % self.partitions.len()].lock()
     }
 
-    /// Forgets all records of a partition: its last owner is gone.
-    pub(crate) fn drop_partition(&self, id: u16) {
-        self.partition(id).clear(&self.sets);
+    /// Locks a partition for a request about a record that came to `node`. The error is a result code.
+    #[inline]
+    pub(crate) fn site(&self, node: Slot, digest: &[u8; 20], purpose: Purpose, resolve: bool) -> Result<Site<'_>, u8> {
+        let copies = self.copies(aerolane_wire::digest::partition_id(digest));
+        let mut site = Site::new(copies, &self.sets, &self.links, node, purpose)?;
+        if resolve {
+            site.resolve(self.conflict.load(), digest);
+        }
+        Ok(site)
+    }
+
+    /// Whether a node has run out of room for records.
+    #[inline]
+    pub(crate) fn stops_writes(&self, node: Slot) -> bool {
+        let limit = self.data_limit.load(Ordering::Relaxed);
+        limit != 0 && self.sets.bytes(node) >= limit
+    }
+
+    /// Locks what a node answers for of a partition: as its master, or as a replica that is complete.
+    pub(crate) fn answering(&self, node: Slot, id: u16) -> Option<MappedMutexGuard<'_, Partition>> {
+        let mut copies = self.copies(id);
+        copies.settle(&self.sets, &self.links);
+        MutexGuard::try_map(copies, |copies| copies.answering(node)).ok()
+    }
+
+    /// Rolls a record that a transaction has left.
+    pub(super) fn roll(&self, id: u16, digest: &[u8; 20], txn: TxnId, forward: bool) {
+        self.copies(id).roll(&self.sets, &self.links, digest, txn, forward);
     }
 
     /// Builds an index, as long as it is not dropped. Records that are written meanwhile are in it, too.
@@ -96,13 +172,13 @@ impl Namespace {
     pub(crate) fn drop_index(&self, index: &Arc<Index>) {
         index.mark_dropped();
         for partition in &self.partitions {
-            partition.lock().entries.remove(index);
+            partition.lock().drop_index(index);
         }
     }
 
-    /// Number of records, expired ones that no sweep has removed yet included.
+    /// Number of records, each counted once, expired ones that no sweep has removed yet included.
     pub(crate) fn record_count(&self) -> u64 {
-        self.partitions.iter().map(|p| p.lock().len() as u64).sum()
+        self.partitions.iter().map(|p| p.lock().master_partition().map_or(0, Partition::len) as u64).sum()
     }
 
     /// Removes the records last updated before `before_ms` (milliseconds since 2010), of one set or of all.
@@ -116,7 +192,35 @@ impl Namespace {
 
     /// Number of records that transactions hold.
     pub(crate) fn provisional_count(&self) -> u64 {
-        self.partitions.iter().map(|p| p.lock().provisional_count() as u64).sum()
+        let count = |copies: &Copies| copies.master_partition().map_or(0, Partition::provisional_count) as u64;
+        self.partitions.iter().map(|p| count(&p.lock())).sum()
+    }
+
+    /// How many partitions records are still to be moved of, and how many are unavailable.
+    pub(crate) fn unfinished(&self) -> (usize, usize) {
+        let add = |(migrating, unavailable): (usize, usize), partition: &Mutex<Copies>| {
+            let copies = partition.lock();
+            (migrating + usize::from(copies.is_migrating()), unavailable + usize::from(copies.is_unavailable()))
+        };
+        self.partitions.iter().fold((0, 0), add)
+    }
+
+    /// Moves at most so many records on in each partition that is due, until `most` are moved; says how many those were, and
+    /// whether owners have changed.
+    pub(crate) fn migrate(&self, most: usize) -> (usize, bool) {
+        let (mut moved, mut changed) = (0, false);
+        for partition in &self.partitions {
+            let mut copies = partition.lock();
+            if copies.is_migrating() {
+                let (some, owners) = copies.migrate(&self.sets, &self.links, self.conflict.load(), most - moved);
+                moved += some;
+                changed |= owners;
+            }
+            if moved >= most {
+                break;
+            }
+        }
+        (moved, changed)
     }
 
     /// Ends the transactions whose deadline has passed by `now` (seconds since 2010).

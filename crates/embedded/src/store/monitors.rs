@@ -138,6 +138,6 @@ impl Monitors {
 /// Rolls all records that a transaction still holds.
 fn roll(namespace: &Namespace, monitor: &Monitor) {
     for key in &monitor.keys {
-        namespace.partition(partition_id(key)).roll(&namespace.sets, key, monitor.id, monitor.committed);
+        namespace.roll(partition_id(key), key, monitor.id, monitor.committed);
     }
 }

@@ -1,15 +1,16 @@
-//! One partition: a compact hash table of records, keyed by digest.
+//! What one node has of a partition: a compact hash table of records, keyed by digest.
 
 use super::provisional::Provisional;
 use super::sweep::Limits;
-use super::{Record, Sets};
+use super::{Record, Sets, Slot};
 use crate::index::{Entries, Index};
 use hashbrown::HashTable;
 use std::sync::Arc;
 
-/// The records of one partition. Counts of sets and bytes follow every change.
+/// The records of one partition on one node. Counts of sets and bytes follow every change.
 #[derive(Debug, Default)]
 pub(crate) struct Partition {
+    node: Slot,
     table: HashTable<Record>,
     bytes: u64,
     /// No record has a void time before this one; 0 = none expires.
@@ -31,6 +32,17 @@ fn hash(digest: &[u8; 20]) -> u64 {
 }
 
 impl Partition {
+    /// An empty one on a node, with the indexes of another one.
+    pub(super) fn beside(other: Option<&Self>, node: Slot) -> Self {
+        let entries = other.map(|other| other.entries.emptied()).unwrap_or_default();
+        Self { node, entries, ..Self::default() }
+    }
+
+    /// The node that this is on.
+    pub(super) fn node(&self) -> Slot {
+        self.node
+    }
+
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.table.len()
@@ -62,24 +74,24 @@ impl Partition {
             let (old_set, old_size) = (record.set_id(), record.size());
             self.lasting -= u64::from(record.void_time() == 0);
             if !self.entries.is_empty() {
-                self.entries.changed(sets, Some(record), Some(&Record::from_bytes(bytes)));
+                self.entries.changed(sets, self.node, Some(record), Some(&Record::from_bytes(bytes)));
             }
             if !record.overwrite(bytes) {
                 *record = Record::from_bytes(bytes);
             }
             self.bytes = self.bytes - old_size as u64 + bytes.len() as u64;
             if old_set == record.set_id() {
-                sets.count(old_set, 0, bytes.len() as i64 - old_size as i64);
+                sets.count(self.node, old_set, 0, bytes.len() as i64 - old_size as i64);
             } else {
-                sets.count(old_set, -1, -(old_size as i64));
-                sets.count(record.set_id(), 1, bytes.len() as i64);
+                sets.count(self.node, old_set, -1, -(old_size as i64));
+                sets.count(self.node, record.set_id(), 1, bytes.len() as i64);
             }
         } else {
             let record = Record::from_bytes(bytes);
             self.bytes += bytes.len() as u64;
-            sets.count(record.set_id(), 1, bytes.len() as i64);
+            sets.count(self.node, record.set_id(), 1, bytes.len() as i64);
             if !self.entries.is_empty() {
-                self.entries.changed(sets, None, Some(&record));
+                self.entries.changed(sets, self.node, None, Some(&record));
             }
             self.table.insert_unique(hashed, record, |r| hash(r.digest()));
         }
@@ -124,18 +136,18 @@ impl Partition {
         let entry = self.table.find_entry(hash(digest), |r| r.digest() == digest).ok()?;
         let (record, _) = entry.remove();
         if !self.entries.is_empty() {
-            self.entries.changed(sets, Some(&record), None);
+            self.entries.changed(sets, self.node, Some(&record), None);
         }
         self.bytes -= record.size() as u64;
         self.lasting -= u64::from(record.void_time() == 0);
-        sets.count(record.set_id(), -1, -(record.size() as i64));
+        sets.count(self.node, record.set_id(), -1, -(record.size() as i64));
         Some(record)
     }
 
     /// Takes an index and what it has of the records in.
     pub(super) fn index(&mut self, sets: &Sets, index: &Arc<Index>) {
-        let Self { table, entries, .. } = self;
-        entries.add(sets, index, table.iter());
+        let Self { node, table, entries, .. } = self;
+        entries.add(sets, *node, index, table.iter());
     }
 
     /// All records, in no order.
@@ -146,16 +158,17 @@ impl Partition {
     /// Keeps the records for which `keep` says so.
     pub(crate) fn retain(&mut self, sets: &Sets, mut keep: impl FnMut(&Record) -> bool) {
         let before = self.table.len();
-        let Self { table, bytes, lasting, entries, .. } = self;
+        let Self { node, table, bytes, lasting, entries, .. } = self;
+        let node = *node;
         table.retain(|r| {
             let kept = keep(r);
             if !kept {
                 if !entries.is_empty() {
-                    entries.changed(sets, Some(r), None);
+                    entries.changed(sets, node, Some(r), None);
                 }
                 *bytes -= r.size() as u64;
                 *lasting -= u64::from(r.void_time() == 0);
-                sets.count(r.set_id(), -1, -(r.size() as i64));
+                sets.count(node, r.set_id(), -1, -(r.size() as i64));
             }
             kept
         });

@@ -8,11 +8,11 @@ use crate::request::TxnId;
 use std::collections::HashMap;
 
 /// The provisional versions of a partition.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Provisional(HashMap<[u8; 20], Held>);
 
 /// A record that a transaction holds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Held {
     by: TxnId,
     /// `None`: deleted.

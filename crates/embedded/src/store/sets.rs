@@ -2,6 +2,7 @@
 //!
 //! Looking a name up takes no lock: names are only ever added, into slots that are written once.
 
+use super::Slot;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU16, Ordering};
@@ -24,20 +25,14 @@ impl SetId {
 pub(crate) struct Set {
     /// Name, 1 to 63 bytes.
     pub(crate) name: Box<[u8]>,
-    objects: AtomicI64,
-    bytes: AtomicI64,
+    id: SetId,
 }
 
-impl Set {
-    /// Number of records.
-    pub(crate) fn objects(&self) -> u64 {
-        self.objects.load(Ordering::Relaxed).max(0) as u64
-    }
-
-    /// Bytes that its records take.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed).max(0) as u64
-    }
+/// What one node has of a set.
+#[derive(Debug, Default)]
+struct Count {
+    objects: AtomicI64,
+    bytes: AtomicI64,
 }
 
 /// All sets of a namespace.
@@ -47,6 +42,10 @@ pub(crate) struct Sets {
     slots: Box<[AtomicU16]>,
     /// At id - 1.
     by_id: Box<[OnceLock<Set>]>,
+    /// By node: what it has of each set, at id - 1.
+    counts: Box<[OnceLock<Box<[Count]>>]>,
+    /// By node: bytes of all its records.
+    bytes: Box<[AtomicI64]>,
     /// How many there are; the lock is for adding.
     count: Mutex<usize>,
 }
@@ -56,6 +55,8 @@ impl Default for Sets {
         Self {
             slots: (0..SLOTS).map(|_| AtomicU16::new(0)).collect(),
             by_id: (0..MAX_SETS).map(|_| OnceLock::new()).collect(),
+            counts: (0..=usize::from(u8::MAX)).map(|_| OnceLock::new()).collect(),
+            bytes: (0..=usize::from(u8::MAX)).map(|_| AtomicI64::new(0)).collect(),
             count: Mutex::new(0),
         }
     }
@@ -98,11 +99,11 @@ impl Sets {
             Err(slot) => slot,
         };
         let cell = self.by_id.get(*count)?;
-        cell.get_or_init(|| Set { name: name.into(), objects: AtomicI64::new(0), bytes: AtomicI64::new(0) });
+        let id = SetId(*count as u16 + 1);
+        cell.get_or_init(|| Set { name: name.into(), id });
         *count += 1;
-        let id = *count as u16;
-        self.slots[slot].store(id, Ordering::Release);
-        Some(SetId(id))
+        self.slots[slot].store(id.0, Ordering::Release);
+        Some(id)
     }
 
     /// Either the id, or the free slot where the search ended.
@@ -120,17 +121,34 @@ impl Sets {
         }
     }
 
-    /// Counts a change of a set's records.
+    /// Counts a change of the records that a node has of a set.
     #[inline]
-    pub(crate) fn count(&self, id: SetId, objects: i64, bytes: i64) {
-        if let Some(set) = self.get(id) {
-            if objects != 0 {
-                set.objects.fetch_add(objects, Ordering::Relaxed);
-            }
-            if bytes != 0 {
-                set.bytes.fetch_add(bytes, Ordering::Relaxed);
-            }
+    pub(crate) fn count(&self, node: Slot, id: SetId, objects: i64, bytes: i64) {
+        if bytes != 0 {
+            self.bytes[usize::from(node.0)].fetch_add(bytes, Ordering::Relaxed);
         }
+        let Some(at) = usize::from(id.0).checked_sub(1) else { return };
+        let counts = self.counts[usize::from(node.0)].get_or_init(|| (0..MAX_SETS).map(|_| Count::default()).collect());
+        let Some(count) = counts.get(at) else { return };
+        if objects != 0 {
+            count.objects.fetch_add(objects, Ordering::Relaxed);
+        }
+        if bytes != 0 {
+            count.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of all records of a node.
+    pub(crate) fn bytes(&self, node: Slot) -> u64 {
+        self.bytes[usize::from(node.0)].load(Ordering::Relaxed).max(0) as u64
+    }
+
+    /// How many records of a set a node has, and how many bytes those take.
+    pub(crate) fn held(&self, node: Slot, set: &Set) -> (u64, u64) {
+        let counts = self.counts[usize::from(node.0)].get();
+        let count = counts.and_then(|counts| counts.get(usize::from(set.id.0).checked_sub(1)?));
+        let shown = |count: &AtomicI64| count.load(Ordering::Relaxed).max(0) as u64;
+        count.map_or((0, 0), |count| (shown(&count.objects), shown(&count.bytes)))
     }
 
     /// All sets, in the order they were first used.

@@ -1,7 +1,8 @@
 //! Removing records that have expired, and those that are evicted before.
 
-use super::{Namespace, Record};
+use super::{Namespace, Record, Slot};
 use parking_lot::MutexGuard;
+use smallvec::SmallVec;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -87,18 +88,28 @@ impl AddAssign for Swept {
 }
 
 impl Namespace {
-    /// Sweeps one partition, with a pause for others after every thousand records.
-    pub(crate) fn sweep(&self, partition: u16, limits: Limits) -> Swept {
-        let mut removed = 0;
+    /// Sweeps one partition on all nodes, with a pause for others after every thousand records; gives what was found on
+    /// each, the master first.
+    pub(crate) fn sweep(&self, partition: u16, limits: Limits) -> SmallVec<[(Slot, Swept); 2]> {
+        let mut found: SmallVec<[(Slot, Swept); 2]> = SmallVec::new();
         loop {
-            let mut partition = self.partition(partition);
-            let turn = partition.sweep(&self.sets, limits, RECORDS_PER_TURN);
-            removed += turn;
-            if turn < RECORDS_PER_TURN {
-                return Swept { removed, left: partition.len() as u64, lasting: partition.lasting() };
+            let mut copies = self.copies(partition);
+            copies.settle(&self.sets, &self.links);
+            let mut goes_on = false;
+            for copy in &mut copies.list {
+                let removed = copy.records.sweep(&self.sets, limits, RECORDS_PER_TURN);
+                goes_on |= removed == RECORDS_PER_TURN;
+                let node = copy.node();
+                let before = found.iter().find(|(slot, _)| *slot == node).map_or(0, |(_, swept)| swept.removed);
+                found.retain(|(slot, _)| *slot != node);
+                let (left, lasting) = (copy.records.len() as u64, copy.records.lasting());
+                found.push((node, Swept { removed: before + removed, left, lasting }));
+            }
+            if !goes_on {
+                return found;
             }
             // Whoever waits goes first.
-            MutexGuard::unlock_fair(partition);
+            MutexGuard::unlock_fair(copies);
         }
     }
 }
@@ -125,15 +136,25 @@ mod tests {
         let mut bytes = Vec::new();
         Record::encode(&parts, &mut bytes);
         crate::record::append_bin(b"n", 1, &i64::from(n).to_be_bytes(), &mut bytes);
-        namespace.partition(0x707).put(&namespace.sets, &digest, &bytes);
+        on(namespace).put(&namespace.sets, &digest, &bytes);
         digest
+    }
+
+    fn on(namespace: &Namespace) -> parking_lot::MappedMutexGuard<'_, crate::store::Partition> {
+        namespace.answering(Slot(0), 0x707).unwrap()
+    }
+
+    fn sweep(namespace: &Namespace, id: u16, limits: Limits) -> Swept {
+        let found = namespace.sweep(id, limits);
+        assert_eq!((found.len(), found[0].0), (1, Slot(0)));
+        found[0].1
     }
 
     const AT: fn(u32) -> Limits = |now| Limits { now, evict: 0 };
 
     #[test]
     fn what_has_expired_goes_with_its_counts_and_index_entries() {
-        let namespace = Namespace::new("test");
+        let namespace = Namespace::on_one_node("test");
         let set = namespace.sets.find_or_add(b"s").unwrap();
         let index = Arc::new(Index::new(Definition {
             set: None,
@@ -147,35 +168,38 @@ mod tests {
             put(&namespace, n, set, if n < 2600 { 100 + n % 10 } else { 0 });
         }
         put(&namespace, 9999, set, 500);
-        let objects = || namespace.sets.get(set).unwrap().objects();
-        assert_eq!((objects(), index.entries(), namespace.partition(0x707).lasting()), (3501, 3501, 900));
+        let objects = || namespace.sets.held(Slot(0), namespace.sets.get(set).unwrap()).0;
+        assert_eq!((objects(), index.entries(Slot(0)), on(&namespace).lasting()), (3501, 3501, 900));
 
         // A record lives through the second of its void time.
-        assert_eq!(namespace.sweep(0x707, AT(100)), Swept { removed: 0, left: 3501, lasting: 900 });
-        assert_eq!(namespace.sweep(0x707, AT(105)), Swept { removed: 1300, left: 2201, lasting: 900 });
-        assert_eq!((objects(), index.entries()), (2201, 2201));
-        assert_eq!(namespace.sweep(0x707, AT(400)), Swept { removed: 1300, left: 901, lasting: 900 });
-        assert_eq!((objects(), index.entries()), (901, 901));
-        assert_eq!(namespace.partition(0x707).bytes(), namespace.sets.get(set).unwrap().bytes());
-        assert_eq!(namespace.sweep(0x707, Limits { now: 400, evict: 501 }).removed, 1);
-        assert_eq!((objects(), index.entries(), namespace.sweep(3, AT(u32::MAX))), (900, 900, Swept::default()));
+        assert_eq!(sweep(&namespace, 0x707, AT(100)), Swept { removed: 0, left: 3501, lasting: 900 });
+        assert_eq!(sweep(&namespace, 0x707, AT(105)), Swept { removed: 1300, left: 2201, lasting: 900 });
+        assert_eq!((objects(), index.entries(Slot(0))), (2201, 2201));
+        assert_eq!(sweep(&namespace, 0x707, AT(400)), Swept { removed: 1300, left: 901, lasting: 900 });
+        assert_eq!((objects(), index.entries(Slot(0))), (901, 901));
+        assert_eq!(on(&namespace).bytes(), namespace.sets.held(Slot(0), namespace.sets.get(set).unwrap()).1);
+        assert_eq!(sweep(&namespace, 0x707, Limits { now: 400, evict: 501 }).removed, 1);
+        assert_eq!(
+            (objects(), index.entries(Slot(0)), sweep(&namespace, 3, AT(u32::MAX))),
+            (900, 900, Swept::default())
+        );
     }
 
     #[test]
     fn a_record_that_is_written_or_touched_again_counts_as_what_it_is_now() {
-        let namespace = Namespace::new("test");
+        let namespace = Namespace::on_one_node("test");
         put(&namespace, 1, SetId::NONE, 100);
         let digest = put(&namespace, 2, SetId::NONE, 100);
         put(&namespace, 1, SetId::NONE, 0);
-        assert_eq!(namespace.partition(0x707).lasting(), 1);
-        namespace.partition(0x707).touch(&digest, 200, 0);
-        assert_eq!(namespace.sweep(0x707, AT(150)), Swept { removed: 0, left: 2, lasting: 1 });
-        assert_eq!(namespace.sweep(0x707, AT(201)), Swept { removed: 1, left: 1, lasting: 1 });
+        assert_eq!(on(&namespace).lasting(), 1);
+        on(&namespace).touch(&digest, 200, 0);
+        assert_eq!(sweep(&namespace, 0x707, AT(150)), Swept { removed: 0, left: 2, lasting: 1 });
+        assert_eq!(sweep(&namespace, 0x707, AT(201)), Swept { removed: 1, left: 1, lasting: 1 });
         put(&namespace, 1, SetId::NONE, 300);
-        assert_eq!(namespace.partition(0x707).lasting(), 0);
-        assert_eq!(namespace.sweep(0x707, AT(301)), Swept { removed: 1, left: 0, lasting: 0 });
+        assert_eq!(on(&namespace).lasting(), 0);
+        assert_eq!(sweep(&namespace, 0x707, AT(301)), Swept { removed: 1, left: 0, lasting: 0 });
         put(&namespace, 3, SetId::NONE, 0);
-        namespace.partition(0x707).clear(&namespace.sets);
-        assert_eq!(namespace.partition(0x707).lasting(), 0);
+        on(&namespace).clear(&namespace.sets);
+        assert_eq!(on(&namespace).lasting(), 0);
     }
 }

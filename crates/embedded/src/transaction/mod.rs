@@ -16,7 +16,7 @@ mod monitor_request;
 pub(crate) use monitor_request::execute as execute_monitor;
 
 use crate::request::{AnswerFields, RecordOutcome, RecordRequest, VERSION_SIZE};
-use crate::store::{Namespace, Partition, Record};
+use crate::store::{Namespace, Partition, Record, Site};
 use crate::{clock, code};
 use aerolane_wire::message::{field, info2, info4};
 
@@ -26,7 +26,7 @@ const FIELD_OVERHEAD: usize = 5;
 /// Whether a request does with its record what no plain request does: the outcome, if so.
 pub(crate) fn step(
     namespace: &Namespace,
-    partition: &mut Partition,
+    partition: &mut Site<'_>,
     request: &RecordRequest<'_>,
     now_ms: u64,
 ) -> Option<RecordOutcome> {
@@ -34,7 +34,7 @@ pub(crate) fn step(
     if txn.info4 & (info4::TXN_ROLL_FORWARD | info4::TXN_ROLL_BACK) != 0 {
         let Some(id) = txn.id else { return Some(RecordOutcome::error(code::PARAMETER)) };
         // A record that the transaction does not hold has been rolled before.
-        partition.roll(&namespace.sets, request.digest, id, txn.info4 & info4::TXN_ROLL_FORWARD != 0);
+        partition.roll(request.digest, id, txn.info4 & info4::TXN_ROLL_FORWARD != 0);
         return Some(RecordOutcome::default());
     }
     if txn.info4 & info4::TXN_VERIFY_READ != 0 {

@@ -14,6 +14,7 @@ mod faults;
 mod indexes;
 #[path = "../../../../tests/rust/common/patient.rs"]
 mod patient;
+mod replication;
 mod schedule;
 mod service;
 #[cfg(feature = "tls")]
