@@ -205,7 +205,7 @@ macro_rules! functions {
         let task = client.query_execute_udf(&few, statement(), &first, "mark", &[Value::Int(7)]);
         finish!(client, task, $wait);
         let mut operating = statement();
-        operating.set_operations([aerospike_core::operations::put(&as_bin!("put", 1))]);
+        operating.set_operations([aerolane::operations::put(&as_bin!("put", 1))]);
         finish!(client, client.query_operate(&few, operating), $wait);
         let $statement = statement();
         let found: Vec<Record> = $records;
