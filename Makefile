@@ -32,7 +32,7 @@ PYTEST := -m pytest -q --maxfail 8
 PYTEST_OWN := $(PYTEST) tests/python --ignore-glob 'tests/python/test_peers*.py'
 
 # Which sets of features (package:feature, without the default ones) have to compile without a warning, too.
-FEATURES := aerolane aerolane:dynamic-config aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
+FEATURES := aerolane aerolane:dynamic-config aerolane:metrics aerolane:prometheus aerolane-embedded aerolane-embedded:tls aerolane-embedded:bin aerolane-embedded:control
 
 # make demo HOST=host:port [TASKS=256] [THREADS=32] [KEYS=100000] [DURATION=5]
 HOST ?=
@@ -71,6 +71,7 @@ lint: $(TOOLS)/.ready ## formats and lints
 .PHONY: test-rust
 test-rust: ## unit, integration, golden and fuzz-smoke tests (on the embedded cluster, or on AEROSPIKE_HOST=host:port)
 	$(CARGO) test --workspace --locked
+	$(CARGO) test --locked -p aerolane --features metrics,prometheus --test exporters
 
 .PHONY: wheel
 wheel: $(TOOLS)/.ready ## the Python wheels: client, embedded cluster, and the client for a free-threaded Python where one is found

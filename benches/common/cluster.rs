@@ -62,8 +62,8 @@ fn policy(connections: Option<usize>) -> ClientPolicy {
 }
 
 fn config(connections: Option<usize>) -> ClientConfig {
-    let pool = connections.map(|max| PoolSizing { max: max as u32, ..PoolSizing::default() });
-    ClientConfig { pool, ..ClientConfig::from(policy(connections)) }
+    let pool = connections.map(|max| PoolSizing::default().with_max(max as u32));
+    ClientConfig::from(policy(connections)).with_pool(pool)
 }
 
 /// The share of one of `callers` callers in `n` calls.

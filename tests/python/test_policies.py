@@ -68,6 +68,7 @@ CLIENT = {
     "max_waiting_bytes_per_node": (None, (1024, 2**40, None)),
     "max_batch_answer_bytes": (None, (1024, 2**40, None)),
     "when_full": (p.WhenFull.WAIT, tuple(p.WhenFull)),
+    "slow_operation_threshold": (None, (1, MOST, None)),
     "conn_pools_per_node": (1, (1, 255)),
     "opening_connection_threshold": NUMBER,
     "use_services_alternate": SWITCH,

@@ -173,7 +173,7 @@ async fn indexes_of_all_kinds_async() {
     let gone = indexes!(client, target, (.await), |statement| records(&client, statement).await);
     let found = client.query(&QueryPolicy::patient(), PartitionFilter::all(), gone).await.unwrap();
     let error = found.into_stream().next().await.unwrap().unwrap_err();
-    no_index(&error.into());
+    no_index(&error);
 }
 
 const SOURCE: &str = "function mark(rec, by)\n  rec.mark = by\n  aerospike:update(rec)\n  return rec.n + by\nend\n";
@@ -205,7 +205,7 @@ macro_rules! functions {
         let task = client.query_execute_udf(&few, statement(), &first, "mark", &[Value::Int(7)]);
         finish!(client, task, $wait);
         let mut operating = statement();
-        operating.set_operations([aerospike_core::operations::put(&as_bin!("put", 1))]);
+        operating.set_operations([aerolane::operations::put(&as_bin!("put", 1))]);
         finish!(client, client.query_operate(&few, operating), $wait);
         let $statement = statement();
         let found: Vec<Record> = $records;

@@ -33,12 +33,12 @@ fn on_each(config: impl Into<ClientConfig>, scenario: impl Fn(&Target, &Door) + 
 }
 
 fn with_pool(pool: PoolSizing) -> ClientConfig {
-    ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) }
+    ClientConfig::from(policy()).with_pool(pool)
 }
 
 /// One connection, with one request on it, in each lane.
 fn narrow(when_full: WhenFull) -> ClientConfig {
-    with_pool(PoolSizing { min: 0, max: 1, depth: 1, when_full, ..PoolSizing::default() })
+    with_pool(PoolSizing::default().with_min(0).with_max(1).with_depth(1).with_when_full(when_full))
 }
 
 fn set(target: &Target, node: impl Into<Option<NodeId>>, rule: impl Borrow<FaultRule>) {
@@ -528,7 +528,7 @@ fn a_full_pool_fails_at_once_when_asked_to() {
 #[test]
 fn the_line_is_bounded() {
     let mut config = narrow(WhenFull::Wait);
-    config.pool = config.pool.map(|pool| PoolSizing { max_waiting: 2, ..pool });
+    config.pool = config.pool.map(|pool| pool.with_max_waiting(2));
     on_each(config, |target, door| {
         let key = target.key("line");
         door.put(&writing(20_000, 0), &key, &[as_bin!("n", 0)]).unwrap();
@@ -554,7 +554,7 @@ fn the_line_is_bounded() {
 #[test]
 fn the_line_is_bounded_by_bytes() {
     let mut config = narrow(WhenFull::Wait);
-    config.pool = config.pool.map(|pool| PoolSizing { max_waiting_bytes: 50_000, ..pool });
+    config.pool = config.pool.map(|pool| pool.with_max_waiting_bytes(50_000));
     on_each(config, |target, door| {
         let key = target.key("line");
         let put = |len: usize| {
@@ -589,10 +589,7 @@ fn the_line_is_bounded_by_bytes() {
 
 #[test]
 fn the_answer_to_a_batch_is_bounded() {
-    let config = ClientConfig {
-        pool: Some(PoolSizing { max_batch_answer_bytes: 100_000, ..PoolSizing::default() }),
-        ..policy().into()
-    };
+    let config = ClientConfig::from(policy()).with_pool(PoolSizing::default().with_max_batch_answer_bytes(100_000));
     on_each(config, |target, door| {
         let (node, ..) = here_and_elsewhere(target);
         let keys = (0_i64..).map(|id| target.key(id));
@@ -685,7 +682,7 @@ fn a_node_that_only_fails_is_left_alone_for_a_while() {
 
 #[test]
 fn connections_that_are_refused_for_a_while_cost_time_and_nothing_else() {
-    let mut config = with_pool(PoolSizing { min: 0, ..PoolSizing::default() });
+    let mut config = with_pool(PoolSizing::default().with_min(0));
     config.policy.max_error_rate = 0;
     on_each(config, |target, door| {
         let key = target.key("refused");

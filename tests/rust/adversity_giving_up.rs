@@ -94,8 +94,8 @@ fn a_caller_that_leaves_the_line_holds_up_nobody_and_is_not_sent() {
     }
     within(300, || {
         let (target, runtime) = (Target::embedded(1), runtime());
-        let pool = PoolSizing { min: 0, max: 1, depth: 1, when_full: WhenFull::Wait, ..PoolSizing::default() };
-        let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
+        let pool = PoolSizing::default().with_min(0).with_max(1).with_depth(1).with_when_full(WhenFull::Wait);
+        let config = ClientConfig::from(policy()).with_pool(pool);
         runtime.block_on(async {
             let client = Client::with_config(config, target.seeds()).await.unwrap();
             let key = target.key("line");

@@ -600,7 +600,7 @@ fn run(pool: Option<PoolSizing>) {
     let seed = std::env::var("AEROLANE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(SEED);
     let target = Target::start();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let mut config = ClientConfig { pool, ..ClientConfig::from(policy()) };
+    let mut config = ClientConfig::from(policy()).with_pool(pool);
     // An open breaker would keep most operations from being tried at all.
     config.policy.max_error_rate = 2000;
     let client = runtime.block_on(Client::with_config(config, target.seeds())).unwrap();
@@ -641,5 +641,5 @@ fn no_operation_is_lost_and_none_gets_anothers_answer() {
 /// The same with so few places that most callers wait in line.
 #[test]
 fn nor_in_a_narrow_pool() {
-    within(180, || run(Some(PoolSizing { max: 4, depth: 2, batch_max: 2, ..PoolSizing::default() })));
+    within(180, || run(Some(PoolSizing::default().with_max(4).with_depth(2).with_batch_max(2))));
 }

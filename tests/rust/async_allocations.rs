@@ -7,7 +7,7 @@ mod counting;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use aerolane::command::decode;
+use aerolane::raw::command::decode;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, WritePolicy, as_bin};
 use common::{Patient, Target, policy};
 use counting::{allocated, allocations_of};

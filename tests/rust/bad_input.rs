@@ -127,7 +127,7 @@ fn impossible_settings_of_a_client_are_refused() {
             change(&mut policy);
             ClientConfig::from(policy)
         };
-        let pool = |pool| ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
+        let pool = |pool| ClientConfig::from(policy()).with_pool(pool);
         let sizing = PoolSizing::default;
         let cases = [
             ("never end", with(|p| (p.timeout, p.connect_timeout) = (0, 0))),
@@ -136,11 +136,11 @@ fn impossible_settings_of_a_client_are_refused() {
             ("rack_ids", with(|p| p.rack_ids = Some(Vec::new()))),
             ("TLS", with(|p| p.auth_mode = AuthMode::External("u".into(), "p".into()))),
             ("user name", with(|p| p.auth_mode = AuthMode::Internal("u".repeat(64), "p".into()))),
-            ("max is 0", pool(PoolSizing { min: 0, max: 0, ..sizing() })),
-            ("depth is 0", pool(PoolSizing { depth: 0, ..sizing() })),
-            ("batch_max is 0", pool(PoolSizing { batch_max: 0, ..sizing() })),
-            ("max_bytes_in_flight", pool(PoolSizing { max_bytes_in_flight: 0, ..sizing() })),
-            ("larger than max", pool(PoolSizing { min: 5, max: 4, ..sizing() })),
+            ("max is 0", pool(sizing().with_min(0).with_max(0))),
+            ("depth is 0", pool(sizing().with_depth(0))),
+            ("batch_max is 0", pool(sizing().with_batch_max(0))),
+            ("max_bytes_in_flight", pool(sizing().with_max_bytes_in_flight(0))),
+            ("larger than max", pool(sizing().with_min(5).with_max(4))),
         ];
         for kind in Kind::ALL {
             for (word, config) in &cases {

@@ -194,8 +194,8 @@ fn check_told(mut told: Vec<(usize, Value)>) {
 #[test]
 fn batches_of_many_threads_on_few_connections_do_not_block_each_other() {
     let target = Target::start();
-    let pool = aerolane::PoolSizing { batch_max: 1, ..aerolane::PoolSizing::default() };
-    let config = aerolane::ClientConfig { pool: Some(pool), ..aerolane::ClientConfig::from(policy()) };
+    let pool = aerolane::PoolSizing::default().with_batch_max(1);
+    let config = aerolane::ClientConfig::from(policy()).with_pool(pool);
     let client = SyncClient::with_config(config, target.seeds()).unwrap();
     for id in 0..64_i64 {
         client.put(&WritePolicy::patient(), &target.key(id), &[as_bin!("id", id)]).unwrap();

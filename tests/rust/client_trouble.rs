@@ -118,7 +118,7 @@ fn work_in_the_background_without_a_definite_answer_is_in_doubt() {
     on_each(1, |target, door| {
         let statement = Statement::new(target.namespace(), target.set(), Bins::All);
         let mut operating = statement.clone();
-        operating.set_operations([aerospike_core::operations::put(&as_bin!("n", 1))]);
+        operating.set_operations([operations::put(&as_bin!("n", 1))]);
         let code = |code: ResultCode| FaultAction::Result(u8::from(code));
         for (action, in_doubt, phase) in [
             (FaultAction::Stall, true, Phase::Sent),

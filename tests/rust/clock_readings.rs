@@ -6,7 +6,7 @@ mod common;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use aerolane::clock::readings;
+use aerolane::raw::clock::readings;
 use aerolane::{Bins, Client, LaneRuntime, ReadPolicy, SyncClient, WritePolicy, as_bin};
 use common::{Patient, Target, policy};
 

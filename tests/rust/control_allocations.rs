@@ -6,7 +6,7 @@ mod counting;
 use std::sync::Arc;
 
 use aerolane::Error;
-use aerolane::topology::{Route, TopologyBuilder, parse_replicas};
+use aerolane::raw::topology::{Route, TopologyBuilder, parse_replicas};
 use aerospike_core::{ReadModeSc, Replica};
 use counting::allocations_of;
 

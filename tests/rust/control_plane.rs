@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::control_threads;
-use aerolane::cluster::Cluster;
-use aerolane::topology::{PARTITIONS, Topology};
+use aerolane::raw::cluster::Cluster;
+use aerolane::raw::topology::{PARTITIONS, Topology};
 use aerolane::{Error, ErrorKind};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
@@ -407,7 +407,7 @@ async fn a_cluster_that_is_not_there_yet_may_be_waited_for() {
     embedded.start_node(node.id).unwrap();
     until(&cluster, "the node is found", Topology::is_complete).await;
     let topology = cluster.topology();
-    let mut route = aerolane::topology::Route::write(Replica::Master);
+    let mut route = aerolane::raw::topology::Route::write(Replica::Master);
     assert!(topology.route("test", 0, &mut route, 0).is_ok());
 }
 
@@ -427,7 +427,7 @@ fn body_size(head: [u8; 8]) -> usize {
 }
 
 /// Uses a fresh connection, to see that it is one.
-async fn ask_name(stream: &mut aerolane::connect::Stream) -> String {
+async fn ask_name(stream: &mut aerolane::raw::connect::Stream) -> String {
     let mut head = [0; 8];
     stream.write_all(&name_request()).await.unwrap();
     stream.read_exact(&mut head).await.unwrap();
@@ -436,7 +436,7 @@ async fn ask_name(stream: &mut aerolane::connect::Stream) -> String {
     name_in(&body)
 }
 
-fn ask_name_blocking(stream: &mut aerolane::connect::BlockingStream) -> String {
+fn ask_name_blocking(stream: &mut aerolane::raw::connect::BlockingStream) -> String {
     use std::io::{Read, Write};
     let mut head = [0; 8];
     stream.write_all(&name_request()).unwrap();

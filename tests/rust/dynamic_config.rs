@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use aerolane::client::RawClient;
 use aerolane::operations;
+use aerolane::raw::RawClient;
 use aerolane::{
     BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Error,
     ErrorKind, Key, MetricsPolicy, PartitionFilter, PoolSizing, QueryPolicy, ReadPolicy, Replica, ResultCode,
@@ -45,7 +45,7 @@ impl File {
     }
 
     fn config(&self) -> ClientConfig {
-        ClientConfig { config_file: Some(self.0.clone()), ..ClientConfig::from(policy()) }
+        ClientConfig::from(policy()).with_config_file(self.0.clone())
     }
 }
 
@@ -287,8 +287,8 @@ dynamic: {client: {timeout: 7777, max_error_rate: 11}, write: {durable_delete: t
     eventually("the timeout", || raw.cluster().connector().connect_timeout() == Duration::from_millis(7777));
     drop(raw);
 
-    let sizes = PoolSizing { max: 9, ..PoolSizing::default() };
-    for config in [file.config(), ClientConfig { pool: Some(sizes), ..file.config() }] {
+    let sizes = PoolSizing::default().with_max(9);
+    for config in [file.config(), file.config().with_pool(sizes)] {
         let client = SyncClient::with_config(config, target.seeds()).unwrap();
         let raw = RawClient::from(&client);
         let policy = raw.cluster().policy();
@@ -389,8 +389,8 @@ fn idle_connections_are_closed_by_the_file() {
     for kind in Kind::ALL {
         let target = Target::embedded(1);
         let file = File::new("");
-        let sizes = PoolSizing { min: 0, ..PoolSizing::default() };
-        let door = Door::open(kind, ClientConfig { pool: Some(sizes), ..file.config() }, target.seeds()).unwrap();
+        let sizes = PoolSizing::default().with_min(0);
+        let door = Door::open(kind, file.config().with_pool(sizes), target.seeds()).unwrap();
         door.exists(&ReadPolicy::patient(), &target.key("k")).unwrap();
         let open = || door.stats().total.open;
         std::thread::sleep(Duration::from_millis(2500));

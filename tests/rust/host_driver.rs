@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Target, policy};
 use crate::poll_loop::Loop;
-use aerolane::client::RawClient;
-use aerolane::command::decode;
-use aerolane::lane::Class;
+use aerolane::raw::RawClient;
+use aerolane::raw::command::decode;
+use aerolane::raw::lane::Class;
 use aerolane::{ClientConfig, PoolSizing, Value};
 use aerolane_embedded::faults::{FaultAction, FaultRule};
 
@@ -93,8 +93,8 @@ fn deadlines_losses_and_the_end() {
 fn requests_in_line_outlive_a_loop_that_was_late_before() {
     let target = Target::embedded(1);
     for attempt in 1.. {
-        let pool = PoolSizing { min: 0, max: 1, ..PoolSizing::default() };
-        let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
+        let pool = PoolSizing::default().with_min(0).with_max(1);
+        let config = ClientConfig::from(policy()).with_pool(pool);
         let mut host = Loop::of(&RawClient::connect_blocking(&config, target.seeds()).unwrap());
         let (node, first) = host.get(1, &target.key(1), 20);
         host.get(2, &target.key(1), 200);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::common::Target;
 use crate::poll_loop::{Loop, client};
 use aerolane::Value;
-use aerolane::lane::{Class, FailureKind, Millis};
+use aerolane::raw::lane::{Class, FailureKind, Millis};
 use aerolane_embedded::faults::{FaultAction, FaultRule};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

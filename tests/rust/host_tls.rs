@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::policy;
 use crate::poll_loop::Loop;
-use aerolane::client::RawClient;
-use aerolane::lane::{Class, FailureKind, NodeCounters};
+use aerolane::raw::RawClient;
+use aerolane::raw::lane::{Class, FailureKind, NodeCounters};
 use aerolane::{AuthMode, ClientConfig, ClientPolicy, Key, PoolSizing, TlsPolicy, Value, as_key};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{EmbeddedCluster, TlsOptions};
@@ -32,8 +32,8 @@ fn start(nodes: usize, max: u32, version: &'static rustls::SupportedProtocolVers
     let seeds: Vec<_> = ports.map(|port| format!("127.0.0.1:db.test:{port}")).collect();
     let auth_mode = AuthMode::Internal("ann".into(), "secret".into());
     let policy = ClientPolicy { tls_policy: Some(TlsPolicy::new(tls)), auth_mode, ..policy() };
-    let pool = PoolSizing { min: 1, max, depth: 16, ..PoolSizing::default() };
-    let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy) };
+    let pool = PoolSizing::default().with_min(1).with_max(max).with_depth(16);
+    let config = ClientConfig::from(policy).with_pool(pool);
     let client = RawClient::connect_blocking(&config, &seeds.join(",")).unwrap();
     (embedded, client)
 }

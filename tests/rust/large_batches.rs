@@ -169,8 +169,8 @@ fn an_argument_that_cannot_be_sent_fails_all_parts_before_the_first_is_sent() {
 #[test]
 fn parts_wait_for_each_other_where_connections_are_few() {
     // One connection per lane and node, and nobody may wait for another: the parts of one batch are no reason to fail.
-    let sizing = PoolSizing { batch_max: 2, when_full: WhenFull::Fail, ..PoolSizing::default() };
-    let config = ClientConfig { pool: Some(sizing), ..ClientConfig::from(policy()) };
+    let sizing = PoolSizing::default().with_batch_max(2).with_when_full(WhenFull::Fail);
+    let config = ClientConfig::from(policy()).with_pool(sizing);
     on_each(config, |target, door| {
         slow(target, "2ms");
         for concurrency in [Concurrency::Parallel, Concurrency::Sequential] {
@@ -221,8 +221,8 @@ fn a_node_that_refuses_parts_costs_only_their_rows() {
 fn a_thread_among_threads_takes_only_what_is_free() {
     within(200, || {
         let target = Target::embedded(3);
-        let sizing = PoolSizing { batch_max: 2, ..PoolSizing::default() };
-        let config = ClientConfig { pool: Some(sizing), ..ClientConfig::from(policy()) };
+        let sizing = PoolSizing::default().with_batch_max(2);
+        let config = ClientConfig::from(policy()).with_pool(sizing);
         let client = SyncClient::with_config(config, target.seeds()).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..6 {

@@ -68,10 +68,20 @@ async fn what_happens_to_connections_nodes_and_calls_is_logged() {
     cluster.set_fault(None, &lose.clone().times(1)).unwrap();
     client.get(&ReadPolicy::default(), &key, Bins::All).await.unwrap();
     let retried = wait_for("aerolane::client::attempts", "call is retried").await;
-    for part in [&*label, "command=Get", "attempt=1", "phase=", "elapsed_ms=", "pause_ms=", "error="] {
+    for part in [
+        &*label,
+        "namespace=test",
+        "set=demo",
+        "command=Get",
+        "attempt=1",
+        "phase=",
+        "elapsed_ms=",
+        "pause_ms=",
+        "error=",
+    ] {
         assert!(retried.contains(part), "{part:?} in {retried}");
     }
-    let closed = wait_for("aerolane::client::lanes", "connection closed").await;
+    let closed = wait_for("aerolane::driver", "connection closed").await;
     assert!(closed.contains(&label) && closed.contains("reason=lost: "), "{closed}");
 
     // The node only fails: the circuit breaker opens, and closes again.

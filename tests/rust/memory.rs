@@ -13,7 +13,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, ClientConfig, Key, Value, as_bin, operations,
 };

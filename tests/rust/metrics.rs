@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, patient_writes, policy};
 use crate::door::{Door, Kind};
-use aerolane::client::{Cursor, RawClient, RawQuery};
 use aerolane::metrics::{CommandType, LatencyType, LatencyUnit, MetricsPolicy, NodeMetricsSnapshot, Sampler};
+use aerolane::raw::{Cursor, RawClient, RawQuery};
 use aerolane::{
     BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy, ErrorKind, LaneRuntime,
     PartitionFilter, QueryPolicy, ReadPolicy, ResultCode, Statement, SyncClient, WritePolicy, as_bin, operations,

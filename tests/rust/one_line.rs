@@ -12,6 +12,21 @@ mod on_aerolane {
     include!("one_line/service.rs");
 }
 
+/// Every public item of aerospike-core 3.0.0: compiling this is the test.
+#[allow(dead_code, unused_imports, unused_variables, clippy::all, clippy::pedantic)]
+mod items_on_core {
+    use aerospike_core as client;
+
+    include!("one_line/items.rs");
+}
+
+#[allow(dead_code, unused_imports, unused_variables, clippy::all, clippy::pedantic)]
+mod items_on_aerolane {
+    use aerolane as client;
+
+    include!("one_line/items.rs");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_source_runs_on_both() {
     let target = crate::common::Target::start();

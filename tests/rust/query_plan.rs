@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, policy};
-use aerolane::client::{Cursor, RawClient, RawQuery};
 use aerolane::expressions::bool_val;
+use aerolane::raw::{Cursor, RawClient, RawQuery};
 use aerolane::{
     Bins, ClientConfig, CollectionIndexType, Error, ErrorKind, IndexType, PartitionFilter, QueryPlan, QueryPolicy,
     QuerySelection, ResultCode, Statement, SyncClient, WritePolicy, as_bin, query_where,

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, policy};
 use crate::poll_loop::Loop;
-use aerolane::client::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
-use aerolane::command::decode;
 use aerolane::expressions::{int_bin, int_val, lt};
+use aerolane::raw::command::decode;
+use aerolane::raw::{RawBatch, RawClient, RawKey, RawOps, RawOutcome, RawShape};
 use aerolane::{
     AdminPolicy, BatchDeletePolicy, BatchPolicy, BatchReadPolicy, BatchUdfPolicy, BatchWritePolicy, ClientConfig,
     Error, ErrorKind, Phase, ResultCode, Task as _, UdfLang, Value,

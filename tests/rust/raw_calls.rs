@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::{Patient, Target, policy};
-use aerolane::client::{RawCall, RawClient, RawFailure};
-use aerolane::command::{decode, encode};
-use aerolane::lane::{Failure, FailureKind};
 use aerolane::metrics::CommandType;
 use aerolane::policy::BasePolicy;
+use aerolane::raw::command::{decode, encode};
+use aerolane::raw::lane::{Failure, FailureKind};
+use aerolane::raw::{RawCall, RawClient, RawFailure};
 use aerolane::{
     Bins, ClientConfig, ClientPolicy, Error, ErrorKind, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin,
 };
@@ -28,7 +28,7 @@ fn within(ms: u32, retries: usize) -> BasePolicy {
 fn call(key: &Key, writes: bool) -> RawCall<'_> {
     let partition = aerolane_wire::digest::partition_id(&key.digest());
     let kind = if writes { CommandType::Put } else { CommandType::Get };
-    RawCall { namespace: key.namespace(), partition, kind, writes, may_be_missing: false }
+    RawCall { namespace: key.namespace(), set: key.set_name(), partition, kind, writes, may_be_missing: false }
 }
 
 fn reading(key: &Key) -> Vec<u8> {
@@ -108,7 +108,7 @@ fn a_call_goes_on_where_its_first_attempt_ended() {
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
     let request = reading(&key);
     let again = client.resume(&policy, raw, &request, Some((attempt.clone(), lost())));
-    assert_eq!(value(&aerolane::connect::block_on(again).unwrap()), Value::Int(7));
+    assert_eq!(value(&aerolane::raw::connect::block_on(again).unwrap()), Value::Int(7));
     // Without retries it ends there, and a write is in doubt.
     let error = client.finish(&within(60_000, 0), call(&key, true), &attempt, lost(), Instant::now()).unwrap();
     assert!(error.in_doubt() && matches!(error.kind(), ErrorKind::Connection), "{error:?}");
@@ -127,7 +127,7 @@ fn a_failed_attempt_counts_once() {
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
     let request = reading(&key);
     let again = client.resume(&policy, raw, &request, Some((attempt, lost())));
-    assert_eq!(value(&aerolane::connect::block_on(again).unwrap()), Value::Int(7));
+    assert_eq!(value(&aerolane::raw::connect::block_on(again).unwrap()), Value::Int(7));
     let attempt = client.begin(&policy, raw, Instant::now()).expect("the breaker is closed");
     // The second one opens it.
     assert!(client.finish(&policy, raw, &attempt, lost(), Instant::now()).is_none());
@@ -199,8 +199,8 @@ fn interrupted_calls_end_soon_and_nobody_gets_their_answers() {
 #[test]
 fn interrupted_between_attempts_and_in_line() {
     let target = Target::embedded(1);
-    let pool = PoolSizing { min: 0, max: 1, ..PoolSizing::default() };
-    let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
+    let pool = PoolSizing::default().with_min(0).with_max(1);
+    let config = ClientConfig::from(policy()).with_pool(pool);
     let client = RawClient::connect_blocking(&config, target.seeds()).unwrap();
     let key = target.key(1);
     put(&client, &key, 1).unwrap();

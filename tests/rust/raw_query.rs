@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::{PATIENCE_MS, Patient, Target, policy};
-use aerolane::client::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
 use aerolane::expressions::{int_bin, int_val, lt};
+use aerolane::raw::{Cursor, PartitionPlace, RawClient, RawOps, RawQuery, RawRecords};
 use aerolane::{ClientConfig, Error, ErrorKind, Phase, QueryPolicy, ResultCode, WritePolicy, as_bin};
 use aerolane_embedded::NodeInfo;
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind, RuleId};

@@ -82,9 +82,9 @@ fn calls_of_many_threads_and_batches() {
 fn one_request_at_a_time_on_each_connection() {
     within(300, || {
         let (embedded, seeds, policy) = cluster(1);
-        let pool = PoolSizing { min: 0, max: 6, depth: 64, ..PoolSizing::default() };
+        let pool = PoolSizing::default().with_min(0).with_max(6).with_depth(64);
         for kind in Kind::ALL {
-            let config = ClientConfig { pool: Some(pool.clone()), ..ClientConfig::from(policy.clone()) };
+            let config = ClientConfig::from(policy.clone()).with_pool(pool.clone());
             let door = Door::open(kind, config, &seeds).unwrap();
             door.put(&writing(60_000, 0), &key(1), &[as_bin!("id", 1)]).unwrap();
             embedded.set_fault(None, &FaultRule::new(FaultAction::Stall).on(RequestKind::Read)).unwrap();

@@ -70,7 +70,7 @@ macro_rules! scenario {
             assert!(!client.exists(&read, &b)$($wait)*.unwrap() && client.exists(&read, &gone)$($wait)*.unwrap());
             assert!(!client.exists(&read, &c)$($wait)*.unwrap());
             is(&client.put(&write, &b, &[as_bin!("n", 0)])$($wait)*.unwrap_err(), ResultCode::MrtBlocked);
-            assert_eq!(aerolane::client::txn_namespace(&txn).as_deref(), Some(target.namespace()));
+            assert_eq!(aerolane::raw::txn_namespace(&txn).as_deref(), Some(target.namespace()));
 
             if commits {
                 assert_eq!(client.commit(&txn)$($wait)*.unwrap(), CommitStatus::Ok);
@@ -91,7 +91,7 @@ macro_rules! scenario {
             }
             let late = client.get(&reads, &a, Bins::All)$($wait)*.unwrap_err();
             assert!(late.to_string().contains("ended"), "{late}");
-            assert_eq!(aerolane::client::txn_namespace(&txn), None);
+            assert_eq!(aerolane::raw::txn_namespace(&txn), None);
         }
 
         // Batches: rows of all kinds, many nodes, and a row that is alone.
@@ -152,7 +152,7 @@ macro_rules! scenario {
             assert!(matches!(refused.kind(), ErrorKind::InvalidArgument), "{refused}");
             assert!(refused.to_string().contains("transaction"), "{refused}");
         }
-        assert_eq!(aerolane::client::txn_namespace(&txn), None);
+        assert_eq!(aerolane::raw::txn_namespace(&txn), None);
         client.get(&reading(&txn), &a, Bins::All)$($wait)*.unwrap();
         let elsewhere = Key::new("other", target.set(), Value::from(1)).unwrap();
         let refused = client.put(&writing(&txn), &elsewhere, &[as_bin!("n", 1)])$($wait)*.unwrap_err();

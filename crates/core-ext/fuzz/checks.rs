@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use aerolane::batch::{Answers, Progress};
-use aerolane::command::compress::with_plain_body;
-use aerolane::command::decode::{self, Want};
-use aerolane::command::value;
-use aerolane::topology::{PARTITIONS, Route, TopologyBuilder, parse_replicas};
+use aerolane::raw::command::compress::with_plain_body;
+use aerolane::raw::command::decode::{self, Want};
+use aerolane::raw::command::value;
+use aerolane::raw::topology::{PARTITIONS, Route, TopologyBuilder, parse_replicas};
 use aerolane::{ReadModeSc, Record, Replica, Value};
 use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 

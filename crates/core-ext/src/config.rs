@@ -1,6 +1,7 @@
 //! How a client is set up: aerospike-core's `ClientPolicy`, the size of the connection pools, and the lanes.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
 
 use aerospike_core::ClientPolicy;
 
@@ -34,7 +35,15 @@ pub enum WhenFull {
 /// of these ways at the same time may so open twice as many. (What is idle for long is closed: a kind that is not used any
 /// more gives its connections back, down to `min`.) Connections for queries and those of aerospike-core are not counted
 /// here.
+///
+/// ```
+/// use aerolane::{PoolSizing, WhenFull};
+///
+/// let pool = PoolSizing::default().with_max(64).with_when_full(WhenFull::Fail);
+/// # pool.validate().unwrap();
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoolSizing {
     /// Connections per node and lane that are opened at start and kept open. Default 1. The number in use never goes below
     /// it.
@@ -105,6 +114,32 @@ impl Default for PoolSizing {
             when_full: WhenFull::Wait,
         }
     }
+}
+
+/// Setters, for code that makes a sizing in one expression.
+macro_rules! setters {
+    ($($with:ident: $field:ident, $ty:ty;)*) => {
+        impl PoolSizing {$(
+            #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $with(self, $field: $ty) -> Self {
+                Self { $field, ..self }
+            }
+        )*}
+    };
+}
+
+setters! {
+    with_min: min, u32;
+    with_max: max, u32;
+    with_spread: spread, u32;
+    with_depth: depth, u32;
+    with_max_bytes_in_flight: max_bytes_in_flight, usize;
+    with_batch_max: batch_max, u32;
+    with_max_waiting: max_waiting, usize;
+    with_max_waiting_bytes: max_waiting_bytes, usize;
+    with_max_batch_answer_bytes: max_batch_answer_bytes, usize;
+    with_when_full: when_full, WhenFull;
 }
 
 impl PoolSizing {
@@ -184,7 +219,18 @@ fn check(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
 }
 
 /// Everything that a client is built from, beside the seeds.
+///
+/// ```
+/// use aerolane::{ClientConfig, ClientPolicy, PoolSizing};
+/// use std::time::Duration;
+///
+/// let config = ClientConfig::from(ClientPolicy::default())
+///     .with_pool(PoolSizing::default().with_max(64))
+///     .with_slow_operation_threshold(Duration::from_millis(20));
+/// # config.validate().unwrap();
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ClientConfig {
     /// Timeouts, login, TLS, racks, tend: as aerospike-core takes them.
     pub policy: ClientPolicy,
@@ -193,6 +239,13 @@ pub struct ClientConfig {
     /// Lanes per multi-thread runtime, at most one for each of its worker threads; `None`: one for every four.
     /// A current-thread runtime always has one.
     pub lanes: Option<NonZeroUsize>,
+    /// Operations that take at least this long are logged at level `warn`: command, namespace, set, node, attempts, phase and
+    /// time, and nothing of keys or bins. `None`, the default: none are. See [the manual](crate::manual::observability).
+    pub slow_operation_threshold: Option<Duration>,
+    /// Whether operations are `tracing` spans (level `info`, target `aerolane::operation`), with the names of OpenTelemetry's
+    /// conventions for databases. Default `false`. See [the manual](crate::manual::observability).
+    #[cfg(feature = "tracing")]
+    pub spans: bool,
     /// A file with settings that go over the policies of calls, see [`dynamic`](crate::dynamic); `None`: the one that the
     /// environment variable `AEROSPIKE_CLIENT_CONFIG_URL` names, if there is one.
     #[cfg(feature = "dynamic-config")]
@@ -206,6 +259,52 @@ impl From<ClientPolicy> for ClientConfig {
 }
 
 impl ClientConfig {
+    /// Sets [`policy`](Self::policy).
+    #[must_use]
+    pub fn with_policy(self, policy: ClientPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Sets [`pool`](Self::pool).
+    #[must_use]
+    pub fn with_pool(self, pool: impl Into<Option<PoolSizing>>) -> Self {
+        Self { pool: pool.into(), ..self }
+    }
+
+    /// Sets [`lanes`](Self::lanes).
+    #[must_use]
+    pub fn with_lanes(self, lanes: impl Into<Option<NonZeroUsize>>) -> Self {
+        Self { lanes: lanes.into(), ..self }
+    }
+
+    /// Sets [`slow_operation_threshold`](Self::slow_operation_threshold).
+    #[must_use]
+    pub fn with_slow_operation_threshold(self, threshold: impl Into<Option<Duration>>) -> Self {
+        Self { slow_operation_threshold: threshold.into(), ..self }
+    }
+
+    /// Sets [`spans`](Self::spans).
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn with_spans(self, spans: bool) -> Self {
+        Self { spans, ..self }
+    }
+
+    /// Sets [`config_file`](Self::config_file).
+    #[cfg(feature = "dynamic-config")]
+    #[must_use]
+    pub fn with_config_file(self, file: impl Into<std::path::PathBuf>) -> Self {
+        Self { config_file: Some(file.into()), ..self }
+    }
+
+    /// Whether operations have spans.
+    pub(crate) fn wants_spans(&self) -> bool {
+        #[cfg(feature = "tracing")]
+        return self.spans;
+        #[cfg(not(feature = "tracing"))]
+        false
+    }
+
     /// The sizing in force. Over TLS the depth is 1: there the server reads one request per TLS record. The number of
     /// connections adapts to the server as it does without TLS.
     #[must_use]

@@ -22,7 +22,7 @@
 //! Reads, writes, `operate`, functions on one record and batches, in transactions too, go over connections of our own. What
 //! is rare or long (queries, UDF modules, users, indexes) is carried out by aerospike-core beneath, through the same client
 //! or [`Client::core`].
-//! [`client::RawClient`] is for language bindings: requests that the caller encodes, queries included.
+//! [`raw`] is for language bindings, and promises nothing. The [`manual`] tells how all of it works.
 
 #![warn(missing_debug_implementations)]
 
@@ -34,24 +34,37 @@ compile_error!(
 pub mod ael;
 pub mod batch;
 pub mod client;
-#[doc(hidden)]
-pub mod clock;
-pub mod cluster;
-pub mod command;
 pub mod concurrent;
 pub mod config;
-pub mod connect;
-pub mod driver;
 pub mod dynamic;
 pub mod error;
 mod key;
-pub mod lane;
 mod logging;
+pub mod manual;
+pub mod mapping;
 pub mod metrics;
 mod names;
 pub mod operations;
-pub mod topology;
+pub mod query;
+pub mod raw;
+pub mod task;
 pub mod writer;
+
+// What bindings and benchmarks use of these, they find in `raw`.
+#[doc(hidden)]
+pub mod clock;
+#[doc(hidden)]
+pub mod cluster;
+#[doc(hidden)]
+pub mod command;
+#[doc(hidden)]
+pub mod connect;
+#[doc(hidden)]
+pub mod driver;
+#[doc(hidden)]
+pub mod lane;
+#[doc(hidden)]
+pub mod topology;
 
 pub use aerolane_wire::message::query_where;
 #[cfg(feature = "tls")]
@@ -64,10 +77,15 @@ pub use aerospike_core::{
     IndexMap, IndexTask, IndexType, Key, Labels, LatencyUnit, MapCollection, MapLike, MetricsPolicy, Node,
     PartitionFilter, PoolGauges, Privilege, PrivilegeCode, QueryDuration, QueryHandle, QueryPlan, QueryPolicy,
     QuerySelection, RangeFilterValue, ReadModeAp, ReadModeSc, ReadPolicy, ReadTouchTtl, Record, RecordExistsAction,
-    RecordMapper, Recordset, RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler, ServerErrorDetail,
-    Statement, Task, ToHosts, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
-    Version, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val,
-    as_values, citrusleaf_epoch, expressions, from_ael, mapping, policy, query, sampler, server_error, task, txn,
+    RegexFlags, RegisterTask, Replica, ResultCode, Role, Sampler, ServerErrorDetail, ToHosts, Txn, TxnRollPolicy,
+    TxnState, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, Version, WritePolicy, as_bin, as_blob, as_geo,
+    as_key, as_list, as_map, as_ord_map, as_sorted_map, as_val, as_values, citrusleaf_epoch, expressions, from_ael,
+    policy, sampler, server_error, txn,
+};
+#[doc(hidden)] // as in aerospike-core
+pub use aerospike_core::{
+    FLAG_ENC_VARINT, FLAG_EXPLAIN, FLAG_HARD_HINT, FLAG_KNOWN, FLAG_REQUIRE_INDEX, ParticleType, QueryWhereWire,
+    SERVER_COMPILED_AEL_EXPRESSION_OP, pack_ael_server_filter,
 };
 pub use batch::{BatchFailures, BatchOperation, BatchRecord};
 pub use client::{
@@ -77,12 +95,14 @@ pub use client::{
 pub use config::{ClientConfig, PoolSizing, WhenFull};
 pub use error::{Error, ErrorKind, Phase, Result};
 pub use key::key;
+pub use mapping::RecordMapper;
 pub use metrics::{ClusterMetrics, LoopBusy, NodeMetricsSnapshot};
 pub use operations::{
     ListOrderType, ListPolicy, ListReturnType, ListSortFlags, ListWriteFlags, MapPolicy, MapReturnType, MapWriteFlags,
     Operation,
 };
-
+pub use query::{Recordset, Statement};
+pub use task::Task;
 pub use writer::{Outcome, SyncWriter, Writer, WriterOptions};
 
 /// The errors, under the name of aerospike-core's module.
@@ -95,8 +115,6 @@ pub mod errors {
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
-    #[doc = include_str!("../../../docs/guide.md")]
-    struct Guide;
     #[doc = include_str!("../../../docs/start.md")]
     struct Start;
 }

@@ -4,7 +4,7 @@
 mod counting;
 
 use aerolane::config::PoolSizing;
-use aerolane::lane::{Class, ConnId, Failure, Lane, LaneSizing, Millis, Sink};
+use aerolane::raw::lane::{Class, ConnId, Failure, Lane, LaneSizing, Millis, Sink};
 use counting::allocated;
 
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Bench {
 }
 
 fn allocations_of_the_steady_state(class: Class, connections: u16, callers: u32) -> usize {
-    let pool = PoolSizing { depth: 8, ..PoolSizing::default() };
+    let pool = PoolSizing::default().with_depth(8);
     let sizing = LaneSizing { min: connections, max: connections, max_batch: connections, ..LaneSizing::from(&pool) };
     let mut bench = Bench {
         lane: Lane::new(sizing),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use aerolane::client::{BUFFERS_KEEP, RawClient, with_buffers};
+use aerolane::raw::{BUFFERS_KEEP, RawClient, with_buffers};
 use pyo3::prelude::*;
 
 use crate::call::Call;

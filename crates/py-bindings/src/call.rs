@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use aerolane::Error;
-use aerolane::client::RawCall;
-use aerolane::command::policy::server_timeout_ms;
 use aerolane::metrics::CommandType;
+use aerolane::raw::RawCall;
+use aerolane::raw::command::policy::server_timeout_ms;
 use aerolane_wire::message::MessageHeader;
 use aerospike_core::{BasePolicy, ReadPolicy, WritePolicy};
 use pyo3::prelude::*;
@@ -57,6 +57,7 @@ pub(crate) enum Becomes {
 /// What the Rust client has to know of a call, for a thread that does not attach to Python.
 pub(crate) struct OwnedCall {
     namespace: Box<str>,
+    set: Box<str>,
     partition: u16,
     kind: CommandType,
     writes: bool,
@@ -65,8 +66,9 @@ pub(crate) struct OwnedCall {
 
 impl OwnedCall {
     pub(crate) fn raw(&self) -> RawCall<'_> {
-        let Self { namespace, partition, kind, writes, may_be_missing } = self;
-        RawCall { namespace, partition: *partition, kind: *kind, writes: *writes, may_be_missing: *may_be_missing }
+        let Self { namespace, set, partition, kind, writes, may_be_missing } = self;
+        let (partition, kind, writes, may_be_missing) = (*partition, *kind, *writes, *may_be_missing);
+        RawCall { namespace, set, partition, kind, writes, may_be_missing }
     }
 }
 
@@ -113,6 +115,7 @@ impl Call {
         let key = self.key.get();
         RawCall {
             namespace: key.namespace(),
+            set: key.set(),
             partition: key.partition(),
             kind: self.kind(),
             writes: self.writes,
@@ -134,8 +137,8 @@ impl Call {
 
     /// [`raw`](Self::raw), to be kept.
     pub(crate) fn owned(&self) -> OwnedCall {
-        let RawCall { namespace, partition, kind, writes, may_be_missing } = self.raw();
-        OwnedCall { namespace: namespace.into(), partition, kind, writes, may_be_missing }
+        let RawCall { namespace, set, partition, kind, writes, may_be_missing } = self.raw();
+        OwnedCall { namespace: namespace.into(), set: set.into(), partition, kind, writes, may_be_missing }
     }
 
     /// The result of an answer that was accepted: the body of a message.

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core::{ReadPolicy, WritePolicy};
 use arc_swap::ArcSwap;
 use pyo3::exceptions::PyResourceWarning;

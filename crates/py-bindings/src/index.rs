@@ -6,7 +6,7 @@ pub(crate) mod builder;
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core::expressions::Expression;
 use aerospike_core::operations::CdtContext;
 use aerospike_core::{CollectionIndexType, IndexType};

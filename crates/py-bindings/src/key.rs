@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
+use aerolane::raw::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, digest, partition_id};
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;

@@ -15,7 +15,7 @@ pub(crate) mod table;
 
 use std::cell::Cell;
 
-use aerolane::command::check;
+use aerolane::raw::command::check;
 use aerolane_wire::message::op;
 use aerolane_wire::operation::{self, context};
 use aerolane_wire::particle::particle_type;

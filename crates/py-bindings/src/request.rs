@@ -1,12 +1,14 @@
 //! Requests, from Python objects straight into wire bytes.
 //!
 //! Each function appends one whole frame to a buffer. If anything is wrong with the arguments, it raises and the buffer
-//! is as it was. Flags and fields are those of [`aerolane::command::encode`].
+//! is as it was. Flags and fields are those of [`aerolane::raw::command::encode`].
 
 use aerolane::Error;
-use aerolane::client::RawOps;
-use aerolane::command::encode::{Asked, WriteKind, expression, operate_header, read_header, too_big, write_header};
-use aerolane::command::{check, compress};
+use aerolane::raw::RawOps;
+use aerolane::raw::command::encode::{
+    Asked, WriteKind, expression, operate_header, read_header, too_big, write_header,
+};
+use aerolane::raw::command::{check, compress};
 use aerolane_wire::WireError;
 use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, op};
 use aerolane_wire::particle::particle_type;

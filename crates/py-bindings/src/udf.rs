@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
-use aerolane::command::value as core_value;
+use aerolane::raw::RawClient;
+use aerolane::raw::command::value as core_value;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::{AdminPolicy as CoreAdmin, Key as CoreKey, Value, WritePolicy as CoreWrite};
 use pyo3::exceptions::{PyOSError, PyTypeError};

@@ -30,6 +30,7 @@ class ClientPolicy:
         max_waiting_bytes_per_node: int | None = None,
         max_batch_answer_bytes: int | None = None,
         when_full: WhenFull | None = None,
+        slow_operation_threshold: int | None = None,
         conn_pools_per_node: int | None = None,
         opening_connection_threshold: int | None = None,
         use_services_alternate: bool | None = None,
@@ -67,6 +68,7 @@ class ClientPolicy:
         max_waiting_bytes_per_node: int | None = None,
         max_batch_answer_bytes: int | None = None,
         when_full: WhenFull | None = None,
+        slow_operation_threshold: int | None = None,
         conn_pools_per_node: int | None = None,
         opening_connection_threshold: int | None = None,
         use_services_alternate: bool | None = None,
@@ -108,6 +110,8 @@ class ClientPolicy:
     max_waiting_bytes_per_node: int | None
     max_batch_answer_bytes: int | None
     when_full: WhenFull
+    slow_operation_threshold: int | None
+    """Operations that take at least this long are logged at level WARNING, in ms. None (the default): none are."""
     conn_pools_per_node: int
     opening_connection_threshold: int
     use_services_alternate: bool

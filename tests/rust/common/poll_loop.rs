@@ -9,11 +9,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aerolane::client::RawClient;
-use aerolane::command::{decode, encode};
-use aerolane::driver::host::{HostDriver, WatchChange};
-use aerolane::lane::{Class, Failure, Millis, Sink, Ticket};
-use aerolane::topology::{NodeId, Route};
+use aerolane::raw::RawClient;
+use aerolane::raw::command::{decode, encode};
+use aerolane::raw::driver::host::{HostDriver, WatchChange};
+use aerolane::raw::lane::{Class, Failure, Millis, Sink, Ticket};
+use aerolane::raw::topology::{NodeId, Route};
 use aerolane::{ClientConfig, Key, PoolSizing, ReadPolicy, Value, WritePolicy, as_bin};
 
 use crate::common::{PATIENCE_MS, Patient, Target, policy};
@@ -51,8 +51,8 @@ pub struct Loop {
 
 /// A client with at most so many connections per node.
 pub fn client(target: &Target, max: u32) -> RawClient {
-    let pool = PoolSizing { min: 1, max, depth: 16, ..PoolSizing::default() };
-    let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy()) };
+    let pool = PoolSizing::default().with_min(1).with_max(max).with_depth(16);
+    let config = ClientConfig::from(policy()).with_pool(pool);
     RawClient::connect_blocking(&config, target.seeds()).unwrap()
 }
 

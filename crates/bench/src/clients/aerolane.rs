@@ -38,7 +38,7 @@ impl BatchRow for BatchOperation {
 }
 
 fn config(spec: &RunSpec) -> Result<ClientConfig, ClientError> {
-    Ok(ClientConfig { lanes: NonZeroUsize::new(spec.lanes), ..ClientConfig::from(client_policy(spec)?) })
+    Ok(ClientConfig::from(client_policy(spec)?).with_lanes(NonZeroUsize::new(spec.lanes)))
 }
 
 fn refused(spec: &RunSpec, error: &aerolane::Error) -> ClientError {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use aerolane::command::encode::{self, WriteKind};
+use aerolane::raw::command::encode::{self, WriteKind};
 use aerolane_wire::message::Message;
 use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 use aerospike_core::{Bins, ResultCode};

@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use aerolane::batch::{self, Answers, Progress};
-use aerolane::command::decode::{self, Want};
-use aerolane::command::encode::{self, WriteKind};
 use aerolane::expressions::{and, gt, int_bin, int_val, lt};
 use aerolane::operations::{add, append, get_bin, lists};
+use aerolane::raw::command::decode::{self, Want};
+use aerolane::raw::command::encode::{self, WriteKind};
 use aerolane::{BatchOperation, ListPolicy, Operation};
 use aerolane_wire::proto::{MAX_BODY_SIZE, split_frame};
 use aerospike_core::{BatchPolicy, BatchReadPolicy, Bin, Bins, Key, ReadPolicy, Value, WritePolicy, as_bin};

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use aerolane::lane::{Class, ConnId, Failure, Lane, LaneSizing, Millis, Sink};
+use aerolane::raw::lane::{Class, ConnId, Failure, Lane, LaneSizing, Millis, Sink};
 
 use super::wire::record_answer;
 use super::{HotPath, Run};
@@ -103,7 +103,7 @@ impl Rig {
         }
     }
 
-    fn submit(&mut self, token: u32) -> aerolane::lane::Ticket {
+    fn submit(&mut self, token: u32) -> aerolane::raw::lane::Ticket {
         let deadline = self.now.plus(TIMEOUT_MS);
         match self.lane.submit(NODE, Class::Single, black_box(&REQUEST), deadline, self.now, token) {
             Ok(ticket) => ticket,

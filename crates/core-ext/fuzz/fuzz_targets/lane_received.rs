@@ -5,7 +5,7 @@
 #![no_main]
 
 use aerolane::config::PoolSizing;
-use aerolane::lane::{Class, Failure, FailureKind, Lane, LaneSizing, Millis, Sink};
+use aerolane::raw::lane::{Class, Failure, FailureKind, Lane, LaneSizing, Millis, Sink};
 use libfuzzer_sys::fuzz_target;
 
 /// Which tokens have had their outcome.

@@ -101,6 +101,7 @@ impl Client {
             dynamic::at_connect(config)
         };
         let cluster = Cluster::connect(&config.policy, hosts).await?;
+        cluster.watch().set(&config);
         cluster.follow(file);
         let shared = Shared::new(cluster, &config);
         // The first look for a lane makes those of this runtime, and warms them.

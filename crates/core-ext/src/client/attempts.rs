@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, ResultCode};
 
+use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::policy::{self, RetryPauses};
 use crate::driver::tasks::ExchangeError;
@@ -19,7 +20,9 @@ use crate::error::{Error, ErrorKind, Phase};
 use crate::lane::{Failure, FailureKind};
 use crate::logging::event;
 use crate::metrics::{Mark, Stamp};
-use crate::topology::{Breaker, NodeInfo, Route, Topology};
+use crate::topology::{Breaker, NodeId, NodeInfo, Route, Topology};
+
+use super::watch::Ended;
 
 /// Pauses between attempts that a node did not take or answer with a loss of the connection: the topology needs a moment
 /// to follow a node that went down, and one that resets every connection must not be hammered.
@@ -40,6 +43,15 @@ pub(crate) fn spread() -> u32 {
     })
 }
 
+/// What a call is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Subject<'a> {
+    /// Empty: a batch, whose rows have each their own.
+    pub(crate) namespace: &'a str,
+    /// Empty: the null set. For logs only.
+    pub(crate) set: &'a str,
+}
+
 /// What to do after a failed attempt.
 #[derive(Debug)]
 pub(crate) enum Next {
@@ -54,6 +66,7 @@ pub(crate) enum Next {
 pub(crate) struct Attempts<'a> {
     cluster: &'a Cluster,
     policy: &'a BasePolicy,
+    subject: Subject<'a>,
     started: Instant,
     deadline: Option<Instant>,
     /// Most milliseconds for the whole call, where it is not the policy that says so; else 0.
@@ -98,12 +111,14 @@ impl<'a> Attempts<'a> {
     pub(crate) fn new(
         cluster: &'a Cluster,
         policy: &'a BasePolicy,
+        subject: Subject<'a>,
         (kind, writes): (CommandType, bool),
         now: Instant,
     ) -> Self {
         Self {
             cluster,
             policy,
+            subject,
             started: now,
             deadline: policy::deadline(policy, now),
             limit_ms: 0,
@@ -130,11 +145,12 @@ impl<'a> Attempts<'a> {
     pub(crate) fn resume(
         cluster: &'a Cluster,
         policy: &'a BasePolicy,
+        subject: Subject<'a>,
         what: (CommandType, bool),
         started: Instant,
         (route, mark): (Route, Mark),
     ) -> Self {
-        Self { route: Some(route), mark, made: 1, ..Self::new(cluster, policy, what, started) }
+        Self { route: Some(route), mark, made: 1, ..Self::new(cluster, policy, subject, what, started) }
     }
 
     /// Where the attempts have been; known once there was one.
@@ -165,9 +181,10 @@ impl<'a> Attempts<'a> {
     pub(crate) fn next<'t>(
         &mut self,
         topology: &'t Topology,
-        (namespace, partition): (&str, u16),
+        partition: u16,
         now: Instant,
     ) -> Result<Attempt<'t>, Next> {
+        let namespace = self.subject.namespace;
         self.begin(now)?;
         if self.made == 1 {
             self.mark = self.cluster.metrics().mark(self.kind, namespace);
@@ -269,6 +286,11 @@ impl<'a> Attempts<'a> {
     /// How many requests have been sent, the one under way included: for "in doubt".
     pub(crate) fn sent_with_this(&self) -> u32 {
         self.sent + 1
+    }
+
+    /// How many attempts were begun.
+    pub(crate) fn made(&self) -> u32 {
+        self.made
     }
 
     pub(crate) fn writes(&self) -> bool {
@@ -430,6 +452,8 @@ impl<'a> Attempts<'a> {
                     debug,
                     "no room for the request on any connection",
                     node = node.label(),
+                    namespace = self.subject.namespace,
+                    set = self.subject.set,
                     attempt = self.made,
                     elapsed_ms = self.millis(now),
                     error = error.base_message()
@@ -524,20 +548,63 @@ impl<'a> Attempts<'a> {
         Next::Retry(pause)
     }
 
-    /// Logs that the call makes another attempt: what failed, where and when. Nothing of keys or bins.
+    /// Logs that the call makes another attempt: what failed, where and when. Nothing of keys or bins. That of a batch is
+    /// logged by who knows its rows.
     #[cold]
     fn log_retry(&self, error: &Error, pause: Duration, now: Instant) {
+        if !self.subject.namespace.is_empty() {
+            self.log_retry_of(self.subject, self.kind, error, pause, now);
+        }
+    }
+
+    /// [`log_retry`](Self::log_retry) of rows of a batch, which are about this.
+    #[cold]
+    pub(crate) fn log_batch_retry(&self, subject: Subject<'_>, pause: Duration, now: Instant) {
+        let kind = if self.writes { CommandType::BatchWrite } else { CommandType::BatchRead };
+        if let Some(error) = self.failures.last() {
+            self.log_retry_of(subject, kind, error, pause, now);
+        }
+    }
+
+    fn log_retry_of(&self, subject: Subject<'_>, kind: CommandType, error: &Error, pause: Duration, now: Instant) {
         event!(
             debug,
             "call is retried",
             node = error.node().unwrap_or("-"),
-            command = format_args!("{:?}", self.kind),
+            namespace = subject.namespace,
+            set = subject.set,
+            command = format_args!("{kind:?}"),
             attempt = self.made,
             phase = error.phase(),
             elapsed_ms = self.millis(now),
             pause_ms = pause.as_millis(),
             error = error.base_message()
         );
+    }
+
+    /// The call has succeeded, at this node.
+    #[inline]
+    pub(crate) fn succeeded(&self, node: NodeId) {
+        if self.cluster.watch().is_on() {
+            self.tell(self.cluster.snapshot().node(node), None);
+        }
+    }
+
+    /// The call has failed for good.
+    #[inline]
+    pub(crate) fn given_up(&self, error: Error) -> Error {
+        if self.cluster.watch().is_on() {
+            self.tell(None, Some(&error));
+        }
+        error
+    }
+
+    #[cold]
+    fn tell(&self, node: Option<&Arc<NodeInfo>>, error: Option<&Error>) {
+        let Subject { namespace, set } = self.subject;
+        let node = node.map(|node| &**node.label());
+        let (command, attempts, elapsed) = (self.kind, self.made, clock::now().duration_since(self.started));
+        self.cluster.watch().ended(&Ended { command, namespace, set, rows: None, node, attempts, elapsed, error });
     }
 
     fn keep(&mut self, error: Error) {

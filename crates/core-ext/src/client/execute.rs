@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::attempts::{Attempt, Attempts, Next};
+use super::attempts::{Attempt, Attempts, Next, Subject};
 use super::commands::Command;
 use crate::clock;
 use crate::cluster::Cluster;
@@ -34,37 +34,53 @@ pub(crate) fn execute<C: Command>(
 ) -> impl Future<Output = Result<C::Output>> {
     async move {
         let now = clock::now();
-        let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
-        let mut attempts = Attempts::new(cluster, command.base(), (command.kind(), command.writes()), now);
+        let partition = aerolane_wire::digest::partition_id(&command.key().digest());
+        let what = (command.kind(), command.writes());
+        let mut attempts = Attempts::new(cluster, command.base(), subject(command.key()), what, now);
         let timeout_ms = attempts.server_timeout_ms();
         let encode = |out: &mut Vec<u8>| command.encode(timeout_ms, out);
         let decode =
             |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| command.decode(body, node.label()));
-        on_lane(cluster, Way::Tasks(lane), &mut attempts, (target, now), encode, decode).await
+        #[cfg(feature = "tracing")]
+        if cluster.watch().has_spans() {
+            let span = super::span::of(command.kind(), subject(command.key()), None);
+            let call = on_lane(cluster, Way::Tasks(lane), &mut attempts, (partition, now), encode, decode);
+            // On the heap: calls without spans are to hold nothing of this.
+            return Box::pin(tracing::Instrument::instrument(call, span)).await;
+        }
+        on_lane(cluster, Way::Tasks(lane), &mut attempts, (partition, now), encode, decode).await
     }
 }
 
-/// The attempts of a call to a partition of a namespace, over a lane, from `now` on.
+/// What a call about this record is about.
+pub(super) fn subject(key: &aerospike_core::Key) -> Subject<'_> {
+    Subject { namespace: key.namespace(), set: key.set_name() }
+}
+
+/// The attempts of a call to a partition, over a lane, from `now` on.
 #[expect(clippy::manual_async_fn, reason = "holds its arguments once")]
 pub(super) fn on_lane<R>(
     cluster: &Cluster,
     lane: Way<'_>,
     attempts: &mut Attempts<'_>,
-    (target, mut now): ((&str, u16), Instant),
+    (partition, mut now): (u16, Instant),
     encode: impl Fn(&mut Vec<u8>) -> Result<()>,
     decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
 ) -> impl Future<Output = Result<R>> {
     async move {
         loop {
             // No snapshot is kept while the call waits.
-            let begun = attempts.next(&cluster.snapshot(), target, now).map(|a| (a.node.id(), a.deadline, a.stamp));
+            let begun = attempts.next(&cluster.snapshot(), partition, now).map(|a| (a.node.id(), a.deadline, a.stamp));
             let next = match begun {
                 Ok((node, deadline, stamp)) => {
                     let place = node.index() as u16;
                     let mut exchange = lane.exchange(place, Class::Single, (now, deadline, stamp), &encode);
                     let decode = |answer: &[u8]| decode(answer, known(&cluster.snapshot(), node)?);
                     match poll_fn(|cx| exchange.poll_with(cx, decode)).await {
-                        Ok(Ok(output)) => return Ok(output),
+                        Ok(Ok(output)) => {
+                            attempts.succeeded(node);
+                            return Ok(output);
+                        }
                         Ok(Err(error)) => attempts.answered(known(&cluster.snapshot(), node)?, error, clock::now()),
                         Err(error) => attempts.unanswered(known(&cluster.snapshot(), node)?, error, clock::now()),
                     }
@@ -79,7 +95,7 @@ pub(super) fn on_lane<R>(
                     }
                     now = clock::now();
                 }
-                Next::GiveUp(error) => return Err(error),
+                Next::GiveUp(error) => return Err(attempts.given_up(error)),
             }
         }
     }
@@ -93,19 +109,22 @@ pub(super) fn known(topology: &Topology, node: NodeId) -> Result<&Arc<NodeInfo>>
     topology.node(node).ok_or_else(|| Error::invalid_node("the client does not know the node of this attempt"))
 }
 
-/// The attempts of a call to a partition of a namespace by the calling thread, each carried out by `exchange`.
+/// The attempts of a call to a partition by the calling thread, each carried out by `exchange`.
 pub(super) fn on_thread<R>(
     cluster: &Cluster,
     mut attempts: Attempts<'_>,
-    (target, mut now): ((&str, u16), Instant),
+    (partition, mut now): (u16, Instant),
     interrupt: Interrupt<'_>,
     mut exchange: impl FnMut(Attempt<'_>, Instant) -> std::result::Result<Result<R>, ExchangeError>,
 ) -> Result<R> {
     loop {
         let topology = cluster.snapshot();
-        let next = match attempts.next(&topology, target, now) {
+        let next = match attempts.next(&topology, partition, now) {
             Ok(attempt) => match exchange(attempt, now) {
-                Ok(Ok(output)) => return Ok(output),
+                Ok(Ok(output)) => {
+                    attempts.succeeded(attempt.node.id());
+                    return Ok(output);
+                }
                 Ok(Err(error)) => attempts.answered(attempt.node, error, clock::now()),
                 Err(error) => attempts.unanswered(attempt.node, error, clock::now()),
             },
@@ -117,10 +136,11 @@ pub(super) fn on_thread<R>(
                 let interrupted = if pause.is_zero() { interrupt.came() } else { interrupt.sleep(pause) };
                 now = clock::now();
                 if interrupted {
-                    return Err(attempts.interrupted(now));
+                    let error = attempts.interrupted(now);
+                    return Err(attempts.given_up(error));
                 }
             }
-            Next::GiveUp(error) => return Err(error),
+            Next::GiveUp(error) => return Err(attempts.given_up(error)),
         }
     }
 }

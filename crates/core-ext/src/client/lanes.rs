@@ -29,10 +29,9 @@ use crate::config::{ClientConfig, PoolSizing};
 use crate::connect::Stream;
 use crate::driver::fork::DeadSocket;
 use crate::driver::tasks::{Opener, SharedLane, worker};
-use crate::driver::thread;
+use crate::driver::{close_reason, log_closed, thread};
 use crate::error::Error;
 use crate::lane::{Class, FailureKind, LaneSizing, NodeCounters};
-use crate::logging::event;
 use crate::metrics::Metrics;
 use crate::topology::{NodeId, Topology};
 
@@ -343,13 +342,7 @@ impl Opener for ClusterOpener {
     fn closed(&self, node: u16, why: &FailureKind) {
         let Some(cluster) = self.cluster.upgrade() else { return };
         if let Some(info) = cluster.snapshot().node(NodeId::from_index(usize::from(node))) {
-            let reason = match why {
-                FailureKind::ConnectionLost(kind) => format!("lost: {kind}"),
-                FailureKind::Garbage(error) => format!("not the protocol: {error}"),
-                FailureKind::Closed => "closed by the client".to_owned(),
-                other => format!("{other:?}"),
-            };
-            event!(debug, "connection closed", node = info.label(), reason = reason);
+            log_closed(info.label(), &close_reason(why));
         }
     }
 }

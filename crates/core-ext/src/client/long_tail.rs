@@ -75,15 +75,15 @@ pub(super) mod prelude {
     pub(in crate::client) use aerospike_core::operations::CdtContext;
     pub(in crate::client) use aerospike_core::{
         AbortStatus, AdminPolicy, CollectionIndexType, CommitStatus, DropIndexTask, ExecuteTask, IndexMap, IndexTask,
-        IndexType, Key, Node, PartitionFilter, Privilege, QueryHandle, QueryPlan, QueryPolicy, Record, Recordset,
-        RegisterTask, Role, Statement, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value,
-        WritePolicy,
+        IndexType, Key, Node, PartitionFilter, Privilege, QueryHandle, QueryPlan, QueryPolicy, Record, RegisterTask,
+        Role, Txn, TxnRollPolicy, TxnVerifyPolicy, UdfLang, UdfRemoveTask, User, Value, WritePolicy,
     };
 
     pub(in crate::client) use crate::client::stats::ClientStats;
     pub(in crate::client) use crate::client::txn;
     pub(in crate::client) use crate::error::Result;
     pub(in crate::client) use crate::metrics::{ClusterMetrics, MetricsExport, MetricsExporter, MetricsPolicy};
+    pub(in crate::client) use crate::query::{Recordset, Statement};
 }
 
 /// Defines the delegated methods; `(async) (.await)` for an async client, `() ()` for a blocking one.
@@ -101,6 +101,18 @@ macro_rules! long_tail_methods {
         #[must_use]
         pub const fn client_version() -> &'static str {
             aerospike_core::Client::client_version()
+        }
+
+        #[doc(hidden)] // as in aerospike-core
+        #[must_use]
+        pub fn partition_map_ready(&self) -> bool {
+            self.core().partition_map_ready()
+        }
+
+        #[doc(hidden)] // as in aerospike-core
+        #[must_use]
+        pub fn partition_map_complete(&self) -> bool {
+            self.core().partition_map_complete()
         }
 
         /// The names of the active nodes.
@@ -253,6 +265,7 @@ macro_rules! long_tail_methods {
             statement: Statement,
         ) -> Result<ExecuteTask> {
             txn::refuse(&write_policy.base_policy, "a background query")?;
+            let statement = statement.into_core()?;
             self.core_change(self.core().query_operate(write_policy, statement)) $($wait)*
         }
 
@@ -267,6 +280,7 @@ macro_rules! long_tail_methods {
             args: &[Value],
         ) -> Result<ExecuteTask> {
             txn::refuse(&write_policy.base_policy, "a background query")?;
+            let statement = statement.into_core()?;
             let call = self.core().query_execute_udf(
                 write_policy, statement, package_name, function_name, args,
             );
@@ -512,7 +526,8 @@ macro_rules! stream_methods {
             txn::refuse(&policy.base_policy, "a query")?;
             let overlaid = self.shared.cluster.overlay().query(policy);
             let policy = overlaid.as_deref().unwrap_or(policy);
-            self.core_call(self.core().query(policy, partition_filter, statement)).await
+            let statement = statement.into_core()?;
+            self.core_call(self.core().query(policy, partition_filter, statement)).await.map(Recordset::new)
         }
 
         /// [`query`](Self::query) by a plan of [`query_explain`](Self::query_explain), which brings the index and the
@@ -532,7 +547,9 @@ macro_rules! stream_methods {
             crate::client::query::plan::check_servers(&self.nodes())?;
             let overlaid = self.shared.cluster.overlay().query(policy);
             let policy = overlaid.as_deref().unwrap_or(policy);
-            self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan)).await
+            let statement = statement.into_core()?;
+            let call = self.core().query_with_plan(policy, partition_filter, statement, plan);
+            self.core_call(call).await.map(Recordset::new)
         }
 
         /// [`query`](Self::query) with a callback per record, called on the control thread: it must not block. `false`
@@ -545,12 +562,14 @@ macro_rules! stream_methods {
             callback: F,
         ) -> Result<QueryHandle>
         where
-            F: Fn(aerospike_core::Result<Record>) -> Fut + Send + Sync + 'static,
+            F: Fn(Result<Record>) -> Fut + Send + Sync + 'static,
             Fut: Future<Output = bool> + Send + 'static,
         {
             txn::refuse(&policy.base_policy, "a query")?;
             let overlaid = self.shared.cluster.overlay().query(policy);
             let policy = overlaid.as_deref().unwrap_or(policy);
+            let statement = statement.into_core()?;
+            let callback = move |record: aerospike_core::Result<Record>| callback(record.map_err(Error::from));
             self.core_call(self.core().query_foreach(policy, partition_filter, statement, callback)).await
         }
 

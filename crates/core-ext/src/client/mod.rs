@@ -17,20 +17,29 @@ mod long_tail;
 mod metrics;
 mod query;
 mod raw;
+#[cfg(feature = "tracing")]
+mod span;
 mod stats;
 mod sync;
 mod txn;
 mod udf;
+mod watch;
 
 pub use asynchronous::Client;
 pub(crate) use asynchronous::Shared;
 pub(crate) use batch::WrittenRows;
+#[doc(hidden)] // in `raw`
 pub use batch::{RawBatch, RawKey, RawOps, RawOutcome, RawOutcomes, RawShape};
+#[doc(hidden)] // in `raw`
 pub use buffers::{BUFFERS_KEEP, with_buffers};
 pub(crate) use execute::wait;
 pub use local::{LaneRuntime, LaneTask, LaneTaskError, LocalClient};
+#[doc(hidden)] // in `raw`
 pub use query::{Cursor, PartitionPlace, RawQuery, RawRecords};
+#[doc(hidden)] // in `raw`
 pub use raw::{RawAttempt, RawCall, RawClient, RawFailure};
 pub use stats::{ClientStats, ConnectionStats, NodeStats};
 pub use sync::{Records, SyncClient};
+#[doc(hidden)] // in `raw`
 pub use txn::{RecordId, namespace_of as txn_namespace, set_timeout as set_txn_timeout, timeout_of as txn_timeout};
+pub(crate) use watch::Watch;

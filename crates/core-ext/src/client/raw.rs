@@ -19,11 +19,12 @@ use aerospike_core::{BasePolicy, BatchPolicy, ToHosts};
 use parking_lot::Mutex;
 
 use super::asynchronous::{Client, Shared};
-use super::attempts::{Attempt, Attempts, Next};
+use super::attempts::{Attempt, Attempts, Next, Subject};
 use super::batch::{self, RawBatch, RawKey, RawOutcome, on_pools};
 use super::execute::{known, on_lane, on_thread, wait};
 use super::sync::SyncClient;
 use super::txn::{self, RecordId};
+use super::watch::Ended;
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
@@ -44,6 +45,8 @@ use crate::topology::{NodeId, NodeInfo, Route};
 pub struct RawCall<'a> {
     /// Name of the namespace.
     pub namespace: &'a str,
+    /// Name of the set, for logs; empty: the null set, or not known.
+    pub set: &'a str,
     /// Partition of the key, 0 to 4095.
     pub partition: u16,
     /// What it is counted as in [metrics](crate::metrics). `Get` will do for all reads of bins: those of the header only
@@ -55,13 +58,13 @@ pub struct RawCall<'a> {
     pub may_be_missing: bool,
 }
 
-impl RawCall<'_> {
+impl<'a> RawCall<'a> {
     const fn what(&self) -> (CommandType, bool) {
         (self.kind, self.writes)
     }
 
-    fn target(&self) -> (&str, u16) {
-        (self.namespace, self.partition)
+    const fn subject(&self) -> Subject<'a> {
+        Subject { namespace: self.namespace, set: self.set }
     }
 
     /// Gives the message in an answer (the body of a frame) to `take`, unless it says that the request failed.
@@ -145,6 +148,7 @@ impl RawClient {
         config.validate()?;
         let (config, file) = dynamic::at_connect(config.clone());
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
+        cluster.watch().set(&config);
         cluster.follow(file);
         Ok(Self { shared: Shared::new(cluster, &config) })
     }
@@ -221,8 +225,8 @@ impl RawClient {
     ) -> Result<R> {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
-        let attempts = Attempts::new(cluster, policy, call.what(), now);
-        on_thread(cluster, attempts, (call.target(), now), interrupt, |Attempt { node, deadline, stamp }, now| {
+        let attempts = Attempts::new(cluster, policy, call.subject(), call.what(), now);
+        on_thread(cluster, attempts, (call.partition, now), interrupt, |Attempt { node, deadline, stamp }, now| {
             let stamp = if stamp.is_none() { stamp } else { stamp.of_read(request) };
             let job = Job { request, now, deadline, reads: !call.writes, stamp, interrupt };
             pools.exchange(node, job, |body| call.accept(body, node, &mut take))
@@ -334,9 +338,9 @@ impl RawClient {
     /// is not to be bothered now, a client that is closed, which lanes may not have heard yet); [`resume`](Self::resume) finds out what, and waits where that helps.
     #[must_use]
     pub fn begin(&self, policy: &BasePolicy, call: RawCall<'_>, now: Instant) -> Option<RawAttempt> {
-        let mut attempts = Attempts::new(&self.shared.cluster, policy, call.what(), now);
+        let mut attempts = Attempts::new(&self.shared.cluster, policy, call.subject(), call.what(), now);
         let topology = self.shared.cluster.snapshot();
-        let Attempt { node, deadline, stamp } = attempts.next(&topology, call.target(), now).ok()?;
+        let Attempt { node, deadline, stamp } = attempts.next(&topology, call.partition, now).ok()?;
         Some(RawAttempt {
             node: node.id(),
             deadline,
@@ -359,12 +363,35 @@ impl RawClient {
         answer: Cow<'_, [u8]>,
         take: impl FnOnce(Cow<'_, [u8]>) -> R,
     ) -> Result<R> {
-        let label = || known(&self.shared.cluster.snapshot(), attempt.node).map(|node| Arc::clone(node.label()));
+        let cluster = &self.shared.cluster;
+        let label = || known(&cluster.snapshot(), attempt.node).map(|node| Arc::clone(node.label()));
+        let take = |body: Cow<'_, [u8]>| {
+            if cluster.watch().is_on() {
+                self.tell_answered(call, attempt);
+            }
+            take(body)
+        };
         if matches!(answer, Cow::Borrowed(_)) || is_compressed(&answer) {
             return call.accept_from(&answer, label, |body| take(Cow::Borrowed(body)));
         }
         call.accept_from(&answer, label, |_| ())?;
         Ok(take(answer))
+    }
+
+    /// The call has succeeded with its first attempt.
+    #[cold]
+    fn tell_answered(&self, call: RawCall<'_>, attempt: &RawAttempt) {
+        let cluster = &self.shared.cluster;
+        cluster.watch().ended(&Ended {
+            command: call.kind,
+            namespace: call.namespace,
+            set: call.set,
+            rows: None,
+            node: cluster.snapshot().node(attempt.node).map(|node| &**node.label()),
+            attempts: 1,
+            elapsed: clock::now().duration_since(attempt.started),
+            error: None,
+        });
     }
 
     /// The error of an attempt whose request was not taken, because the pool is full and not to wait.
@@ -391,7 +418,7 @@ impl RawClient {
         let mut attempts = attempt.resume(cluster, policy, call);
         match attempts.failed_with(known(&cluster.snapshot(), attempt.node), failure, now) {
             Next::Retry(_) => None,
-            Next::GiveUp(error) => Some(error),
+            Next::GiveUp(error) => Some(attempts.given_up(error)),
         }
     }
 
@@ -431,7 +458,7 @@ impl RawClient {
         let cluster = &self.shared.cluster;
         let mut now = clock::now();
         let mut attempts = match begun {
-            None => Attempts::new(cluster, policy, call.what(), now),
+            None => Attempts::new(cluster, policy, call.subject(), call.what(), now),
             Some((attempt, failure)) => {
                 let mut attempts = attempt.resume(cluster, policy, call);
                 // `finish` has counted it.
@@ -439,7 +466,7 @@ impl RawClient {
                 let next = attempts.failed_with(known(&cluster.snapshot(), attempt.node), failure, now);
                 attempts.set_repeated(false);
                 match next {
-                    Next::GiveUp(error) => return Err(error),
+                    Next::GiveUp(error) => return Err(attempts.given_up(error)),
                     Next::Retry(pause) if pause.is_zero() => {}
                     Next::Retry(pause) => {
                         wait(cluster, pause).await;
@@ -454,7 +481,7 @@ impl RawClient {
             Ok(())
         };
         let decode = |answer: &[u8], node: &NodeInfo| call.accept(answer, node, <[u8]>::to_vec);
-        on_lane(cluster, lane, &mut attempts, (call.target(), now), encode, decode).await
+        on_lane(cluster, lane, &mut attempts, (call.partition, now), encode, decode).await
     }
 
     /// A lane for a foreign event loop. The client's drivers share its pool, each with at least one connection per
@@ -490,8 +517,8 @@ impl RawClient {
 }
 
 impl RawAttempt {
-    fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'_>) -> Attempts<'a> {
-        Attempts::resume(cluster, policy, call.what(), self.started, (self.route, self.mark))
+    fn resume<'a>(&self, cluster: &'a Cluster, policy: &'a BasePolicy, call: RawCall<'a>) -> Attempts<'a> {
+        Attempts::resume(cluster, policy, call.subject(), call.what(), self.started, (self.route, self.mark))
     }
 }
 

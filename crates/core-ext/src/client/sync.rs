@@ -7,14 +7,14 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use aerospike_core::query::RecordStream;
-use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, Task, ToHosts};
+use aerospike_core::{BatchPolicy, Bin, Bins, ClientPolicy, ReadPolicy, ToHosts};
 use futures_core::Stream;
 
 use super::asynchronous::{Client, Shared};
 use super::attempts::{Attempt, Attempts};
 use super::batch::{Delegated, batch_needs_core, on_pools};
 use super::commands::{Apply, Command, Delete, Exists, Get, Operate, Touch, Write};
-use super::execute::on_thread;
+use super::execute::{on_thread, subject};
 use super::front_door::single_record_methods;
 use super::lanes::Lanes;
 use super::long_tail::prelude::*;
@@ -35,6 +35,7 @@ use crate::dynamic;
 use crate::error::{Error, Phase};
 use crate::metrics::Metrics;
 use crate::operations::{Operation, to_core};
+use crate::task::Task;
 use crate::topology::{NodeId, NodeInfo};
 
 /// A client for code without async: each call blocks its thread until the answer is there.
@@ -76,6 +77,7 @@ impl SyncClient {
         config.validate()?;
         let (config, file) = dynamic::at_connect(config);
         let cluster = Cluster::connect_blocking(&config.policy, hosts)?;
+        cluster.watch().set(&config);
         cluster.follow(file);
         let shared = Shared::new(cluster, &config);
         for node in shared.cluster.topology().active_nodes() {
@@ -140,6 +142,7 @@ impl SyncClient {
         txn::refuse(&policy.base_policy, "a query")?;
         let overlaid = self.shared.cluster.overlay().query(policy);
         let policy = overlaid.as_deref().unwrap_or(policy);
+        let statement = statement.into_core()?;
         let recordset = self.core_call(self.core().query(policy, partition_filter, statement))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }
@@ -157,6 +160,7 @@ impl SyncClient {
         check_servers(&self.nodes())?;
         let overlaid = self.shared.cluster.overlay().query(policy);
         let policy = overlaid.as_deref().unwrap_or(policy);
+        let statement = statement.into_core()?;
         let recordset = self.core_call(self.core().query_with_plan(policy, partition_filter, statement, plan))?;
         Ok(Records { stream: recordset.into_stream(), client: self.clone() })
     }
@@ -181,8 +185,8 @@ impl SyncClient {
     ///
     /// # Errors
     /// `Timeout` when it takes longer.
-    pub fn wait_for(&self, task: &(impl Task + Sync), timeout: Option<Duration>) -> Result<()> {
-        self.core_call(task.wait_till_complete(timeout)).map(drop)
+    pub fn wait_for(&self, task: &impl Task, timeout: Option<Duration>) -> Result<()> {
+        self.core_call(task.as_core().wait_till_complete(timeout)).map(drop)
     }
 
     /// Closes the client and all its clones: connections end, threads that are blocked in calls are woken, and these
@@ -212,11 +216,17 @@ impl SyncClient {
     pub(super) fn run<C: Command>(&self, command: C) -> Result<C::Output> {
         let Shared { cluster, pools, .. } = &*self.shared;
         let now = clock::now();
-        let target = (command.key().namespace(), aerolane_wire::digest::partition_id(&command.key().digest()));
-        let attempts = Attempts::new(cluster, command.base(), (command.kind(), command.writes()), now);
+        let partition = aerolane_wire::digest::partition_id(&command.key().digest());
+        let what = (command.kind(), command.writes());
+        let attempts = Attempts::new(cluster, command.base(), subject(command.key()), what, now);
+        #[cfg(feature = "tracing")]
+        let _span = cluster
+            .watch()
+            .has_spans()
+            .then(|| super::span::of(command.kind(), subject(command.key()), None).entered());
         let timeout_ms = attempts.server_timeout_ms();
         let (reads, interrupt) = (!command.writes(), Interrupt::default());
-        on_thread(cluster, attempts, (target, now), interrupt, |Attempt { node, deadline, stamp }, now| {
+        on_thread(cluster, attempts, (partition, now), interrupt, |Attempt { node, deadline, stamp }, now| {
             with_request(
                 |out| command.encode(timeout_ms, out),
                 |request| {

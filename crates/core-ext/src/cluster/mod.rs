@@ -31,6 +31,7 @@ pub use listeners::Subscription;
 pub(crate) use tunable::Tunable;
 use worker::RefreshRequests;
 
+use crate::client::Watch;
 use crate::config::ClientConfig;
 use crate::connect::{self, Connector};
 use crate::dynamic::{self, Overlay};
@@ -64,6 +65,7 @@ struct Shared {
     closing: AtomicBool,
     /// What goes over the policies of calls, which every call asks, too.
     overlay: Overlay,
+    watch: Watch,
     /// Threads within [`Cluster::block_on`], which use the runtime's reactor.
     visitors: AtomicUsize,
 }
@@ -83,6 +85,7 @@ impl Shared {
             life: watch::Sender::new(Life::Open),
             closing: AtomicBool::new(false),
             overlay: Overlay::default(),
+            watch: Watch::default(),
             visitors: AtomicUsize::new(0),
         })
     }
@@ -200,6 +203,12 @@ impl Cluster {
     #[inline]
     pub fn overlay(&self) -> &Overlay {
         &self.shared.overlay
+    }
+
+    /// What the client tells of single operations.
+    #[inline]
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.shared.watch
     }
 
     /// Goes by a configuration file, if there is one, until the cluster is closed.

@@ -19,6 +19,30 @@ pub(crate) mod thread;
 pub(crate) mod tls;
 pub(crate) mod way;
 
+use std::borrow::Cow;
+
+use crate::lane::FailureKind;
+use crate::logging::event;
+
+/// Logs that a connection was closed, and why.
+#[cold]
+pub(crate) fn log_closed(node: &str, reason: &str) {
+    event!(debug, "connection closed", node = node, reason = reason);
+}
+
+/// Why a connection is closed, in words for the log.
+pub(crate) fn close_reason(why: &FailureKind) -> Cow<'static, str> {
+    match why {
+        FailureKind::ConnectionLost(kind) => format!("lost: {kind}").into(),
+        FailureKind::Garbage(error) => format!("not the protocol: {error}").into(),
+        FailureKind::Closed => "closed by the client".into(),
+        FailureKind::NodeGone => "the node has left the cluster".into(),
+        FailureKind::Expired => "an answer that nobody waits for may still come".into(),
+        FailureKind::Interrupted => "the call was interrupted".into(),
+        other => format!("{other:?}").into(),
+    }
+}
+
 /// Empties a buffer that is kept for its next use; what it has beyond `keep` bytes is given back.
 pub(crate) fn empty(buffer: &mut Vec<u8>, keep: usize) {
     // Only an empty one shrinks that far.

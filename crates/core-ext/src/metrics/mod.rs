@@ -23,7 +23,9 @@
 //! # }
 //! ```
 //!
-//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files.
+//! Snapshots can be exported at regular intervals: [`MetricsExporter`], with [`MetricsWriter`] for files, and with the feature
+//! `metrics` `FacadeExporter` for the crate `metrics`. [`ClusterMetrics::to_prometheus`] is the text for a scrape; the feature
+//! `prometheus` has an endpoint that serves it, `PrometheusEndpoint`.
 //!
 //! How it is done: a request that is to be measured carries a [`Stamp`] with it (one that is not carries 0), and whoever
 //! owns the connection notes its answer in a recorder of its own. There is no lock and no cache line that two lanes share;
@@ -32,12 +34,18 @@
 
 mod answers;
 mod busy;
+#[cfg(feature = "prometheus")]
+mod endpoint;
 mod export;
+#[cfg(feature = "metrics")]
+mod facade;
+mod figures;
 mod histogram;
 mod local_time;
 mod measured;
 mod opening;
 mod process;
+mod prometheus;
 mod recorder;
 mod snapshot;
 mod stamp;
@@ -63,8 +71,12 @@ use answers::Answers;
 pub(crate) use answers::{AnswerCounter, KINDS};
 pub use busy::LoopBusy;
 pub(crate) use busy::{BusyLoops, warning as busy_warning};
+#[cfg(feature = "prometheus")]
+pub use endpoint::PrometheusEndpoint;
 pub(crate) use export::sealed;
 pub use export::{ExportError, Exports, MetricsExport, MetricsExporter, Snapshot};
+#[cfg(feature = "metrics")]
+pub use facade::FacadeExporter;
 pub use histogram::Histogram;
 use measured::Measured;
 pub(crate) use opening::{OpenFailure, Openings};
@@ -78,6 +90,12 @@ pub use summary::NamespaceSummary;
 pub use writer::MetricsWriter;
 
 use crate::clock;
+
+/// The types of snapshots, under the name of aerospike-core's module.
+#[doc(hidden)]
+pub mod node_metrics {
+    pub use super::{COMMAND_TYPE_COUNT, CommandMetric, CommandType, Counters, NodeMetricsSnapshot, PoolGauges};
+}
 
 /// The bit of a period that says that its unit is the microsecond.
 const IN_MICROS: u32 = 1;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aerolane::batch::{Answers, BatchOperation as Ours, Progress, decode_single};
-use aerolane::command::decode::{self, Want};
 use aerolane::operations as ours;
+use aerolane::raw::command::decode::{self, Want};
 use aerospike_core::operations as core_ops;
 use aerospike_core::{
     BatchDeletePolicy, BatchOperation, BatchPolicy, BatchReadPolicy, BatchWritePolicy, Bins, Client, ClientPolicy,

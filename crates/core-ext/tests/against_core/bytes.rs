@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use aerolane::batch::{self, BatchOperation};
-use aerolane::command::encode::{self, WriteKind};
-use aerolane::command::operations_write;
-use aerolane::command::policy::server_timeout_ms;
 use aerolane::operations::{self as ours, Operation};
+use aerolane::raw::command::encode::{self, WriteKind};
+use aerolane::raw::command::operations_write;
+use aerolane::raw::command::policy::server_timeout_ms;
 use aerospike_core::expressions::{eq, int_bin, int_val};
 use aerospike_core::operations as core_ops;
 use aerospike_core::{

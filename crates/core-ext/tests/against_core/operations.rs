@@ -2,9 +2,9 @@
 //! every kind, gives the bytes that aerospike-core 3.0.0 sends; and so does what ours become for aerospike-core.
 
 use aerolane::batch::{self, BatchOperation};
-use aerolane::command::encode;
-use aerolane::command::policy::server_timeout_ms;
 use aerolane::operations::{self as ours, Operation};
+use aerolane::raw::command::encode;
+use aerolane::raw::command::policy::server_timeout_ms;
 use aerospike_core::operations as core_ops;
 use aerospike_core::{BatchPolicy, BatchReadPolicy, BatchWritePolicy, WritePolicy, as_bin, as_key};
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core as core;
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::{RawOutcome, RawShape};
+use aerolane::raw::{RawOutcome, RawShape};
 use aerospike_core::{BatchPolicy as CoreBatch, ClientResultCode, ResultCode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

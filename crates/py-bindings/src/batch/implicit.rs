@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core::{BatchPolicy, Txn, TxnRollPolicy, TxnState, TxnVerifyPolicy};
 
 use super::rows::Rows;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use aerolane::Error;
-use aerolane::client::{RawClient, RawOutcome};
+use aerolane::raw::{RawClient, RawOutcome};
 use aerospike_core::BatchPolicy;
 use parking_lot::Mutex;
 use pyo3::prelude::*;

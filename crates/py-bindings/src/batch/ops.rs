@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::{RawOps, RawShape};
+use aerolane::raw::{RawOps, RawShape};
 use aerospike_core as core;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! The outcome of a row of a batch.
 
 use aerolane::Error;
-use aerolane::client::RawOutcome;
+use aerolane::raw::RawOutcome;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;

@@ -1,6 +1,6 @@
 //! Keys of Python as rows of a batch.
 
-use aerolane::client::{RawBatch, RawKey};
+use aerolane::raw::{RawBatch, RawKey};
 use aerolane_wire::digest::Digest;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

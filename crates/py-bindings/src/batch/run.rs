@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::ErrorKind;
-use aerolane::client::{RawClient, RawOutcome};
+use aerolane::raw::{RawClient, RawOutcome};
 use aerospike_core::BatchPolicy;
 use pyo3::prelude::*;
 

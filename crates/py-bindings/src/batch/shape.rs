@@ -1,7 +1,7 @@
 //! What the rows of a batch do, from Python objects.
 
-use aerolane::client::RawOps;
-use aerolane::command::check;
+use aerolane::raw::RawOps;
+use aerolane::raw::command::check;
 use aerolane_wire::WireError;
 use aerolane_wire::message::{info1, op};
 use aerolane_wire::particle::particle_type;

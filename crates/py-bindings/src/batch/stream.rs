@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawOutcome;
+use aerolane::raw::RawOutcome;
 use aerospike_core::BatchPolicy;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! The rows of a batch that was carried out, each looked at when it is asked for.
 
-use aerolane::client::{RawOutcome, RawOutcomes};
+use aerolane::raw::{RawOutcome, RawOutcomes};
 
 use super::execute::Part;
 use super::on_error::{Judge, Verdict};

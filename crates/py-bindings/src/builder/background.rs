@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawQuery;
+use aerolane::raw::RawQuery;
 use aerolane_wire::message::field;
 use aerospike_core::WritePolicy;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};

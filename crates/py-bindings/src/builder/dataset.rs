@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::ael::select::Index;
-use aerolane::client::RawQuery;
+use aerolane::raw::RawQuery;
 use aerolane_wire::message::{field, info1};
 use aerospike_core::expressions::Expression;
 use aerospike_core::{BasePolicy, QueryDuration, QueryPolicy, Replica};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aerolane::Error;
 use aerolane::ael::Version;
-use aerolane::client::RawShape;
-use aerolane::command::encode::{operate_header, read_header, write_header};
+use aerolane::raw::RawShape;
+use aerolane::raw::command::encode::{operate_header, read_header, write_header};
 use aerolane_wire::WireError;
 use aerolane_wire::message::{info1, info2, op};
 use aerolane_wire::particle::particle_type;

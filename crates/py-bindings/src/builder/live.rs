@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use aerolane::client::RawOutcome;
+use aerolane::raw::RawOutcome;
 use pyo3::prelude::*;
 
 use super::execute::Several;

@@ -1,8 +1,8 @@
 //! The operations of one verb, encoded.
 
-use aerolane::client::RawOps;
-use aerolane::command::check;
-use aerolane::command::encode::Asked;
+use aerolane::raw::RawOps;
+use aerolane::raw::command::check;
+use aerolane::raw::command::encode::Asked;
 use aerolane_wire::WireError;
 use aerolane_wire::message::{info1, op};
 use aerolane_wire::particle::particle_type;

@@ -1,7 +1,7 @@
 //! `RecordResult`: what became of one record.
 
 use aerolane::Error;
-use aerolane::client::RawOutcome;
+use aerolane::raw::RawOutcome;
 use aerospike_core::ResultCode;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aerolane::ael::listed::Listed;
 use aerolane::ael::select::{self, Hint, Index};
 use aerolane::ael::{Compiled, Version};
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerolane::{Error, Result};
 use aerospike_core::QueryPolicy;
 use aerospike_core::expressions::from_packed_bytes;

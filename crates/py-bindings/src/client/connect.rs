@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::ClientConfig;
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core::ToHosts;
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core::{AdminPolicy as CoreAdmin, IndexMap, Node as CoreNode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -16,7 +16,7 @@ mod version;
 
 use std::sync::Arc;
 
-use aerolane::command::encode::WriteKind;
+use aerolane::raw::command::encode::WriteKind;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::command::encode::WriteKind;
+use aerolane::raw::command::encode::WriteKind;
 use aerospike_core::BasePolicy;
 use pyo3::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use aerolane::ClientConfig;
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 

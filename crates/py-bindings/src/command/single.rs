@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aerolane::client::{RawClient, RecordId};
-use aerolane::command::encode::WriteKind;
+use aerolane::raw::command::encode::WriteKind;
+use aerolane::raw::{RawClient, RecordId};
 use aerospike_core::{GenerationPolicy, ReadPolicy as CoreRead, RecordExistsAction, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 

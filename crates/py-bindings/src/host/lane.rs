@@ -8,8 +8,8 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use aerolane::Error;
-use aerolane::client::{RawAttempt, RawFailure};
-use aerolane::lane::{Class, Ticket};
+use aerolane::raw::lane::{Class, Ticket};
+use aerolane::raw::{RawAttempt, RawFailure};
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -6,9 +6,9 @@ use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-use aerolane::client::RawFailure;
-use aerolane::driver::host::{HostDriver, HostHandle};
-use aerolane::lane::{Failure, Millis, Sink};
+use aerolane::raw::RawFailure;
+use aerolane::raw::driver::host::{HostDriver, HostHandle};
+use aerolane::raw::lane::{Failure, Millis, Sink};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};

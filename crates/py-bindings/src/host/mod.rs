@@ -23,7 +23,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 
-use aerolane::driver::host::HostHandle;
+use aerolane::raw::driver::host::HostHandle;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 

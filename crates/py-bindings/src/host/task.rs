@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use aerolane::driver::host::HostHandle;
+use aerolane::raw::driver::host::HostHandle;
 use pyo3::prelude::*;
 
 use super::inbox::Inbox;

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use aerolane::Error;
-use aerolane::driver::host::{HostDriver, WatchChange};
-use aerolane::lane::Millis;
+use aerolane::raw::driver::host::{HostDriver, WatchChange};
+use aerolane::raw::lane::Millis;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit, intern};

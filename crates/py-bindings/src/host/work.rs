@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawAttempt;
-use aerolane::lane::Ticket;
+use aerolane::raw::RawAttempt;
+use aerolane::raw::lane::Ticket;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

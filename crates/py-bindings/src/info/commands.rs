@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerolane_wire::info::Answer;
 use pyo3::prelude::*;
 

@@ -12,7 +12,7 @@ mod views;
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use pyo3::prelude::*;
 
 use crate::client::control::ask_all;

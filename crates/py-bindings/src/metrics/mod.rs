@@ -15,8 +15,8 @@ mod writer;
 
 use std::sync::Arc;
 
-use aerolane::client::RawClient;
 use aerolane::metrics as measure;
+use aerolane::raw::RawClient;
 use aerolane_config::{LatencyUnit, Metrics};
 use pyo3::prelude::*;
 

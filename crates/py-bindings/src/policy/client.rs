@@ -1,6 +1,7 @@
 //! `ClientPolicy`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aerolane::config::{MAX_BYTES, MAX_CONNECTIONS, MAX_DEPTH};
 use aerolane::{AuthMode, ClientConfig, PoolSizing, WhenFull};
@@ -34,6 +35,7 @@ pub(crate) struct Settings {
     waiting_bytes: Option<usize>,
     batch_answer: Option<usize>,
     when_full: WhenFull,
+    slow: Option<u32>,
 }
 
 impl Default for Settings {
@@ -55,6 +57,7 @@ impl Default for Settings {
             waiting_bytes: None,
             batch_answer: None,
             when_full: WhenFull::Wait,
+            slow: None,
         }
     }
 }
@@ -103,19 +106,17 @@ impl Settings {
             }
         };
         policy.tls_policy = self.tls.as_ref().map(|tls| tls.policy());
-        let sizing = PoolSizing::from_policy(&policy);
-        let pool = PoolSizing {
-            spread: self.spread.unwrap_or(sizing.spread),
-            depth: self.depth.unwrap_or(sizing.depth),
-            max_bytes_in_flight: self.bytes_in_flight.unwrap_or(sizing.max_bytes_in_flight),
-            batch_max: self.batch_max.unwrap_or(sizing.batch_max),
-            max_waiting: self.max_waiting.unwrap_or(sizing.max_waiting),
-            max_waiting_bytes: self.waiting_bytes.unwrap_or(sizing.max_waiting_bytes),
-            max_batch_answer_bytes: self.batch_answer.unwrap_or(sizing.max_batch_answer_bytes),
-            when_full: self.when_full,
-            ..sizing
-        };
-        let config = ClientConfig { pool: Some(pool), ..ClientConfig::from(policy) };
+        let mut pool = PoolSizing::from_policy(&policy);
+        pool.spread = self.spread.unwrap_or(pool.spread);
+        pool.depth = self.depth.unwrap_or(pool.depth);
+        pool.max_bytes_in_flight = self.bytes_in_flight.unwrap_or(pool.max_bytes_in_flight);
+        pool.batch_max = self.batch_max.unwrap_or(pool.batch_max);
+        pool.max_waiting = self.max_waiting.unwrap_or(pool.max_waiting);
+        pool.max_waiting_bytes = self.waiting_bytes.unwrap_or(pool.max_waiting_bytes);
+        pool.max_batch_answer_bytes = self.batch_answer.unwrap_or(pool.max_batch_answer_bytes);
+        pool.when_full = self.when_full;
+        let slow = self.slow.map(|millis| Duration::from_millis(millis.into()));
+        let config = ClientConfig::from(policy).with_pool(pool).with_slow_operation_threshold(slow);
         config.validate()?;
         Ok(config)
     }
@@ -188,6 +189,9 @@ policy! {
         max_batch_answer_bytes / set_max_batch_answer_bytes: Maybe<Within<1024, { MAX_BYTES as i64 }>> = batch_answer;
         /// What happens when all connections to a node are taken. Default `WhenFull.WAIT`.
         when_full / set_when_full: Member = when_full;
+        /// Operations that take at least this long are logged at level WARNING, in ms: command, namespace, set, node, attempts,
+        /// phase and time, and nothing of keys or bins. None (the default): none are.
+        slow_operation_threshold / set_slow_operation_threshold: Maybe<Within<1, { u32::MAX as i64 }>> = slow;
         /// Into how many pools the connections of rare commands (queries, administration) are split, 1 to 255. Default 1.
         conn_pools_per_node / set_conn_pools_per_node: Within<1, 255> = core.conn_pools_per_node;
         /// Most connections that are being opened for rare commands at the same time. 0 (the default): no limit.

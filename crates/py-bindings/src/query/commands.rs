@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use aerolane::client::{RawClient, RawQuery};
 use aerolane::query_where;
+use aerolane::raw::{RawClient, RawQuery};
 use aerospike_core::{QueryPolicy as CoreQuery, WritePolicy as CoreWrite};
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! What of a secondary index is wanted.
 
-use aerolane::client::RawQuery;
+use aerolane::raw::RawQuery;
 use aerolane_wire::message::field;
 use aerolane_wire::particle::particle_type;
 use aerospike_core::CollectionIndexType;
@@ -424,7 +424,7 @@ fn expression_text(exp: Object<'_, '_>) -> PyResult<String> {
 /// An expression, packed.
 fn expression_bytes(exp: Object<'_, '_>) -> PyResult<Vec<u8>> {
     let mut packed = Vec::new();
-    aerolane::command::encode::expression(&core_expression(exp)?, &mut packed)
+    aerolane::raw::command::encode::expression(&core_expression(exp)?, &mut packed)
         .map_err(|e| errors::to_py(exp.py(), &e))?;
     Ok(packed)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use aerolane::ael::listed::{self, Listed};
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerolane::{Error, Result};
 use aerospike_core::AdminPolicy;
 use arc_swap::ArcSwapOption;
@@ -49,7 +49,7 @@ impl Indexes {
 
     /// The list, asked for if it is too old. On the control plane's runtime, or in [`Cluster::block_on`].
     ///
-    /// [`Cluster::block_on`]: aerolane::cluster::Cluster::block_on
+    /// [`Cluster::block_on`]: aerolane::raw::cluster::Cluster::block_on
     pub(crate) async fn list(&self, raw: &RawClient) -> Result<Arc<[Listed]>> {
         if let Some(listed) = self.fresh() {
             return Ok(listed);

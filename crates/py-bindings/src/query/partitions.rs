@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use aerolane::client::{Cursor, PartitionPlace};
+use aerolane::raw::{Cursor, PartitionPlace};
 use aerolane_wire::digest::{DIGEST_SIZE, Digest, partition_id};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyError, PyTypeError};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawRecords;
+use aerolane::raw::RawRecords;
 use aerolane_wire::WireError;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! What a query asks for.
 
-use aerolane::client::RawQuery;
-use aerolane::command::check::{MAX_NAMESPACE, MAX_SET};
+use aerolane::raw::RawQuery;
+use aerolane::raw::command::check::{MAX_NAMESPACE, MAX_SET};
 use aerolane_wire::message::{field, info1};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;

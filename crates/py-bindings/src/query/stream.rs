@@ -3,7 +3,7 @@
 use std::task::{Poll, Waker};
 
 use aerolane::Error;
-use aerolane::client::{Cursor, RawRecords};
+use aerolane::raw::{Cursor, RawRecords};
 use aerolane_wire::digest::Digest;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageReader, field};
 use parking_lot::Mutex;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aerolane::client::RawClient;
+use aerolane::raw::RawClient;
 use aerospike_core as core;
 use aerospike_core::task::Status;
 use pyo3::IntoPyObjectExt as _;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aerolane::ClientConfig;
-use aerolane::cluster::Cluster;
+use aerolane::raw::cluster::Cluster;
 use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 use pyo3::exceptions::PyRuntimeError;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::command::encode::WriteKind;
+use aerolane::raw::command::encode::WriteKind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -110,7 +110,7 @@ impl Txn {
     /// call; afterwards that raises `InvalidArgumentError`.
     #[getter]
     fn timeout(&self) -> u64 {
-        aerolane::client::txn_timeout(&self.shared()).as_secs()
+        aerolane::raw::txn_timeout(&self.shared()).as_secs()
     }
 
     #[setter(timeout)]
@@ -121,13 +121,13 @@ impl Txn {
             txn.set_timeout(timeout);
             return Ok(());
         }
-        aerolane::client::set_txn_timeout(&self.shared(), timeout).map_err(|e| errors::to_py(value.py(), &e))
+        aerolane::raw::set_txn_timeout(&self.shared(), timeout).map_err(|e| errors::to_py(value.py(), &e))
     }
 
     /// The namespace of its records; `None` before the first call and after its end.
     #[getter]
     fn namespace(&self) -> Option<String> {
-        aerolane::client::txn_namespace(&self.shared())
+        aerolane::raw::txn_namespace(&self.shared())
     }
 
     fn __hash__(&self) -> u64 {

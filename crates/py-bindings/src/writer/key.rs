@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawKey;
+use aerolane::raw::RawKey;
 use aerolane_wire::digest::{Digest, digest};
 use aerolane_wire::message::{encode_field, field};
 use aerolane_wire::particle::particle_type;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawOps;
+use aerolane::raw::RawOps;
 use aerolane::writer::{RawWriter, shape};
 use pyo3::prelude::*;
 

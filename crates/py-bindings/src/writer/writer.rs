@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use aerolane::client::{RawOps, RawShape};
+use aerolane::raw::{RawOps, RawShape};
 use aerolane::writer::{RawWriter, shape};
 use aerospike_core::WritePolicy as CoreWrite;
 use pyo3::prelude::*;

@@ -6,11 +6,13 @@ use std::time::Instant;
 use aerospike_core::metrics::CommandType;
 use aerospike_core::{BatchPolicy, ResultCode};
 
+use super::on_lane::kind_of;
 use super::parts::{self, KEPT_BYTES, PART_BYTES, PROBE, PROBE_FROM, parts_of};
 use super::request::Request;
 use super::rows::{Rows, Target};
 use crate::batch::{Answers, Progress, RowPatches};
-use crate::client::attempts::{Attempts, Next, spread};
+use crate::client::attempts::{Attempts, Next, Subject, spread};
+use crate::client::watch::Ended;
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::is_compressed_request;
@@ -34,6 +36,9 @@ pub(super) struct Course<'a, R: ?Sized> {
     news: Option<Vec<u32>>,
     /// Several parts may go to one node.
     is_cut: bool,
+    started: Instant,
+    /// Who answered last, at which attempt; only if the end of the batch is told of.
+    answered: Option<(Arc<NodeInfo>, u32)>,
 }
 
 /// Rows that go to one node together.
@@ -164,9 +169,20 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
         rows.begin();
         let patches = cluster.overlay().rows();
         let news = tells.then(Vec::new);
-        let mut course = Self { cluster, policy, patches, rows, first_error: None, news, is_cut: false };
+        let mut course = Self {
+            cluster,
+            policy,
+            patches,
+            rows,
+            first_error: None,
+            news,
+            is_cut: false,
+            started: now,
+            answered: None,
+        };
         let count = course.rows.count();
-        let mut attempts = Attempts::new(cluster, &policy.base_policy, (CommandType::BatchRead, false), now);
+        let mut attempts =
+            Attempts::new(cluster, &policy.base_policy, Subject::default(), (CommandType::BatchRead, false), now);
         if let Some(limit) = parts::limit_ms(&policy.base_policy, count, 0) {
             attempts.set_limit(limit);
         }
@@ -372,6 +388,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
 
     /// Takes in the body of a frame of the answer to a group. The inner failure is one of the whole request.
     pub(super) fn answer(&mut self, group: &Group<'_>, answers: &mut Answers, body: &[u8]) -> Result<Progress> {
+        if self.cluster.watch().is_on() {
+            self.answered = Some((Arc::clone(&group.node), group.attempts.made()));
+        }
         let node = group.node.label();
         let sent = group.attempts.sent_with_this();
         let (policy, rows, news) = (self.policy, &mut *self.rows, &mut self.news);
@@ -396,11 +415,44 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     /// What comes after a failed attempt.
     pub(super) fn onward(&mut self, group: Group<'a>, next: Next) -> Onward<'a> {
         let error = match next {
-            Next::Retry(pause) => return Onward::Retry(pause, group),
+            Next::Retry(pause) => {
+                self.log_retry(&group, pause);
+                return Onward::Retry(pause, group);
+            }
             Next::GiveUp(error) => error,
         };
         self.give_up(&group, error);
         Onward::Over
+    }
+
+    /// Rows of several sets are logged with that of the first.
+    #[cold]
+    fn log_retry(&self, group: &Group<'_>, pause: std::time::Duration) {
+        let Some(&row) = group.rows.iter().find(|row| self.rows.is_pending(**row)) else { return };
+        let set = self.rows.set_of(row);
+        self.rows.target(row, |Target { namespace, .. }| {
+            group.attempts.log_batch_retry(Subject { namespace, set: &set }, pause, clock::now());
+        });
+    }
+
+    /// Tells of the end of the batch.
+    #[cold]
+    fn tell(&self) {
+        let (set, command) = (self.rows.set_of(0), kind_of(&*self.rows));
+        let answered = self.answered.as_ref();
+        self.rows.target(0, |Target { namespace, .. }| {
+            self.cluster.watch().ended(&Ended {
+                command,
+                namespace,
+                set: &set,
+                rows: Some(self.rows.count()),
+                node: answered.map(|(node, _)| &**node.label()),
+                attempts: answered
+                    .map_or_else(|| self.first_error.as_ref().map_or(0, Error::attempts), |(_, attempts)| *attempts),
+                elapsed: clock::now().duration_since(self.started),
+                error: self.first_error.as_ref(),
+            });
+        });
     }
 
     /// The group's unanswered rows fail.
@@ -451,6 +503,9 @@ impl<'a, R: Rows + ?Sized> Course<'a, R> {
     }
 
     pub(super) fn finish(self) -> Result<()> {
+        if self.cluster.watch().is_on() && self.rows.count() > 0 {
+            self.tell();
+        }
         self.first_error.map_or(Ok(()), Err)
     }
 }

@@ -5,14 +5,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use aerospike_core::{BatchPolicy, Concurrency};
+use aerospike_core::{BatchPolicy, CommandType, Concurrency};
 
 use super::course::{Course, Group, Onward};
 use super::parts::{Line, PARTS_IN_FLIGHT};
 use super::rows::Rows;
+#[cfg(feature = "tracing")]
+use super::rows::Target;
 use crate::batch::Progress;
 use crate::client::attempts::Next;
 use crate::client::execute::wait;
+#[cfg(feature = "tracing")]
+use crate::client::{attempts::Subject, span};
 use crate::clock;
 use crate::cluster::Cluster;
 use crate::command::compress::with_plain_body;
@@ -36,7 +40,34 @@ where
 {
     let overlaid = cluster.overlay().batch(policy);
     let policy = overlaid.as_deref().unwrap_or(policy);
+    #[cfg(feature = "tracing")]
+    if let Some(span) = span_of(cluster, rows) {
+        return Box::pin(tracing::Instrument::instrument(run_by(cluster, lane, policy, rows, on_row), span)).await;
+    }
     run_by(cluster, lane, policy, rows, on_row).await
+}
+
+/// The span of a batch, if operations have spans: named by its first row.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(super) fn span_of<R: Rows + ?Sized>(cluster: &Cluster, rows: &R) -> Option<tracing::Span> {
+    if !cluster.watch().has_spans() || rows.count() == 0 {
+        return None;
+    }
+    let set = rows.set_of(0);
+    let subject = |target: Target<'_>| {
+        span::of(kind_of(rows), Subject { namespace: target.namespace, set: &set }, Some(rows.count()))
+    };
+    Some(rows.target(0, subject))
+}
+
+/// What a batch is in logs and spans.
+pub(super) fn kind_of<R: Rows + ?Sized>(rows: &R) -> CommandType {
+    if (0..rows.count() as u32).any(|row| rows.has_write(row)) {
+        CommandType::BatchWrite
+    } else {
+        CommandType::BatchRead
+    }
 }
 
 /// [`run`] by exactly this policy, whatever a configuration file says.

@@ -33,6 +33,8 @@ pub(in crate::client) fn run<R: Rows + ?Sized>(
 ) -> Result<()> {
     let overlaid = cluster.overlay().batch(policy);
     let policy = overlaid.as_deref().unwrap_or(policy);
+    #[cfg(feature = "tracing")]
+    let _span = super::on_lane::span_of(cluster, rows).map(tracing::Span::entered);
     let mut now = clock::now();
     let (mut course, mut groups) = Course::start(cluster, policy, rows, on_row.is_some(), now)?;
     let at_once = if policy.concurrency == Concurrency::Sequential { 1 } else { usize::MAX };

@@ -457,6 +457,19 @@ impl Outcome {
     }
 }
 
+/// The set among the names of a key, which are fields of a request: size, type, value.
+fn set_in(mut names: &[u8]) -> String {
+    while let Some((size, rest)) = names.split_first_chunk::<4>() {
+        let size = u32::from_be_bytes(*size) as usize;
+        match rest.get(..size).and_then(<[u8]>::split_first) {
+            Some((&field::SET, set)) => return String::from_utf8_lossy(set).into_owned(),
+            Some(_) => names = &rest[size..],
+            None => break,
+        }
+    }
+    String::new()
+}
+
 impl<K: RawKey> Rows for RawBatch<K> {
     fn count(&self) -> usize {
         self.rows.len()
@@ -470,6 +483,10 @@ impl<K: RawKey> Rows for RawBatch<K> {
 
     fn has_write(&self, row: u32) -> bool {
         self.shape_of(row).1.writes()
+    }
+
+    fn set_of(&self, row: u32) -> String {
+        set_in(self.shape_of(row).0.key.names().0)
     }
 
     fn is_pending(&self, row: u32) -> bool {

@@ -24,6 +24,9 @@ pub(in crate::client) trait Rows {
 
     fn has_write(&self, row: u32) -> bool;
 
+    /// The set of a row, for logs; empty: the null set.
+    fn set_of(&self, row: u32) -> String;
+
     /// Whether a row has no outcome yet.
     fn is_pending(&self, row: u32) -> bool;
 
@@ -79,6 +82,10 @@ macro_rules! left_to_rows {
             self.rows.has_write(row)
         }
 
+        fn set_of(&self, row: u32) -> String {
+            self.rows.set_of(row)
+        }
+
         #[inline]
         fn is_pending(&self, row: u32) -> bool {
             self.rows.is_pending(row)
@@ -121,6 +128,10 @@ impl Rows for [BatchOperation] {
     #[inline]
     fn has_write(&self, row: u32) -> bool {
         self[row as usize].has_write()
+    }
+
+    fn set_of(&self, row: u32) -> String {
+        self[row as usize].key().set_name().to_owned()
     }
 
     #[inline]

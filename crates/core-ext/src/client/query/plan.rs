@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use aerolane_wire::message::field;
-use aerospike_core::{CollectionIndexType, Node, QueryPlan, QueryPolicy, ResultCode, Statement, Version};
+use aerospike_core::{CollectionIndexType, Node, QueryPlan, QueryPolicy, ResultCode, Version};
 
 use super::request::RawQuery;
 use crate::error::{Error, Result};
+use crate::query::Statement;
 
 impl RawQuery {
     /// The query that a plan of [`Client::query_explain`](crate::Client::query_explain) is for: its namespace, its set, its

@@ -148,7 +148,7 @@ impl End {
                 // A record that was not there may still be missing.
                 let good: &[u8] = if version == 0 { &[OK, NOT_FOUND] } else { &[OK] };
                 let request = monitor::verify(&namespace, &record, version, timeout_ms)?;
-                let target = (&*namespace, &record.digest);
+                let target = (&*namespace, "", &record.digest);
                 send(&self.shared, verify, target, false, &request, |body, node| monitor::accept(body, node, good))
                     .await
             }
@@ -172,7 +172,7 @@ impl End {
         let Some(namespace) = self.ledger.namespace().filter(|_| self.ledger.is_open()) else { return Ok(false) };
         let id = self.ledger.id();
         let request = monitor::mark_forward(&namespace, id, server_timeout_ms(policy))?;
-        let target = (&*namespace, &monitor::digest_of(id));
+        let target = (&*namespace, monitor::SET, &monitor::digest_of(id));
         let marked = send(&self.shared, policy, target, true, &request, |body, node| {
             monitor::accept(body, node, &[OK, COMMITTED])
         });
@@ -205,7 +205,7 @@ impl End {
             let (namespace, record) = (Arc::clone(&namespace), record.clone());
             async move {
                 let request = monitor::roll(&namespace, id, &record, forward, timeout_ms)?;
-                let target = (&*namespace, &record.digest);
+                let target = (&*namespace, "", &record.digest);
                 // What is not there was never written, or rolled before.
                 let accept = |body: &[u8], node: &_| monitor::accept(body, node, &[OK, NOT_FOUND]);
                 send(&self.shared, policy, target, true, &request, accept).await
@@ -220,7 +220,7 @@ impl End {
         let Some(namespace) = self.ledger.namespace().filter(|_| self.ledger.closes()) else { return Ok(()) };
         let id = self.ledger.id();
         let request = monitor::delete(&namespace, id, true, server_timeout_ms(policy))?;
-        let target = (&*namespace, &monitor::digest_of(id));
+        let target = (&*namespace, monitor::SET, &monitor::digest_of(id));
         let accept = |body: &[u8], node: &_| monitor::accept(body, node, &[OK, NOT_FOUND]);
         send(&self.shared, policy, target, true, &request, accept).await.map(drop)
     }

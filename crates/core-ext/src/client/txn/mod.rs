@@ -33,7 +33,7 @@ use aerospike_core::metrics::CommandType;
 use aerospike_core::{BasePolicy, ResultCode, Txn};
 
 use super::asynchronous::Shared;
-use super::attempts::Attempts;
+use super::attempts::{Attempts, Subject};
 use super::commands::Command;
 use super::execute::on_lane;
 use crate::clock;
@@ -71,7 +71,14 @@ pub(super) async fn run<C: Command>(shared: &Shared, command: C) -> Result<C::Ou
     command.encode(crate::command::policy::server_timeout_ms(policy), &mut request)?;
     let digest = key.digest();
     let record = RecordId { namespace: key.namespace(), set: key.set_name(), digest: &digest };
-    call(shared, policy, record, command.writes(), &request, |body, node| command.decode(body, node.label())).await
+    let call =
+        call(shared, policy, record, command.writes(), &request, |body, node| command.decode(body, node.label()));
+    #[cfg(feature = "tracing")]
+    if shared.cluster.watch().has_spans() {
+        let span = super::span::of(command.kind(), super::execute::subject(key), None);
+        return tracing::Instrument::instrument(call, span).await;
+    }
+    call.await
 }
 
 /// A request about one record, of the transaction that the policy names. `request` is one whole frame, `decode` gets the
@@ -97,7 +104,7 @@ pub(super) async fn call<R>(
         compress::request(&mut request, 0, policy.compression_threshold);
     }
     let mut pending = writes.then(|| Pending::new(&ledger, record));
-    let result = send(shared, policy, (record.namespace, record.digest), writes, &request, |body, node| {
+    let result = send(shared, policy, (record.namespace, record.set, record.digest), writes, &request, |body, node| {
         ledger.heard(record, writes, body);
         decode(body, node)
     })
@@ -112,21 +119,21 @@ pub(super) async fn call<R>(
 async fn send<R>(
     shared: &Shared,
     policy: &BasePolicy,
-    (namespace, digest): (&str, &Digest),
+    (namespace, set, digest): (&str, &str, &Digest),
     writes: bool,
     request: &[u8],
     decode: impl Fn(&[u8], &NodeInfo) -> Result<R>,
 ) -> Result<R> {
     let lane = shared.lanes.mine()?;
     let now = clock::now();
-    let mut attempts = Attempts::new(&shared.cluster, policy, (kind_of(request), writes), now);
+    let subject = Subject { namespace, set };
+    let mut attempts = Attempts::new(&shared.cluster, policy, subject, (kind_of(request), writes), now);
     let encode = |out: &mut Vec<u8>| {
         out.extend_from_slice(request);
         Ok(())
     };
     let decode = |answer: &[u8], node: &NodeInfo| with_plain_body(answer, |body| decode(body, node));
-    let target = (namespace, partition_id(digest));
-    on_lane(&shared.cluster, Way::Tasks(&lane), &mut attempts, (target, now), encode, decode).await
+    on_lane(&shared.cluster, Way::Tasks(&lane), &mut attempts, (partition_id(digest), now), encode, decode).await
 }
 
 /// What a request is counted as, by its first words: what the steps of a transaction send is as good as encoded.
@@ -164,7 +171,7 @@ async fn announce(
             ledger.opening_in_doubt();
         }
         let request = monitor::add(&namespace, ledger.id(), opens.then(|| ledger.timeout(txn)), &new, timeout_ms)?;
-        let added = send(shared, &policy, (&namespace, &digest), true, &request, |body, node| {
+        let added = send(shared, &policy, (&namespace, monitor::SET, &digest), true, &request, |body, node| {
             Ok((monitor::deadline_in(body, node)?, Arc::clone(node.label())))
         });
         match added.await {
@@ -176,7 +183,7 @@ async fn announce(
                 // A server without transactions has taken the monitor for a record like any other. It would take some of
                 // the transaction's writes for such, too.
                 let request = monitor::delete(&namespace, ledger.id(), false, timeout_ms)?;
-                let removed = send(shared, &policy, (&namespace, &digest), true, &request, |_, _| Ok(()));
+                let removed = send(shared, &policy, (&namespace, monitor::SET, &digest), true, &request, |_, _| Ok(()));
                 if let Err(error) = removed.await {
                     crate::logging::warn!(
                         "what a server without transactions took for a record could not be removed: {error}"

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::topology::NodeInfo;
 
 /// The set of all monitors.
-const SET: &str = "<ERO~MRT";
+pub(super) const SET: &str = "<ERO~MRT";
 const IDS: &[u8] = b"id";
 const DIGESTS: &[u8] = b"keyds";
 const FORWARD: &[u8] = b"fwd";

@@ -35,8 +35,8 @@ use super::round_trip::RoundTrip;
 use super::sleepers::{Places, Sleepers};
 use super::{Job, LOOK_AFTER};
 use crate::clock;
-use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
+use crate::driver::{close_reason, empty};
 use crate::lane::{Failure, FailureKind};
 use crate::metrics::{Answered, Meter, Stamp};
 
@@ -387,6 +387,7 @@ impl Combiner {
         match result {
             Ok(()) => state.connection = Some(connection),
             Err(broken) => {
+                connection.closing = broken.reason();
                 let kind = match broken {
                     // The leader's deadline is not that of the others: to them, the connection was closed.
                     Broken::Expired => FailureKind::ConnectionLost(io::ErrorKind::TimedOut),
@@ -502,7 +503,8 @@ impl Combiner {
         } else {
             self.sleepers.wake(ready, state);
         }
-        if let Some(connection) = connection {
+        if let Some(mut connection) = connection {
+            connection.closing = close_reason(&FailureKind::Expired);
             // It may still get answers that nobody waits for.
             pool.discard_broken(connection);
         }

@@ -3,6 +3,7 @@
 //! The kernel keeps the time: `SO_SNDTIMEO` and `SO_RCVTIMEO` are set when the value changes, which it does not from
 //! call to call with the same policy. The clock is read only when a call is interrupted or served in pieces.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,6 +17,7 @@ use super::interrupt::Interrupt;
 use super::ready;
 use crate::clock;
 use crate::connect::BlockingStream;
+use crate::driver::close_reason;
 use crate::driver::layer::Layer;
 use crate::driver::mark::Mark;
 use crate::lane::{Failure, FailureKind, RESERVED_AT_ONCE};
@@ -79,6 +81,10 @@ pub(super) struct Connection {
     mark: Mark,
     /// A signal ended [`read_once`](Self::read_once); whoever looks resets it.
     pub(super) signalled: bool,
+    /// Its node, for the log.
+    pub(super) node: Arc<str>,
+    /// Why it is closed when it is dropped, for the log.
+    pub(super) closing: Cow<'static, str>,
 }
 
 /// The connection is of no use any more.
@@ -93,6 +99,16 @@ pub(super) enum Broken {
 }
 
 impl Broken {
+    /// Why the connection is closed, for the log.
+    pub(super) fn reason(&self) -> Cow<'static, str> {
+        match self {
+            Self::Expired => close_reason(&FailureKind::Expired),
+            Self::Interrupted => close_reason(&FailureKind::Interrupted),
+            Self::Lost(kind) => close_reason(&FailureKind::ConnectionLost(*kind)),
+            Self::Garbage(error) => close_reason(&FailureKind::Garbage(*error)),
+        }
+    }
+
     pub(super) fn failure(self, sent: bool, begun: bool) -> Failure {
         let kind = match self {
             Self::Expired => FailureKind::Expired,
@@ -112,7 +128,7 @@ impl From<WireError> for Broken {
 
 impl Connection {
     /// Takes over a stream that has no timeouts set.
-    pub(super) fn new(stream: BlockingStream, serial: u64, meter: Meter, now: Instant) -> Self {
+    pub(super) fn new((stream, node): (BlockingStream, Arc<str>), serial: u64, meter: Meter, now: Instant) -> Self {
         let (socket, layer) = Layer::of_blocking(stream);
         Self {
             socket: Arc::new(socket),
@@ -129,6 +145,8 @@ impl Connection {
             meter,
             mark: Mark::new(),
             signalled: false,
+            node,
+            closing: Cow::Borrowed("given up before its answer was read"),
         }
     }
 

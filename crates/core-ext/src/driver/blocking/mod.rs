@@ -26,7 +26,7 @@ use aerolane_wire::WireError;
 use combined::Combiner;
 use connection::Broken;
 pub(crate) use interrupt::Interrupt;
-use pool::{CheckedOut, Lease, Limits, Place, Pool, Refused};
+use pool::{CLOSED_BY_CLIENT, CheckedOut, Lease, Limits, Place, Pool, Refused};
 use sharing::{SHARE_FROM, Sharing};
 
 use super::empty;
@@ -253,7 +253,7 @@ impl Pools {
         match opened {
             Ok(stream) => {
                 let meter = Meter::new(self.metrics.as_ref(), node.id().index() as u16);
-                Ok(place.fill(stream, meter, *now))
+                Ok(place.fill((stream, Arc::clone(node.label())), meter, *now))
             }
             Err(kind) => {
                 place.fail();
@@ -273,6 +273,7 @@ impl Pools {
             lease.tally.timeouts += 1;
         }
         let begun = sent && lease.has_received();
+        lease.closing = if self.is_closed() { CLOSED_BY_CLIENT.into() } else { broken.reason() };
         drop(lease);
         let lost = matches!(broken, Broken::Lost(_));
         let mut failure = broken.failure(sent, begun);

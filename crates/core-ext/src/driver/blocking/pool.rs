@@ -4,6 +4,7 @@
 //! own connection again behind a lock that it has for itself. When all places are taken, callers stand in one line,
 //! first come first served, and get the next connection that is given back.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::net::TcpStream;
 use std::ops::{Deref, DerefMut};
@@ -18,6 +19,7 @@ use super::interrupt::{Interrupt, SLICE};
 use crate::clock;
 use crate::connect::BlockingStream;
 use crate::driver::fork::DeadSocket;
+use crate::driver::log_closed;
 use crate::lane::{Full, NodeCounters};
 use crate::metrics::Meter;
 
@@ -25,6 +27,10 @@ use crate::metrics::Meter;
 const MAX_SHARDS: usize = 64;
 /// A connection of another shard that has rested for this long is taken before a new one is opened.
 const ABANDONED_AFTER: Duration = Duration::from_secs(1);
+// Why connections are closed, for the log.
+const CLOSED_BY_NODE: &str = "closed by the node while idle";
+pub(super) const CLOSED_BY_CLIENT: &str = "closed by the client";
+const NODE_GONE: &str = "the node has left the cluster";
 
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
@@ -386,18 +392,19 @@ impl Pool {
         self.shard(thread).0.lock().tally.add(&connection.tally);
         self.sockets.lock().remove(&connection.serial);
         self.closed_count.fetch_add(1, Ordering::Relaxed);
+        log_closed(&connection.node, &connection.closing);
         drop(connection);
     }
 
     /// Closes idle connections that the peer has closed.
     pub(super) fn sweep(&self) {
-        self.drop_idle(&self.closed_error, Connection::has_died);
+        self.drop_idle(&self.closed_error, CLOSED_BY_NODE, Connection::has_died);
     }
 
     /// Closes connections that have been idle for `idle`, the minimum excepted.
     pub(super) fn trim(&self, now: Instant, idle: Duration) {
         let mut spare = self.taken.load(Ordering::SeqCst).saturating_sub(self.limits.min);
-        self.drop_idle(&self.closed_idle, |connection| {
+        self.drop_idle(&self.closed_idle, "idle for long", |connection| {
             let old = spare > 0 && now.saturating_duration_since(connection.last_used) >= idle;
             spare -= usize::from(old);
             old
@@ -405,11 +412,12 @@ impl Pool {
     }
 
     /// Closes the idle connections that `out` names, and counts them in `reason`, too.
-    fn drop_idle(&self, reason: &AtomicU64, mut out: impl FnMut(&Connection) -> bool) {
+    fn drop_idle(&self, reason: &AtomicU64, why: &'static str, mut out: impl FnMut(&Connection) -> bool) {
         for (index, shard) in self.shards.iter().enumerate() {
             // Discarded outside of the lock, which `discard` takes, too.
             let gone: Vec<_> = shard.0.lock().idle.extract_if(.., |c| out(c)).collect();
-            for connection in gone {
+            for mut connection in gone {
+                connection.closing = Cow::Borrowed(why);
                 reason.fetch_add(1, Ordering::Relaxed);
                 self.discard(connection, index);
             }
@@ -420,7 +428,7 @@ impl Pool {
     /// [`reopen`](Self::reopen).
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.drop_idle(&AtomicU64::new(0), |_| true);
+        self.drop_idle(&AtomicU64::new(0), CLOSED_BY_CLIENT, |_| true);
         for socket in self.sockets.lock().values() {
             Connection::shut_down(socket);
         }
@@ -438,7 +446,7 @@ impl Pool {
     /// Closes what is idle; connections in use are closed when they are given back. Who stands in line is sent away.
     pub(super) fn retire(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.drop_idle(&self.closed_gone, |_| true);
+        self.drop_idle(&self.closed_gone, NODE_GONE, |_| true);
         self.serve();
     }
 
@@ -523,7 +531,8 @@ impl<'a> Lease<'a> {
     /// Closes the connection and keeps its place, to open another one.
     pub(super) fn replace(mut self) -> Place<'a> {
         let (pool, thread) = (self.pool, self.thread);
-        if let Some(connection) = self.connection.take() {
+        if let Some(mut connection) = self.connection.take() {
+            connection.closing = Cow::Borrowed(CLOSED_BY_NODE);
             pool.closed_error.fetch_add(1, Ordering::Relaxed);
             pool.forget(connection, thread);
         }
@@ -546,6 +555,7 @@ impl<'a> Lease<'a> {
         if self.pool.closed.load(Ordering::Relaxed) {
             drop(resting);
             self.pool.closed_gone.fetch_add(1, Ordering::Relaxed);
+            connection.closing = Cow::Borrowed(NODE_GONE);
             self.pool.discard(connection, self.thread);
             return;
         }
@@ -577,7 +587,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The connection is open.
-    pub(super) fn fill(mut self, stream: BlockingStream, meter: Meter, now: Instant) -> Lease<'a> {
+    pub(super) fn fill(mut self, stream: (BlockingStream, Arc<str>), meter: Meter, now: Instant) -> Lease<'a> {
         self.used = true;
         let pool = self.pool;
         pool.opening.fetch_sub(1, Ordering::Relaxed);

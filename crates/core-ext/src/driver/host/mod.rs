@@ -32,9 +32,9 @@ use crate::Error;
 use crate::clock;
 use crate::cluster::{Cluster, Subscription, TopologyView};
 use crate::connect::BlockingStream;
-use crate::driver::empty;
 use crate::driver::mark::PATIENCE;
-use crate::lane::{Class, FailureKind, Full, LATE, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
+use crate::driver::{close_reason, empty, log_closed};
+use crate::lane::{Class, ConnId, FailureKind, Full, LATE, Lane, LaneSizing, Millis, NodeCounters, Sink, Ticket};
 use crate::metrics::{self, Metrics, Stamp};
 use crate::topology::NodeId;
 
@@ -373,6 +373,7 @@ impl<T> HostDriver<T> {
         self.lane.close_all(&FailureKind::Closed, sink);
         while let Some(socket) = self.sockets.pop() {
             self.changes.push_back(WatchChange::Remove(socket.fd()));
+            self.log_closed(socket.id, &FailureKind::Closed);
             self.removed.push(socket.stream);
         }
         self.patience = Millis::NEVER;
@@ -684,6 +685,15 @@ impl<T> HostDriver<T> {
         }
     }
 
+    #[cold]
+    fn log_closed(&self, id: ConnId, why: &FailureKind) {
+        // A client that is gone has closed all its connections.
+        let Some(cluster) = self.cluster.upgrade() else { return };
+        if let Some(node) = cluster.snapshot().node(NodeId::from_index(usize::from(id.node))) {
+            log_closed(node.label(), &close_reason(why));
+        }
+    }
+
     fn end(&mut self, index: usize, kind: &FailureKind, sink: &mut impl Sink<Holder<T>>) {
         let socket = self.sockets.remove(index);
         self.changes.push_back(WatchChange::Remove(socket.fd()));
@@ -691,6 +701,7 @@ impl<T> HostDriver<T> {
         self.lane.closed(socket.id, kind, sink);
         self.removed.push(socket.stream);
         self.publish_soon();
+        self.log_closed(socket.id, kind);
         if let (FailureKind::ConnectionLost(_), Some(cluster)) = (kind, self.cluster.upgrade()) {
             cluster.request_refresh();
         }

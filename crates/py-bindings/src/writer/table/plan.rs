@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aerolane::client::RawShape;
-use aerolane::command::check;
+use aerolane::raw::RawShape;
+use aerolane::raw::command::check;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;

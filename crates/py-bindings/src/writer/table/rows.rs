@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use aerolane::Error;
-use aerolane::client::{RawOps, RawShape};
+use aerolane::raw::{RawOps, RawShape};
 use aerolane_wire::WireError;
 use aerolane_wire::message::op;
 use aerolane_wire::particle::particle_type;
