@@ -36,7 +36,7 @@ class Stages:
     def __init__(self) -> None:
         import prometheus_client
 
-        self._client = prometheus_client
+        self._as_text = prometheus_client.generate_latest
         self._registry = prometheus_client.CollectorRegistry()
         histogram = prometheus_client.Histogram(
             STAGE_METRIC, "Time of a stage of a request.", ["stage"], buckets=BUCKETS, registry=self._registry
@@ -63,7 +63,7 @@ class Stages:
 
     def text(self) -> bytes:
         """All metrics, for Prometheus."""
-        text: bytes = self._client.generate_latest(self._registry)
+        text: bytes = self._as_text(self._registry)
         return text
 
 

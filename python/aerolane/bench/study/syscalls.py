@@ -8,7 +8,6 @@ A process makes many calls before it measures. So it runs twice, for a short and
 calls is divided by the difference in records.
 """
 
-import functools
 import re
 import shutil
 import subprocess
@@ -49,7 +48,6 @@ PERF = Tool("perf", ("stat", "-e", "raw_syscalls:sys_enter", "-x,", "-o"), re.co
 STRACE = Tool("strace", ("-f", "-q", "-c", "-o"), re.compile(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s.*total$", re.M))
 
 
-@functools.cache
 def tool() -> Tool | None:
     """The tool that works here; `None` if there is none."""
     return next((found for found in (PERF, STRACE) if shutil.which(found.name) and _counts(found)), None)
