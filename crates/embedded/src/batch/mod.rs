@@ -10,6 +10,7 @@ use crate::admin;
 use crate::cluster::Counters;
 use crate::code;
 use crate::exp::{Expression, compiled};
+use crate::record::patience;
 use crate::request::{Answered, Producer, Request, elsewhere};
 use aerolane_wire::batch::BatchRows;
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info2, info3};
@@ -43,7 +44,8 @@ pub(crate) fn handle(request: &mut Request<'_>, message: &Message<'_>, out: &mut
             return Answered::Done;
         }
     };
-    let mut run = Run::new(Arc::clone(node), grants, value, request.session.connection);
+    let mut run =
+        Run::new(Arc::clone(node), grants, value, request.session.connection, patience(message.header.transaction_ttl));
     if has_scripts {
         let (filter, cluster) = (filter.map(<[u8]>::to_vec), Arc::clone(&node.cluster));
         return elsewhere(request, move |body, sender| {

@@ -13,7 +13,7 @@ use aerolane_wire::digest::partition_id;
 use aerolane_wire::message::{MESSAGE_HEADER_SIZE, MessageHeader, field, info2, op};
 use aerolane_wire::proto::{FrameType, PROTO_HEADER_SIZE, begin_frame, end_frame};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Rows of an answer share a frame up to this size.
 const FRAME_BYTES: usize = 128 * 1024;
@@ -30,6 +30,8 @@ pub(super) struct Run {
     flags: u8,
     /// The number of the client's connection, for faults.
     connection: u64,
+    /// How long a row waits at most for what its write has to reach.
+    patience: Duration,
     /// Rows of partitions that the node does not own are answered with "unavailable" (a fault).
     rejects_unowned: bool,
     done: u32,
@@ -40,10 +42,16 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(node: Arc<Node>, grants: Option<Arc<Grants>>, value: &[u8], connection: u64) -> Self {
+    pub(super) fn new(
+        node: Arc<Node>,
+        grants: Option<Arc<Grants>>,
+        value: &[u8],
+        connection: u64,
+        patience: Duration,
+    ) -> Self {
         let rejects_unowned = node.faults.rejects_unowned(RequestKind::Batch);
         let flags = BatchRows::decode(value).map_or(0, |rows| rows.flags);
-        Self { node, grants, flags, connection, rejects_unowned, done: 0, error: None, replicated: None }
+        Self { node, grants, flags, connection, patience, rejects_unowned, done: 0, error: None, replicated: None }
     }
 
     /// When all replicas have what was written so far, if they do not have it yet.
@@ -71,10 +79,14 @@ impl Run {
             self.done += 1;
             left -= 1;
             let start = frame.begin_message();
-            let outcome = self.execute(&row, filter, now_ms, frame.out);
-            if !outcome.lag.is_zero() {
-                let until = Instant::now() + outcome.lag;
-                self.replicated = Some(self.replicated.map_or(until, |other| other.max(until)));
+            let body = frame.out.len();
+            let mut outcome = self.execute(&row, filter, now_ms, frame.out);
+            if let Some((time, too_long)) = outcome.wait(row.header.info2, row.header.info3, self.patience) {
+                if too_long {
+                    frame.out.truncate(body);
+                    outcome = RecordOutcome::error(code::TIMEOUT);
+                }
+                self.replicated = self.replicated.max(Some(Instant::now() + time));
             }
             if is_failure(outcome.code) && self.flags & flags::RESPOND_ALL_KEYS == 0 {
                 self.error.get_or_insert(outcome.code);

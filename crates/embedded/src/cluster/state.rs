@@ -236,7 +236,7 @@ impl ClusterState {
             old.members.iter().filter(|(id, _)| !ids.contains(id)).map(|(id, _)| self.slot(*id)).collect();
         let come: Vec<Slot> = ids.iter().filter(|id| !was(id)).map(|id| self.slot(*id)).collect();
         let view = View { members, ownership, cluster_key: new_cluster_key(), rebalanced: Instant::now() };
-        self.replace(view, |namespace, copies| {
+        self.replace(view, None, |namespace, copies| {
             for node in &gone {
                 copies.node_gone(&namespace.sets, &namespace.links, *node, held || namespace.keeps_records);
             }
@@ -251,8 +251,9 @@ impl ClusterState {
         log::info!("the cluster has {} nodes: {}", names.len(), names.join(", "));
     }
 
-    /// Makes a view the present one, and gives all partitions their owners (unless they are held), after `before`.
-    fn replace(&self, view: View, before: impl Fn(&Namespace, &mut Copies)) {
+    /// Makes a view the present one, and gives all partitions their owners, after `before`. Of those that are held only
+    /// `moved`, which is moved by hand.
+    fn replace(&self, view: View, moved: Option<u16>, before: impl Fn(&Namespace, &mut Copies)) {
         let held = self.held.load(Ordering::Relaxed);
         let at_once = self.migration_rate.load(Ordering::Relaxed) == AT_ONCE;
         let mut succession = Vec::with_capacity(view.size());
@@ -267,9 +268,12 @@ impl ClusterState {
             for pid in 0..PARTITIONS as u16 {
                 let mut copies = namespace.copies(pid);
                 before(namespace, &mut copies);
-                if !held {
+                if !held || moved == Some(pid) {
                     succession.clear();
-                    let eligible = |id: &NodeId| quorum.as_ref().is_none_or(|quorum| quorum.has(*id));
+                    // While partitions are held, nodes that are down have their places in the view.
+                    let eligible = |id: &NodeId| {
+                        (!held || live.contains(id)) && quorum.as_ref().is_none_or(|quorum| quorum.has(*id))
+                    };
                     succession.extend(view.ownership.owners(pid, usize::MAX).filter(eligible).map(|id| self.slot(id)));
                     let wanted = self.replication_factor(namespace, usize::MAX);
                     let available = quorum.as_ref().is_none_or(|quorum| quorum.allows(pid, wanted, &live));
@@ -311,7 +315,7 @@ impl ClusterState {
             let roster = &mut *roster;
             roster.nodes.clone_from(&roster.pending);
         }
-        self.rebuild(&forced);
+        self.rebuild(&forced, None);
         for roster in &self.rosters {
             roster.lock().revive = false;
         }
@@ -367,7 +371,7 @@ impl ClusterState {
     pub(crate) fn hold_partitions(&self, hold: bool) {
         let forced = self.forced.lock();
         if self.held.swap(hold, Ordering::Relaxed) && !hold {
-            self.rebuild(&forced);
+            self.rebuild(&forced, None);
         }
     }
 
@@ -378,7 +382,7 @@ impl ClusterState {
             Some(node) => forced.insert(pid, node),
             None => forced.remove(&pid),
         };
-        self.rebuild(&forced);
+        self.rebuild(&forced, Some(pid));
     }
 
     /// Ends all that [`ClusterState::force_master`] has done.
@@ -386,7 +390,7 @@ impl ClusterState {
         let mut forced = self.forced.lock();
         if !forced.is_empty() {
             forced.clear();
-            self.rebuild(&forced);
+            self.rebuild(&forced, None);
         }
     }
 
@@ -395,7 +399,8 @@ impl ClusterState {
         self.forced.lock().iter().map(|(pid, id)| (*pid, *id)).collect()
     }
 
-    fn rebuild(&self, forced: &BTreeMap<u16, NodeId>) {
+    /// `moved`: a partition whose master was changed by hand.
+    fn rebuild(&self, forced: &BTreeMap<u16, NodeId>, moved: Option<u16>) {
         let old = self.view();
         let live: Vec<NodeId> = old.members.iter().map(|(id, _)| *id).collect();
         let held = self.held.load(Ordering::Relaxed);
@@ -409,7 +414,7 @@ impl ClusterState {
         // Nodes whose place was held, and that have not come back.
         let lost = old.ownership.nodes().iter().filter(|id| !held && !live.contains(id));
         let lost: Vec<Slot> = lost.map(|id| self.slot(*id)).collect();
-        self.replace(view, |namespace, copies| {
+        self.replace(view, moved, |namespace, copies| {
             for node in &lost {
                 copies.node_gone(&namespace.sets, &namespace.links, *node, namespace.keeps_records);
             }

@@ -39,7 +39,7 @@ pub(super) fn execute(
     for attempt in 1.. {
         let mut site = match namespace.site(node, request.digest, Purpose::Write, !namespace.strong_consistency) {
             Ok(site) => site,
-            Err(code) => return RecordOutcome::error(code),
+            Err(code) => return RecordOutcome::unreached(code),
         };
         if namespace.stops_writes(site.node()) {
             return RecordOutcome::error(code::OUT_OF_SPACE);
@@ -62,7 +62,7 @@ pub(super) fn execute(
             let called = call();
             match namespace.site(node, request.digest, Purpose::Write, false) {
                 Ok(site) => (called, site),
-                Err(code) => return RecordOutcome::error(code),
+                Err(code) => return RecordOutcome::unreached(code),
             }
         } else {
             (call(), site)

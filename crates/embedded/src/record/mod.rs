@@ -37,6 +37,14 @@ use std::time::{Duration, Instant};
 /// How long a server works on a request at most (its `transaction-max-ms`).
 const TRANSACTION_MAX: Duration = Duration::from_secs(1);
 
+/// How long a node works on a request at most whose header has this time limit, in milliseconds (0: none).
+pub(crate) fn patience(transaction_ttl: u32) -> Duration {
+    match transaction_ttl {
+        0 => TRANSACTION_MAX,
+        ttl => Duration::from_millis(ttl.into()).min(TRANSACTION_MAX),
+    }
+}
+
 /// Executes one request on one record that came to `node`. Appends the operations of the answer to `out` (none if it
 /// fails); the caller writes the message header around them.
 pub(crate) fn execute(
@@ -58,7 +66,7 @@ pub(crate) fn execute(
                 let outcome = perform(namespace, &mut site, request, now_ms, out);
                 RecordOutcome { lag: site.lag, ..outcome }
             }
-            Err(code) => RecordOutcome::error(code),
+            Err(code) => RecordOutcome::unreached(code),
         };
     }
     if request.set == Some(MONITOR_SET) {
@@ -73,7 +81,7 @@ pub(crate) fn execute(
     };
     let mut partition = match namespace.site(node, request.digest, purpose, false) {
         Ok(site) => site,
-        Err(code) => return RecordOutcome::error(code),
+        Err(code) => return RecordOutcome::unreached(code),
     };
     if let Some(outcome) = transaction::step(namespace, &mut partition, request, now_ms) {
         return outcome;
@@ -158,11 +166,7 @@ pub(crate) fn answer(
         return refuse(code::UNAVAILABLE, out);
     }
     request.session.records += 1;
-    // How long a server works on it at most.
-    let patience = match message.header.transaction_ttl {
-        0 => TRANSACTION_MAX,
-        ttl => Duration::from_millis(ttl.into()).min(TRANSACTION_MAX),
-    };
+    let patience = patience(message.header.transaction_ttl);
     if record.udf.is_some() {
         let (node, name, now_ms) = (Arc::clone(request.node), namespace.name.clone(), request.now_ms);
         return elsewhere(request, move |body, sender| {
@@ -209,15 +213,12 @@ fn carry_out(
         out.truncate(frame);
         error_answer(out, code::RECORD_TOO_BIG);
     }
-    if outcome.lag.is_zero() || record.info3 & info3::COMMIT_MASTER != 0 {
-        return None;
-    }
-    // The client wants to know the write on all nodes, for which a server waits no longer than that.
-    if outcome.lag > patience {
+    let (time, too_long) = outcome.wait(record.info2, record.info3, patience)?;
+    if too_long {
         out.truncate(frame);
         error_answer(out, code::TIMEOUT);
     }
-    Some(Instant::now() + outcome.lag.min(patience))
+    Some(Instant::now() + time)
 }
 
 /// Whether a fault rule refuses requests for partitions that the node does not own. Otherwise they are answered, as a

@@ -2,7 +2,7 @@
 
 use super::TxnPart;
 use crate::code;
-use aerolane_wire::message::{Message, Ops, field, info4};
+use aerolane_wire::message::{Message, Ops, field, info2, info3, info4};
 use std::time::Duration;
 
 /// One record's part of a request: a whole single-record message, or one row of a batch.
@@ -77,9 +77,13 @@ pub(crate) struct RecordOutcome {
     pub(crate) n_ops: u16,
     /// Fields of the answer.
     pub(crate) fields: AnswerFields,
-    /// How long it takes until all replicas have what was written; zero if they have it.
+    /// How long it takes until all replicas have what was written; zero if they have it. [`NEVER`] if the node that the request
+    /// was forwarded to does not answer.
     pub(crate) lag: Duration,
 }
+
+/// The lag of what never comes.
+const NEVER: Duration = Duration::MAX;
 
 /// Fields of an answer, all of them about transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,6 +106,22 @@ impl RecordOutcome {
     /// An error that was found before the record was looked at.
     pub(crate) const fn error(code: u8) -> Self {
         Self { code, generation: 0, void_time: 0, n_ops: 0, fields: AnswerFields::NONE, lag: Duration::ZERO }
+    }
+
+    /// An error because no copy of the record can be reached.
+    pub(crate) fn unreached(code: u8) -> Self {
+        let lag = if code == code::TIMEOUT { NEVER } else { Duration::ZERO };
+        Self { lag, ..Self::error(code) }
+    }
+
+    /// How long the answer to a request with these flags waits, and whether that is too long: then it says "timeout". The client
+    /// wants to know a write on all nodes, for which a server waits no longer than `patience`.
+    pub(crate) fn wait(&self, info2: u8, info3: u8, patience: Duration) -> Option<(Duration, bool)> {
+        let on_replicas = info2 & info2::WRITE != 0 && info3 & info3::COMMIT_MASTER == 0;
+        if self.lag.is_zero() || !on_replicas && self.lag != NEVER {
+            return None;
+        }
+        Some((self.lag.min(patience), self.lag > patience))
     }
 
     /// The same metadata with an error.

@@ -3,11 +3,14 @@
 use crate::common::{Raw, digest, get, put, scan, write};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{Builder, ConflictResolution, EmbeddedCluster, NamespaceOptions, NodeInfo};
-use aerolane_wire::message::{field, info1, info2, info3, op};
+use aerolane_wire::WireError;
+use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
+use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3, op};
 use aerolane_wire::particle::Particle;
 use std::time::{Duration, Instant};
 
-const HOUR: Duration = Duration::from_secs(600);
+/// The longest lag that there is.
+const LONGEST: Duration = Duration::from_secs(600);
 const OK: u8 = 0;
 const NOT_FOUND: u8 = 2;
 const OUT_OF_SPACE: u8 = 8;
@@ -64,7 +67,7 @@ fn a_lagging_replica_answers_with_the_record_of_before() {
     let mut raws = open(&nodes);
     assert_eq!(raws[0].put(key, 1).unwrap().code, OK);
     assert_eq!((value(&mut raws[0], key), value(&mut raws[1], key)), (Ok(1), Ok(1)), "without lag both have it");
-    cluster.set_replication_lag(Some(nodes[1].id), HOUR).unwrap();
+    cluster.set_replication_lag(Some(nodes[1].id), LONGEST).unwrap();
     raws[0].send(&put_on_master(key, 2));
     assert_eq!(raws[0].answer().unwrap().code, OK);
     assert_eq!((value(&mut raws[0], key), value(&mut raws[1], key)), (Ok(2), Ok(1)));
@@ -97,7 +100,69 @@ fn a_write_is_answered_when_the_replicas_have_it_or_in_doubt() {
     raws[0].send(&hasty);
     assert_eq!(raws[0].answer().unwrap().code, TIMEOUT);
     assert_eq!(value(&mut raws[0], key), Ok(2));
-    assert!(cluster.set_replication_lag(None, 2 * HOUR).is_err());
+    assert!(cluster.set_replication_lag(None, 2 * LONGEST).is_err());
+}
+
+/// A batch that writes these records, with a limit of 30 ms.
+fn hasty_batch(digests: &[[u8; 20]], header: &RowHeader) -> Vec<u8> {
+    let mut out = Vec::new();
+    let batch = MessageHeader { info1: info1::BATCH, transaction_ttl: 30, ..MessageHeader::default() };
+    let mut message = MessageWriter::frame(&mut out, &batch);
+    message
+        .field_with(field::BATCH, |out| {
+            let mut rows = BatchWriter::begin(out, flags::RESPOND_ALL_KEYS);
+            for (n, digest) in (0..).zip(digests) {
+                rows.row(n, digest, header, |row| {
+                    row.field(field::NAMESPACE, b"test");
+                    row.op(op::WRITE, b"i", Particle::Integer(5))
+                })?;
+            }
+            rows.finish();
+            Ok::<_, WireError>(())
+        })
+        .unwrap();
+    message.finish().unwrap();
+    out
+}
+
+#[test]
+fn rows_of_a_batch_are_in_doubt_when_the_replicas_take_too_long() {
+    let cluster = builder(2).start().unwrap();
+    let (keys, nodes) = ([digest(7, 1), digest(7, 2)], owners(&cluster, 7));
+    let mut raws = open(&nodes);
+    cluster.set_replication_lag(None, LONGEST).unwrap();
+    let mut codes = |info3| -> Vec<u8> {
+        let header = RowHeader { info3, ..RowHeader::write(0, info2::WRITE, 0, 0, 0) };
+        raws[0].send(&hasty_batch(&keys, &header));
+        raws[0].until_last().iter().filter(|answer| !answer.last).map(|answer| answer.code).collect()
+    };
+    assert_eq!(codes(0), [TIMEOUT; 2]);
+    assert_eq!(codes(info3::COMMIT_MASTER), [OK; 2]);
+    assert_eq!((value(&mut raws[0], keys[1]), value(&mut raws[1], keys[1])), (Ok(5), Err(NOT_FOUND)));
+}
+
+#[test]
+fn a_held_partition_whose_master_is_down_times_out_until_it_is_moved_by_hand() {
+    let cluster = builder(3).start().unwrap();
+    let (key, nodes) = (digest(7, 1), owners(&cluster, 7));
+    let mut replica = Raw::connect(nodes[1].address);
+    assert_eq!(replica.put(key, 1).unwrap().code, OK);
+    cluster.hold_partitions(true);
+    cluster.stop_node(nodes[0].id).unwrap();
+    let limit = Duration::from_millis(30);
+    let mut hasty = put(key, 2);
+    hasty[8 + 14..8 + 18].copy_from_slice(&(limit.as_millis() as u32).to_be_bytes());
+    let begun = Instant::now();
+    replica.send(&hasty);
+    assert_eq!(replica.answer().unwrap().code, TIMEOUT);
+    assert!(begun.elapsed() >= limit, "as long as a server waits that has forwarded it");
+    assert_eq!(value(&mut replica, key), Ok(1), "the replica answers reads");
+    cluster.set_master(7, Some(nodes[1].id)).unwrap();
+    assert_eq!(cluster.master(7), Some(nodes[1].id));
+    assert_eq!(replica.put(key, 3).unwrap().code, OK);
+    // All others are where they were.
+    let other = (0..4096).find(|pid| cluster.master(*pid) == Some(nodes[0].id));
+    assert!(other.is_some());
 }
 
 #[test]
@@ -107,7 +172,7 @@ fn a_master_that_dies_takes_what_it_had_not_copied_with_it() {
     let nodes = owners(&cluster, 7);
     let mut raws = open(&nodes);
     assert_eq!(raws[0].put(kept, 1).unwrap().code, OK);
-    cluster.set_replication_lag(None, HOUR).unwrap();
+    cluster.set_replication_lag(None, LONGEST).unwrap();
     for (key, value) in [(kept, 2), (lost, 2)] {
         raws[0].send(&put_on_master(key, value));
         assert_eq!(raws[0].answer().unwrap().code, OK, "acknowledged");
@@ -128,7 +193,7 @@ fn a_node_that_comes_back_brings_its_records_and_conflicts_are_resolved() {
         let nodes = owners(&cluster, 7);
         let mut raws = open(&nodes);
         assert_eq!(raws[0].put(gone, 1).unwrap().code, OK);
-        cluster.set_replication_lag(None, HOUR).unwrap();
+        cluster.set_replication_lag(None, LONGEST).unwrap();
         // Three writes on the master alone, and one record that only it has.
         for (key, value) in [(both, 1), (both, 2), (both, 3), (old, 5)] {
             raws[0].send(&put_on_master(key, value));
@@ -254,7 +319,7 @@ fn a_record_that_only_an_old_version_has_is_found_when_it_is_written() {
     let [key, other] = [1, 2].map(|n| digest(7, n));
     let nodes = owners(&cluster, 7);
     let mut raws = open(&nodes);
-    cluster.set_replication_lag(None, HOUR).unwrap();
+    cluster.set_replication_lag(None, LONGEST).unwrap();
     for value in [1, 2] {
         for key in [key, other] {
             raws[0].send(&put_on_master(key, value));
@@ -398,7 +463,7 @@ fn a_rack_that_is_lost_leaves_its_records_on_the_other() {
 fn a_slow_node_delays_no_other() {
     let cluster = builder(2).service_threads(1).start().unwrap();
     let nodes = cluster.nodes();
-    let rule = FaultRule::new(FaultAction::Delay(HOUR)).on(RequestKind::Read);
+    let rule = FaultRule::new(FaultAction::Delay(LONGEST)).on(RequestKind::Read);
     cluster.set_fault(Some(nodes[0].id), &rule).unwrap();
     let [mut slow, mut quick] = [0, 1].map(|at| Raw::connect(nodes[at].address));
     slow.send(&get(digest(7, 1)));
