@@ -29,8 +29,8 @@ pub struct WriterOptions {
     /// no longer ago than this, and while records come in so fast that 32 for each node are to be expected within it. Otherwise
     /// records go at once; so they do when somebody waits for a flush or for room. Default 1 ms.
     pub linger: Duration,
-    /// The most batches in flight to one node. Default 4. Eight times as many to a node that holds up the others: while
-    /// somebody waits for room, and more than half of what is outstanding is for that node.
+    /// How many batches are in flight to one node at most, as a rule. Default 4. A node that holds up the others gets up to eight
+    /// times as many: while somebody waits for room, and more than half of what is outstanding is for that node.
     pub batches_in_flight: usize,
     /// How long one request may take until it counts as timed out. Default 5 s.
     pub attempt_timeout: Duration,
