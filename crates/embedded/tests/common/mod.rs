@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use aerolane_wire::WireError;
+use aerolane_wire::batch::{BatchWriter, flags};
 use aerolane_wire::message::{Message, MessageHeader, MessageWriter, field, info1, info2, info3, op};
 use aerolane_wire::particle::Particle;
 use aerolane_wire::proto::{FrameType, begin_frame, end_frame};
@@ -166,6 +168,39 @@ pub(crate) fn get(digest: [u8; 20]) -> Vec<u8> {
     let mut message = MessageWriter::frame(&mut out, &header);
     message.field(field::NAMESPACE, b"test");
     message.field(field::DIGEST, &digest);
+    message.finish().unwrap();
+    out
+}
+
+/// A batch of so many rows, each written by `row`, that wants an answer for each. `header`: what it has beside that it is a batch.
+pub(crate) fn batch(
+    rows: u32,
+    header: MessageHeader,
+    row: impl Fn(&mut BatchWriter<'_>, u32) -> Result<(), WireError>,
+) -> Vec<u8> {
+    batch_with(flags::RESPOND_ALL_KEYS, rows, header, row)
+}
+
+/// [`batch`] with other flags.
+pub(crate) fn batch_with(
+    parent_flags: u8,
+    rows: u32,
+    header: MessageHeader,
+    row: impl Fn(&mut BatchWriter<'_>, u32) -> Result<(), WireError>,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut message = MessageWriter::frame(&mut out, &MessageHeader { info1: info1::BATCH, ..header });
+    message
+        .field_with(field::BATCH, |out| {
+            let mut writer = BatchWriter::begin(out, parent_flags);
+            for n in 0..rows {
+                row(&mut writer, n)?;
+            }
+            assert_eq!(writer.rows(), rows);
+            writer.finish();
+            Ok::<_, WireError>(())
+        })
+        .unwrap();
     message.finish().unwrap();
     out
 }

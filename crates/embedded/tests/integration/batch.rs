@@ -1,6 +1,6 @@
 //! Long batches: answered in parts, and complete.
 
-use crate::common::{Raw, digest};
+use crate::common::{Raw, batch_with, digest};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_wire::WireError;
 use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
@@ -12,22 +12,7 @@ const ROWS: u32 = 20_000;
 
 /// A batch over `ROWS` records: row `n` is executed by `row`.
 fn batch(parent_flags: u8, row: impl Fn(&mut BatchWriter<'_>, u32) -> Result<(), WireError>) -> Vec<u8> {
-    let mut out = Vec::new();
-    let header = MessageHeader { info1: info1::BATCH, ..MessageHeader::default() };
-    let mut message = MessageWriter::frame(&mut out, &header);
-    message
-        .field_with(field::BATCH, |out| {
-            let mut rows = BatchWriter::begin(out, parent_flags);
-            for n in 0..ROWS {
-                row(&mut rows, n)?;
-            }
-            assert_eq!(rows.rows(), ROWS);
-            rows.finish();
-            Ok::<_, WireError>(())
-        })
-        .unwrap();
-    message.finish().unwrap();
-    out
+    batch_with(parent_flags, ROWS, MessageHeader::default(), row)
 }
 
 fn key(n: u32) -> [u8; 20] {

@@ -1,35 +1,22 @@
 //! Every kind of fault, from the handle and by the admin command, seen from the wire.
 
-use crate::common::{Raw, digest, get, put, write};
+use crate::common::{Raw, batch, digest, get, put, write};
 use aerolane_embedded::EmbeddedCluster;
 use aerolane_embedded::faults::{Direction, FaultAction, FaultRule, RequestKind};
-use aerolane_wire::WireError;
-use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
-use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, op};
+use aerolane_wire::batch::RowHeader;
+use aerolane_wire::message::{MessageHeader, field, info1, op};
 use aerolane_wire::particle::Particle;
 use std::io::{ErrorKind, Write as _};
 use std::time::{Duration, Instant};
 
 /// A batch that reads these records.
 fn batch_get(digests: &[[u8; 20]]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let header = MessageHeader { info1: info1::BATCH, ..MessageHeader::default() };
-    let mut message = MessageWriter::frame(&mut out, &header);
-    message
-        .field_with(field::BATCH, |out| {
-            let mut rows = BatchWriter::begin(out, flags::RESPOND_ALL_KEYS);
-            for (n, digest) in (0..).zip(digests) {
-                rows.row(n, digest, &RowHeader::read(info1::READ | info1::GET_ALL, 0, 0), |row| {
-                    row.field(field::NAMESPACE, b"test");
-                    Ok(())
-                })?;
-            }
-            rows.finish();
-            Ok::<_, WireError>(())
+    batch(digests.len() as u32, MessageHeader::default(), |rows, n| {
+        rows.row(n, &digests[n as usize], &RowHeader::read(info1::READ | info1::GET_ALL, 0, 0), |row| {
+            row.field(field::NAMESPACE, b"test");
+            Ok(())
         })
-        .unwrap();
-    message.finish().unwrap();
-    out
+    })
 }
 
 fn cluster() -> EmbeddedCluster {

@@ -1,11 +1,10 @@
 //! What replicas have and when: lag, lost nodes, nodes that come back, migrations, rosters.
 
-use crate::common::{Raw, digest, get, put, scan, write};
+use crate::common::{Raw, batch, digest, get, put, scan, write};
 use aerolane_embedded::faults::{FaultAction, FaultRule, RequestKind};
 use aerolane_embedded::{Builder, ConflictResolution, EmbeddedCluster, NamespaceOptions, NodeInfo};
-use aerolane_wire::WireError;
-use aerolane_wire::batch::{BatchWriter, RowHeader, flags};
-use aerolane_wire::message::{MessageHeader, MessageWriter, field, info1, info2, info3, op};
+use aerolane_wire::batch::RowHeader;
+use aerolane_wire::message::{MessageHeader, field, info1, info2, info3, op};
 use aerolane_wire::particle::Particle;
 use std::time::{Duration, Instant};
 
@@ -105,24 +104,13 @@ fn a_write_is_answered_when_the_replicas_have_it_or_in_doubt() {
 
 /// A batch that writes these records, with a limit of 30 ms.
 fn hasty_batch(digests: &[[u8; 20]], header: &RowHeader) -> Vec<u8> {
-    let mut out = Vec::new();
-    let batch = MessageHeader { info1: info1::BATCH, transaction_ttl: 30, ..MessageHeader::default() };
-    let mut message = MessageWriter::frame(&mut out, &batch);
-    message
-        .field_with(field::BATCH, |out| {
-            let mut rows = BatchWriter::begin(out, flags::RESPOND_ALL_KEYS);
-            for (n, digest) in (0..).zip(digests) {
-                rows.row(n, digest, header, |row| {
-                    row.field(field::NAMESPACE, b"test");
-                    row.op(op::WRITE, b"i", Particle::Integer(5))
-                })?;
-            }
-            rows.finish();
-            Ok::<_, WireError>(())
+    let limit = MessageHeader { transaction_ttl: 30, ..MessageHeader::default() };
+    batch(digests.len() as u32, limit, |rows, n| {
+        rows.row(n, &digests[n as usize], header, |row| {
+            row.field(field::NAMESPACE, b"test");
+            row.op(op::WRITE, b"i", Particle::Integer(5))
         })
-        .unwrap();
-    message.finish().unwrap();
-    out
+    })
 }
 
 #[test]
