@@ -143,7 +143,13 @@ fn answers_reach_their_callers_under_faults_cancels_and_node_loss() {
     let mut state = Xoshiro256PlusPlus::seed_from_u64(5);
     let (mut token, mut asked, mut given_up) = (1000, BTreeMap::new(), BTreeSet::new());
     let (mut answered, mut failed) = (0, 0);
-    for round in 0..300 {
+    // More rounds on a machine that is busy: there more is given up before it can be answered.
+    let seen_enough = |answered, failed, given_up| answered > 1000 && failed > 10 && given_up > 100;
+    for round in 0.. {
+        if round >= 300 && seen_enough(answered, failed, given_up.len()) {
+            break;
+        }
+        assert!(round < 30_000, "{answered} {failed} {}", given_up.len());
         match round {
             100 => faults.stop_node(node).unwrap(),
             200 => faults.start_node(node).unwrap(),
@@ -189,7 +195,6 @@ fn answers_reach_their_callers_under_faults_cancels_and_node_loss() {
     }
     faults.clear_faults();
     host.turn_until("all have an outcome", |host| asked.keys().all(|token| host.outcomes.0.contains_key(token)));
-    assert!(answered > 1000 && failed > 10 && given_up.len() > 100, "{answered} {failed} {}", given_up.len());
     // The node that was away is met again by itself.
     host.outcomes.0.clear();
     host.turn_until("all works again", |host| {
