@@ -148,7 +148,9 @@ fn pages_give_every_record_once() {
             let mut records = client.query(policy.clone(), query(&target), cursor).unwrap();
             let (page, error) = all(&mut records);
             assert!(error.is_none(), "{error:?}");
-            assert!(page.len() as u64 <= size, "{} of {size}", page.len());
+            let full = page.len() as u64 == size;
+            let last = (page.len() as u64) < size && records.cursor().is_done();
+            assert!(full || last, "{} of {size}, and there are more", page.len());
             assert!(values(&page).iter().all(|value| seen.insert(*value)), "a page repeats a record");
             // As it would come back from somewhere else.
             cursor =
@@ -160,6 +162,23 @@ fn pages_give_every_record_once() {
             }
         }
         assert!(size == 1 || seen == (0..250).collect(), "{size}: {} records", seen.len());
+    }
+}
+
+/// The limit is split over the nodes, but only one of them has records.
+#[test]
+fn a_limit_is_reached_if_one_node_has_all_records() {
+    let target = Target::start();
+    let client = client(&target);
+    let in_first_partition = |id: &i64| partition_id(&target.key(*id).digest()) == 0;
+    for id in (0..).filter(in_first_partition).take(6) {
+        client.sync().put(&WritePolicy::patient(), &target.key(id), &[as_bin!("v", id)]).unwrap();
+    }
+    for (limit, expected) in [(5, 5), (6, 6), (7, 6)] {
+        let policy = QueryPolicy { max_records: limit, ..QueryPolicy::patient() };
+        let (page, error) = all(&mut client.query(policy, query(&target), Cursor::all()).unwrap());
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(page.len(), expected, "limit {limit}");
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Course {
     pub(super) asked: Vec<Asked>,
     running: usize,
     rounds: u32,
+    /// How many of the rounds were there because something had failed before them.
+    retries: u32,
     route: Option<Route>,
     started: Instant,
     pauses: RetryPauses,
@@ -66,8 +68,10 @@ pub(super) enum Taken {
 pub(super) enum Then {
     /// Everything has come.
     Over,
-    /// Another round, after a pause.
+    /// Another round for what had failed, after a pause.
     Again(Duration),
+    /// Another round at once: some nodes had fewer records than their shares of the limit, others may have more.
+    More,
 }
 
 /// The topology needs a moment to follow a node that is gone.
@@ -93,6 +97,7 @@ impl Course {
             asked: Vec::new(),
             running: 0,
             rounds: 0,
+            retries: 0,
             route: None,
             started: now,
             failures: Vec::new(),
@@ -270,19 +275,27 @@ impl Course {
     /// # Errors
     /// Something failed that is not worth another round, or there were enough.
     pub(super) fn after_round(&mut self) -> Result<Then> {
-        if self.left.is_empty() || self.budget == Some(0) {
+        if self.budget == Some(0) {
             return Ok(Then::Over);
         }
+        if self.left.is_empty() {
+            if self.budget.is_none() || self.results || self.cursor.is_done() {
+                return Ok(Then::Over);
+            }
+            self.left = self.cursor.open().collect();
+            return Ok(Then::More);
+        }
+        self.retries += 1;
         self.left.sort_unstable();
         let last = |error: &Error| self.results || !is_passing(error);
         if let Some(at) = self.failures.iter().position(last) {
             return Err(self.failures.remove(at));
         }
-        if u64::from(self.rounds) >= policy::max_attempts(&self.policy.base_policy) {
+        if u64::from(self.retries) >= policy::max_attempts(&self.policy.base_policy) {
             return Err(match self.failures.pop() {
-                Some(only) if self.rounds == 1 => only,
-                Some(last) => Error::ended_by(last, &gave_up(self.rounds), true),
-                None => Error::max_retries_exceeded(gave_up(self.rounds)),
+                Some(only) if self.retries == 1 => only,
+                Some(last) => Error::ended_by(last, &gave_up(self.retries), true),
+                None => Error::max_retries_exceeded(gave_up(self.retries)),
             });
         }
         if let Some(route) = &mut self.route {
@@ -311,8 +324,8 @@ impl Course {
     }
 }
 
-fn gave_up(rounds: u32) -> String {
-    format!("gave up after {rounds} rounds")
+fn gave_up(attempts: u32) -> String {
+    format!("gave up after {attempts} rounds")
 }
 
 /// Ends of an answer that are no failures.

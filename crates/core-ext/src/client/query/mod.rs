@@ -294,6 +294,7 @@ impl RawRecords {
                 self.shared.cluster.request_refresh();
                 self.after(pause, Event::Go);
             }
+            Then::More => self.after(Duration::ZERO, Event::Go),
         }
         Ok(())
     }
