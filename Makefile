@@ -99,11 +99,12 @@ test-python-free-threaded: $(TESTS_FT)/.ready
 	PYTHON_GIL=0 $(TESTS_FT)/bin/python $(PYTEST_OWN)
 
 .PHONY: test-types
-test-types: wheel $(TESTS)/.ready ## the stubs: mypy and pyright, both strict, and stubtest against the compiled module
+test-types: wheel $(TESTS)/.ready ## the stubs: as the compiled module has them made, mypy and pyright (both strict), and stubtest
 	$(TESTS)/bin/pip install $(PIP) --no-deps --force-reinstall $(WHEELS)/aerolane-*-abi3-*.whl $(EMBEDDED)
 	$(TESTS)/bin/python -m mypy
 	$(TESTS)/bin/python -m mypy --strict tests/python/typed_builders.py
 	$(TESTS)/bin/pyright --pythonpath $(TESTS)/bin/python
+	$(TESTS)/bin/python tests/python/make_stubs.py --check
 	$(TESTS)/bin/python tests/python/check_stubs.py
 
 .PHONY: test-peers

@@ -32,9 +32,7 @@ def _classes() -> dict[str, tuple[list[str], list[tuple[str, list[str]]]]]:
             if isinstance(node, ast.ClassDef):
                 bases = [_base(base) for base in node.bases]
                 own = [arguments for name, arguments in bases if name == "Generic"]
-                # Two stubs have a `_Verbs`: the one with type parameters counts.
-                if own or node.name not in found:
-                    found[node.name] = (own[0] if own else [], bases)
+                found[node.name] = (own[0] if own else [], bases)
     return found
 
 

@@ -176,6 +176,9 @@ SAME = {
         Exp.string_pad_end(0, three, Exp.string_val("x"), s), Exp.string_val("a")
     ),
     "$.s.snip(1) == $.s.snip(1, 2)": Exp.eq(Exp.string_snip_from(one, s), Exp.string_snip(0, one, two, s)),
+    "$.s.snip(1):NO_FAIL == 'a'": Exp.eq(
+        Exp.string_snip(StringWriteFlags.NO_FAIL, one, Exp.string_strlen(s), s), Exp.string_val("a")
+    ),
     "$.s.replaceAll('a', 'b') == 'b'": Exp.eq(
         Exp.string_replace_all(0, Exp.string_val("a"), Exp.string_val("b"), s), Exp.string_val("b")
     ),

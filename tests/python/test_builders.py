@@ -150,10 +150,10 @@ def test_rows(either, session, dataset):
     for call, match in (
         (lambda: session.upsert(dataset).bins("x").row(1), "0 values for 1 bins"),
         (lambda: session.upsert(dataset).bins("x").rows([()]), "user key"),
-        (lambda: session.upsert(dataset).bins("x").ensure_generation_is(1), "behind the rows"),
+        (lambda: session.upsert(dataset).bins("x").ensure_generation_is(1), "needs a row"),
         (lambda: session.upsert(dataset).bins(), "at least one"),
         (lambda: session.upsert(dataset, dataset.id(1)), "alone"),
-        (lambda: either.run(session.upsert(dataset).bins("x").execute()), "behind the rows"),
+        (lambda: either.run(session.upsert(dataset).bins("x").execute()), "needs a row"),
     ):
         with pytest.raises(InvalidArgumentError, match=match):
             call()
@@ -165,6 +165,29 @@ def test_rows(either, session, dataset):
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def test_what_holds_for_all_rows_can_come_first(either, session, dataset):
+    rows = session.upsert(dataset).bins("x").default_expire_record_after_seconds(100).with_txn(None)
+    either.results(rows.row(1, "a").row(2, "b").never_expire())
+    ttls = [result.record.ttl for result in either.results(session.query(dataset.ids(1, 2)))]
+    assert [ttl is None for ttl in ttls] == [False, True]
+
+
+def test_records_of_what_reads_nothing(either, session, dataset):
+    """Of one record there is none; of several, one without bins tells the generation."""
+    keys = dataset.ids(1, 2)
+    for _ in range(2):
+        either.results(session.upsert(keys).put({"x": 1}))
+    (touched,) = either.results(session.touch(keys[0]))
+    assert touched.record is None
+    records = [result.record for result in either.results(session.touch(keys))]
+    assert [(record.bins, record.generation) for record in records] == [({}, 4), ({}, 3)]
+    assert [result.record for result in either.results(session.exists(keys))] == [None, None]
+    chained = either.results(session.exists(keys[0]).exists(keys[1], dataset.id("missing")))
+    assert [result.as_bool() for result in chained] == [True, True, False]
+    assert [result.record.generation for result in chained[:2]] == [4, 3]
+    assert [result.record.bins for result in either.results(session.delete(keys))] == [{}, {}]
 
 
 def test_steps_of_a_bin(either, session, key):

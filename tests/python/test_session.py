@@ -198,6 +198,8 @@ def test_settings_are_chained(where):
         )
         assert chained is definition
         assert isinstance(chained, module.ClusterDefinition)
+        # The racks of a configuration that names none.
+        assert definition.preferring_racks(*[]) is definition
         assert definition.with_native_credentials("u", "p").auth_mode == aerolane.AuthMode.INTERNAL
         assert definition.with_external_insecure_credentials("u", "p").auth_mode == aerolane.AuthMode.EXTERNAL_INSECURE
         with pytest.raises(TypeError):

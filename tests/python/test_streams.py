@@ -155,7 +155,7 @@ def test_a_stream_is_read_once(either, session, keys):
         opened(either, builder)
     with pytest.raises(AerospikeError, match="nothing to write"):
         opened(either, session.upsert(keys[:4]))
-    with pytest.raises(AerospikeError, match="behind the rows"):
+    with pytest.raises(AerospikeError, match="needs a row"):
         opened(either, session.upsert(DataSet.of("test", "s")).bins("a"))
 
 

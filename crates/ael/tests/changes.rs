@@ -373,7 +373,6 @@ fn mistakes_have_their_place() {
         ("$.m&[?(@ > 1)]", Syntax, 4, "behind what is selected"),
         ("$.s.strlen():NO_FAIL", Syntax, 14, "it has none"),
         ("$.s.lower():UPDATE_ONLY", Syntax, 13, "it has :NO_FAIL"),
-        ("$.s.snip(1):NO_FAIL", Unsupported, 13, "to the end of the string, with flags"),
     ] {
         let error = refused(text);
         if (error.kind(), error.column()) != (kind, column) || !error.message().contains(part) {

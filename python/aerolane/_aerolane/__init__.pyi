@@ -36,6 +36,13 @@ from ._behavior import Settings as Settings
 from ._behavior import get_all_behaviors as get_all_behaviors
 from ._behavior import get_behavior as get_behavior
 from ._behavior import get_behavior_or_default as get_behavior_or_default
+from ._bins import CdtPathBuilder as CdtPathBuilder
+from ._bins import CdtReadBuilder as CdtReadBuilder
+from ._bins import CdtReadInvertableBuilder as CdtReadInvertableBuilder
+from ._bins import CdtWriteBuilder as CdtWriteBuilder
+from ._bins import CdtWriteInvertableBuilder as CdtWriteInvertableBuilder
+from ._bins import QueryBinBuilder as QueryBinBuilder
+from ._bins import WriteBinBuilder as WriteBinBuilder
 from ._builders import AwaitableStream as AwaitableStream
 from ._builders import DataSetWriteBuilder as DataSetWriteBuilder
 from ._builders import QueryBuilder as QueryBuilder
@@ -212,6 +219,7 @@ from ._info import SindexDetail as SindexDetail
 from ._info import StorageEngine as StorageEngine
 from ._info import StorageFileDetail as StorageFileDetail
 from ._info import SyncInfoCommands as SyncInfoCommands
+from ._local_client import _LocalClient as _LocalClient
 from ._loggers import SdkLoggers as SdkLoggers
 from ._loggers import refresh_log_levels as refresh_log_levels
 from ._metrics import ClusterMetrics as ClusterMetrics
@@ -222,7 +230,6 @@ from ._metrics import MetricsWriter as MetricsWriter
 from ._metrics import NodeMetricsSnapshot as NodeMetricsSnapshot
 from ._metrics import Sampler as Sampler
 from ._native import NativeClient as NativeClient
-from ._native import _LocalClient as _LocalClient
 from ._native import new_client as new_client
 from ._native import new_client_blocking as new_client_blocking
 from ._node import NativeNode as NativeNode
@@ -273,13 +280,6 @@ from ._step_policies import BatchUDFPolicy as BatchUDFPolicy
 from ._step_policies import BatchWritePolicy as BatchWritePolicy
 from ._step_policies import TxnRollPolicy as TxnRollPolicy
 from ._step_policies import TxnVerifyPolicy as TxnVerifyPolicy
-from ._steps import CdtPathBuilder as CdtPathBuilder
-from ._steps import CdtReadBuilder as CdtReadBuilder
-from ._steps import CdtReadInvertableBuilder as CdtReadInvertableBuilder
-from ._steps import CdtWriteBuilder as CdtWriteBuilder
-from ._steps import CdtWriteInvertableBuilder as CdtWriteInvertableBuilder
-from ._steps import QueryBinBuilder as QueryBinBuilder
-from ._steps import WriteBinBuilder as WriteBinBuilder
 from ._tls import TlsConfig as TlsConfig
 from ._txn import AbortStatus as AbortStatus
 from ._txn import CommitErrorType as CommitErrorType

@@ -6,7 +6,11 @@ from ._enums import PrivilegeCode
 
 @final
 class Privilege:
-    """Something that a role allows: `Privilege(code, namespace=None, set_name=None)`."""
+    """Something that a role allows: `Privilege(code, namespace=None, set_name=None)`.
+
+    `namespace`, `set_name`: where it is allowed; without them, everywhere. Raises `InvalidArgumentError` (a
+    `ValueError`) for a set without a namespace, and for either with a privilege of the whole cluster.
+    """
 
     def __new__(cls, code: PrivilegeCode, namespace: str | None = None, set_name: str | None = None) -> Privilege: ...
     @property

@@ -13,7 +13,14 @@ from ._node import Version
 from ._query import Filter
 
 class AelParseException(InvalidArgumentError):
-    """A text is not of the Aerospike Expression Language, or cannot be compiled."""
+    """A text is not of the Aerospike Expression Language, or cannot be compiled.
+
+    `str()` shows what is wrong, the place, and the line with a caret under the place.
+
+    Attributes: `reason` (what is wrong, without the place), `line` and `column` (from 1), `offset` (in bytes of UTF-8,
+    from 0), `excerpt` (the line of the text, and below it carets), `kind` ("syntax", "type", "parameter", "limit",
+    "unsupported" or "version"), `needs` (the server version that can do it, as in "8.2", or None).
+    """
 
     reason: str | None
     line: int | None
@@ -26,11 +33,21 @@ class AelParseException(InvalidArgumentError):
 def parse_ael(expression: str, /, *args: Any, server: Version | None = None) -> FilterExpression:
     """Compiles a text in the Aerospike Expression Language to an expression: `parse_ael("$.age > ?0 and $.country ==
     'US'", 25)`.
+
+    The result equals the one that the constructors of `FilterExpression` build, and every server since 5.2 evaluates it
+    (what a text uses may need a later one). `args` are the values of the placeholders `?0`, `?1`, .. (or `$1`, `$2`,
+    ..; or `%s`, one after the other): bound as values, never read as text. All of them must be used. With `server`, the
+    `Version` of the oldest node, what that does not have is refused (`error.needs` tells what does).
+
+    Raises `AelParseException` (a `ValueError`) for a text that is not of the language or leaves a type open, for
+    placeholders without a value and values without a placeholder, and `TypeError` for a value that cannot be sent.
     """
 
 def parse_ctx(path: str, /) -> list[CTX]:
     """Compiles a path to the context that leads there: `parse_ctx("$.bin.key.[0]")` is `[CTX.map_key("key"),
     CTX.list_index(0)]`. The bin is not part of it.
+
+    Raises `AelParseException` for what is no path, has no steps behind the bin, or selects several at a step.
     """
 
 def parse_ael_with_index(
@@ -42,11 +59,25 @@ def parse_ael_with_index(
     hint_bin_name: str | None = None,
     server: Version | None = None,
 ) -> AelParseResult:
-    """Compiles a text to an index filter and the expression for the rest, for a query."""
+    """Compiles a text to an index filter and the expression for the rest, for a query.
+
+    Of the indexes in `index_context` it takes the one that probably finds the fewest records: a single value before a
+    range with two ends, before one with one end; then the one with more different values. `hint_index_name` or
+    `hint_bin_name` names the index to prefer; a hint that does not serve the text changes nothing. `placeholder_values`
+    are the values of `?0`, `?1`, ..; `server` is that of `parse_ael`.
+
+    Raises `AelParseException` as `parse_ael` does, and for a text that is neither true nor false.
+    """
 
 @final
 class AelIndex:
-    """A secondary index that `parse_ael_with_index` can choose."""
+    """A secondary index that `parse_ael_with_index` can choose.
+
+    `bin` and `index_type` (`IndexType`) say what it has. `namespace` (None: any), `set_name` (None: the index has all
+    sets), `name`, `collection_index_type` (`CollectionIndexType`), and `ctx`, the way to what is indexed inside the
+    bin. `bin_values_ratio`: how many different values there are, in any unit: of two indexes that serve alike, the one
+    with more is chosen.
+    """
 
     def __new__(
         cls,
@@ -111,8 +142,13 @@ class AelParseResult:
 
 @final
 class IndexesMonitor:
-    """Keeps a list of the secondary indexes of a cluster: what `parse_ael_with_index` and `with_index_context`
-    choose from.
+    """Keeps a list of the secondary indexes of a cluster: what `parse_ael_with_index` and `with_index_context` choose
+    from.
+
+    `refresh_interval`: seconds between two looks (default 5). Queries of sessions need no monitor: they ask for the
+    indexes when they need them. A client that is given one (`indexes_monitor=`) starts it when it connects.
+
+    Raises `InvalidArgumentError` for an interval that is no number above 0.
     """
 
     def __new__(cls, refresh_interval: float = 5.0) -> Self: ...
@@ -123,6 +159,8 @@ class IndexesMonitor:
     def wait_until_ready(self, timeout: float | None = None) -> None:
         """Waits until the first list has come, or could not be had: then there are no indexes to choose from.
         `timeout`: seconds (default 30).
+
+        Raises `RuntimeError` before `start`, and Python's `TimeoutError`.
         """
     def stop(self) -> None:
         """Ends it. What was listed stays. A second call does nothing."""

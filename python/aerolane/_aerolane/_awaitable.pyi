@@ -10,9 +10,10 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 @final
 class Awaitable(Coroutine[Any, Any, _T_co]):
-    """A coroutine that has begun: `await`, `gather`, `create_task`, `ensure_future`, `asyncio.run` all take it.
+    """An operation that is under way: await it, or hand it to asyncio as a coroutine.
 
-    It has the methods of a future, too. `asyncio.wait` takes what `create_task` or `ensure_future` make of it.
+    It was sent when it was called (outside of a running loop: when it is first awaited). Cancelling it, or a timeout
+    around it, gives its place up at once; a write that was sent may still be executed.
     """
 
     def __await__(self) -> Generator[Any, Any, _T_co]: ...
@@ -32,7 +33,9 @@ class Awaitable(Coroutine[Any, Any, _T_co]):
 
 @final
 class AwaitableContext(Generic[_T_co]):
-    """A connection to be made: to be awaited, or to be entered."""
+    """A connection to be made: `await` it, or enter it with `async with`, which also closes it. It connects when it
+    is awaited or entered, each time anew. Tasks may enter one at the same time: each leaves its own.
+    """
 
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[AwaitableContext[Any]]: ...

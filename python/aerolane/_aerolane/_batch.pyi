@@ -12,7 +12,13 @@ from ._values import Key, Record
 
 @final
 class BatchRecord:
-    """A key and what became of its row."""
+    """A key and what became of its row.
+
+    A row has a `record` when it succeeded (without bins for writes and deletes that return nothing), an `error` when it
+    failed, and neither when the server left it out. A missing or filtered-out record is a failed row; the batch itself
+    succeeds all the same. The record is made when it is first asked for. Each row has its own copy of the answer:
+    whoever keeps one row keeps no other.
+    """
 
     @property
     def key(self) -> Key:
@@ -43,17 +49,25 @@ class BatchRecord:
         """Whether the row succeeded."""
 
 class BatchRecords(list[BatchRecord]):
-    """The rows of a batch, in order, which can say which of them have failed."""
+    """The rows of a batch, in order: a list of `BatchRecord`, which can say which of them have failed.
+
+    A batch succeeds although rows of it fail; `raise_for_failures()` makes that an error.
+    """
 
     def failures(self, *, missing: bool = True) -> list[BatchRecord]:
-        """The rows that did not succeed; with `missing=False`, without those whose record does not exist."""
+        """A list of the rows that did not succeed; with `missing=False`, without those whose record does not exist."""
     def raise_for_failures(self, *, missing: bool = True) -> None:
-        """Raises `BatchFailedError` if a row did not succeed; its `records` are these rows."""
+        """Raises `BatchFailedError` if a row did not succeed; its `records` are these rows.
+
+        `missing=False`: a record that does not exist is no failure. It is in doubt if one of the rows is.
+        """
 
 @final
 class BatchReadOp:
     """A row of `Client.batch` that reads: all bins, those of `bins` (an empty list: none), or, if there are
     `operations`, what these say (none of them may write).
+
+    Raises `ValueError` for operations that write, otherwise as `get` and `operate` do.
     """
 
     def __new__(
@@ -69,8 +83,11 @@ class BatchReadOp:
 
 @final
 class BatchWriteOp:
-    """A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at
-    least one of them must write).
+    """A row of `Client.batch` that writes: sets `bins`, and then does what `operations` say (without `bins`, at least
+    one of them must write).
+
+    Raises `ValueError` when neither is given and for operations alone that do not write, otherwise as `put` and
+    `operate` do.
     """
 
     def __new__(
@@ -96,9 +113,11 @@ class BatchDeleteOp:
 
 @final
 class BatchUDFOp:
-    """A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without
-    `.lua`) to its record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the
-    row's record; a function that fails makes the row fail, with the server's message: file, line, what was wrong.
+    """A row of `Client.batch` that applies the function `function_name` of the UDF module `udf_name` (without `.lua`)
+    to its record, with `args` (a list, or None). What the function returns is the bin `"SUCCESS"` of the row's record;
+    a function that fails makes the row fail, with the server's message: file, line, what was wrong.
+
+    Raises `TypeError` for arguments that are no list or cannot be sent, `ValueError` for empty names.
     """
 
     def __new__(
@@ -115,8 +134,13 @@ class BatchUDFOp:
 
 @final
 class BatchRecordStream:
-    """The rows of a batch, as its nodes answer: iterate over it with `for` or `async for`, on any number of threads
-    or tasks (each row comes to one of them).
+    """The rows of a batch, as its nodes answer: iterate over it with `for` or `async for`, on any number of threads or
+    tasks (each row comes to one of them).
+
+    Each item is a pair: the row's place in `ops`, and its `BatchRecord`. Every row comes once, in any order; one that
+    failed says so itself. When the request to a node fails as a whole, its rows have that error; it is raised at the
+    end when no row was answered by the server at all. Closing the stream, leaving it as a context manager and dropping
+    it end the batch: writes that were sent until then may be carried out.
     """
 
     def close(self) -> None:

@@ -8,7 +8,12 @@ from ._enums import CommitLevel, Mode, OpKind, OpShape, ReadModeAP, ReadModeSC, 
 
 @final
 class Settings:
-    """Settings of a behavior; None leaves one to the scopes before, to the parent, or to the default."""
+    """Settings of a behavior; None leaves one to the scopes before, to the parent, or to the default.
+
+    Times are `datetime.timedelta`, rounded up to milliseconds when used. Immutable.
+
+    Raises `TypeError` for a value of a wrong type, `InvalidArgumentError` for one out of bounds.
+    """
 
     def __new__(
         cls,
@@ -109,7 +114,11 @@ class Settings:
 
 @final
 class Behavior:
-    """A named set of settings for all kinds of calls, made from another one by `derive_with_changes`."""
+    """A named set of settings for all kinds of calls, made from another one by `derive_with_changes`.
+
+    `DEFAULT`; `READ_FAST`: reads of 200 ms in all; `STRICTLY_CONSISTENT`: linearized reads in namespaces of the SC
+    mode; `FAST_RACK_AWARE`: as `READ_FAST`, from the client's racks first. Only a configuration file changes one.
+    """
 
     DEFAULT: ClassVar[Behavior]
     READ_FAST: ClassVar[Behavior]
@@ -155,6 +164,16 @@ class Behavior:
     ) -> Behavior:
         """A new behavior: this one with changes. It can be found by its name while it is in use: by the program, a
         session, or a behavior made from it. One that had the name before is replaced there.
+
+        Each argument is a `Settings` for a part of the calls. For reads apply `all`, `reads`, `reads_ap` or `reads_sc`,
+        and `reads_point`, `reads_batch` or `reads_query`; for writes `all`, `writes`, `writes_ap` or `writes_sc`,
+        `writes_retryable` or `writes_non_retryable`, and `writes_point`, `writes_batch` or `writes_query`. Later ones
+        win, and all of them over what the parent says.
+
+        A setting by itself (`total_timeout`, `max_retries`, ..) is one of `all`: so code for the first versions of the
+        SDK of Aerospike says it.
+
+        Raises `InvalidArgumentError` for an empty name and the names of predefined behaviors.
         """
     @property
     def total_timeout(self) -> timedelta:

@@ -174,7 +174,9 @@ class WritePolicy(BasePolicy):
 
 @final
 class BatchPolicy(BasePolicy):
-    """How a batch behaves as a whole. Defaults: 1,000 ms in total, 2 retries."""
+    """How a batch behaves as a whole. Defaults: 2 retries, and 1,000 ms in total for each started 5,000 rows or 8
+    MiB of requests. A `total_timeout` other than 1,000 is the limit whatever the size.
+    """
 
     def __new__(
         cls,

@@ -100,7 +100,11 @@ class LoopVarPart(Enum):
     def __int__(self) -> int: ...
 
 class ListWriteFlags(IntEnum):
-    """What a list operation refuses, and what becomes of that. Combine with `|`."""
+    """What a list operation refuses, and what becomes of that. Combine with `|`.
+
+    ADD_UNIQUE: items that are there already. INSERT_BOUNDED: indexes behind the end. NO_FAIL: what is refused is no
+    error. PARTIAL: with NO_FAIL, the items that are not refused are taken.
+    """
 
     DEFAULT = 0
     ADD_UNIQUE = 1
@@ -109,7 +113,11 @@ class ListWriteFlags(IntEnum):
     PARTIAL = 8
 
 class MapWriteFlags(IntEnum):
-    """What a map operation refuses, and what becomes of that. Combine with `|`."""
+    """What a map operation refuses, and what becomes of that. Combine with `|`.
+
+    CREATE_ONLY: keys that exist. UPDATE_ONLY: keys that do not. NO_FAIL: what is refused is no error. PARTIAL: with
+    NO_FAIL, the pairs that are not refused are taken.
+    """
 
     DEFAULT = 0
     CREATE_ONLY = 1
@@ -118,7 +126,11 @@ class MapWriteFlags(IntEnum):
     PARTIAL = 8
 
 class BitWriteFlags(IntEnum):
-    """What a bit operation refuses, and what becomes of that. Combine with `|`."""
+    """What a bit operation refuses, and what becomes of that. Combine with `|`.
+
+    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. PARTIAL: what
+    lies outside of the blob is left out.
+    """
 
     DEFAULT = 0
     CREATE_ONLY = 1
@@ -127,7 +139,11 @@ class BitWriteFlags(IntEnum):
     PARTIAL = 8
 
 class HLLWriteFlags(IntEnum):
-    """What an HLL operation refuses, and what becomes of that. Combine with `|`."""
+    """What an HLL operation refuses, and what becomes of that. Combine with `|`.
+
+    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error. ALLOW_FOLD: the
+    result may have fewer index bits than the bin.
+    """
 
     DEFAULT = 0
     CREATE_ONLY = 1
@@ -136,7 +152,10 @@ class HLLWriteFlags(IntEnum):
     ALLOW_FOLD = 8
 
 class StringWriteFlags(IntEnum):
-    """What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later."""
+    """What a string operation refuses, and what becomes of that. Combine with `|`. Server 8.2 and later.
+
+    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. NO_FAIL: what is refused is no error.
+    """
 
     DEFAULT = 0
     CREATE_ONLY = 1
@@ -144,7 +163,11 @@ class StringWriteFlags(IntEnum):
     NO_FAIL = 4
 
 class StringRegexFlags(IntEnum):
-    """How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later."""
+    r"""How a regular expression of string operations is read. Combine with `|`. Server 8.2 and later.
+
+    CASE_INSENSITIVE. MULTILINE: `^` and `$` match at each line. DOTALL: `.` matches the end of a line, too. UNIX_LINES:
+    only `\n` ends a line. GLOBAL: regex_replace replaces all matches, not only the first.
+    """
 
     DEFAULT = 0
     CASE_INSENSITIVE = 1
@@ -154,7 +177,11 @@ class StringRegexFlags(IntEnum):
     GLOBAL = 16
 
 class RegexFlag(IntEnum):
-    """How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`."""
+    """How `FilterExpression.regex_compare` reads its regular expression (POSIX). Combine with `|`.
+
+    EXTENDED: the extended syntax. ICASE: case does not matter. NOSUB: positions are not asked for. NEWLINE: `.` does
+    not match the end of a line.
+    """
 
     NONE = 0
     EXTENDED = 1
@@ -171,7 +198,11 @@ class ExpReadFlags(IntEnum):
     EVAL_NO_FAIL = 16
 
 class ExpWriteFlags(IntEnum):
-    """What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`."""
+    """What `ExpOperation.write` refuses, and what becomes of that. Combine with `|`.
+
+    CREATE_ONLY: bins that exist. UPDATE_ONLY: bins that do not. ALLOW_DELETE: a result of nil deletes the bin.
+    POLICY_NO_FAIL: what is refused is no error. EVAL_NO_FAIL: an expression that cannot be evaluated is no error.
+    """
 
     DEFAULT = 0
     CREATE_ONLY = 1
@@ -181,7 +212,12 @@ class ExpWriteFlags(IntEnum):
     EVAL_NO_FAIL = 16
 
 class SelectFlags(IntEnum):
-    """What a path answers with. Server 8.1.1 and later."""
+    """What a path answers with. Server 8.1.1 and later.
+
+    MATCHING_TREE: the collection, with nothing but what matches. VALUE (also LIST_VALUE, MAP_VALUE): a list of the
+    values. MAP_KEY: a list of the keys. MAP_KEY_VALUE: keys and values. NO_FAIL (combine with `|`): what has another
+    type than the path says is left out.
+    """
 
     MATCHING_TREE = 0
     VALUE = 1
@@ -192,7 +228,11 @@ class SelectFlags(IntEnum):
     NO_FAIL = 16
 
 class QueryWhereFlags(IntEnum):
-    """What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later."""
+    """What `Client.query_explain` asks for. Combine with `|`. Server 8.2 and later.
+
+    EXPLAIN: which index serves the condition; always needed. REQUIRE_INDEX: an error if no secondary index does.
+    HARD_HINT: an error if the index of the hint does not. ENC_VARINT: reserved, not accepted.
+    """
 
     ENC_VARINT = 1
     EXPLAIN = 2
@@ -257,6 +297,8 @@ class MapReturnType:
 class ListPolicy:
     """How list operations create a list, and what they refuse: the order of new lists (`ListOrderType`, default
     UNORDERED), and write flags (`ListWriteFlags` or an int, default none).
+
+    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
     """
 
     def __new__(cls, order: ListOrderType | None = None, write_flags: int | None = None) -> Self: ...
@@ -270,6 +312,8 @@ class MapPolicy:
     """How map operations create a map, and what they refuse: the order of new maps (`MapOrder`, default UNORDERED),
     what happens to keys (`MapWriteMode`, or `MapWriteFlags`, which go before), and whether the index of a new map is
     stored with it (default False).
+
+    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
     """
 
     def __new__(
@@ -297,7 +341,10 @@ class MapPolicy:
 
 @final
 class BitPolicy:
-    """What bit operations refuse: write flags (`BitWriteFlags` or an int, default none)."""
+    """What bit operations refuse: write flags (`BitWriteFlags` or an int, default none).
+
+    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    """
 
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     @property
@@ -312,7 +359,10 @@ class BitPolicy:
 
 @final
 class HLLPolicy:
-    """What HLL operations refuse: write flags (`HLLWriteFlags` or an int, default none)."""
+    """What HLL operations refuse: write flags (`HLLWriteFlags` or an int, default none).
+
+    An operation takes them as they are when it is made. Raises `TypeError` and `InvalidArgumentError` for other values.
+    """
 
     def __new__(cls, write_flags: int | None = None) -> Self: ...
     write_flags: int
@@ -323,6 +373,11 @@ class HLLPolicy:
 class CTX:
     """One step on the way to a nested list or map: `[CTX.map_key("orders"), CTX.list_index(-1)]` is the last item of
     the list that stands under `"orders"`.
+
+    Made by static methods, immutable, and encoded when it is made. Negative indexes and ranks count from the end.
+
+    The methods raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+    `InvalidArgumentError` for values that cannot be sent.
     """
 
     @staticmethod
@@ -380,9 +435,16 @@ class CTX:
         """`to_bytes` as base64 text."""
     @staticmethod
     def from_bytes(bytes: bytes | bytearray | memoryview | Sequence[int]) -> list[CTX]:
-        """The list of CTX of `to_bytes`."""
+        """The list of CTX of `to_bytes`.
+
+        Raises `TypeError` for what is no bytes-like object, `InvalidArgumentError` for bytes that are no context.
+        """
     @staticmethod
     def from_base64(b64: str) -> list[CTX]:
-        """The list of CTX of `to_base64`."""
+        """The list of CTX of `to_base64`.
+
+        Raises `Base64DecodeError` for text that is not base64, `InvalidArgumentError` for bytes that are no context.
+        Both are `ValueError`s.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -25,10 +25,15 @@ class _Client(_Begins[_Query, _Index], Generic[_Query, _Index, _Session, _Transa
     """What both kinds of client have."""
 
     def create_session(self, behavior: Behavior | None = None) -> _Session:
-        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`."""
+        """A session with the policies of a behavior; `None`: `Behavior.DEFAULT`.
+
+        Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
+        """
     def transaction(self, behavior: Behavior | None = None) -> _Transactional:
         """A session whose calls belong to a new transaction, with the policies of a behavior (`None`:
         `Behavior.DEFAULT`): a context manager, which commits at its end.
+
+        Raises `RuntimeError` before the client has connected, and `ClientClosedError` after it was closed.
         """
     def supports_query_selection(self) -> bool:
         """Whether all nodes select the index of a query themselves (8.2)."""
@@ -36,7 +41,10 @@ class _Client(_Begins[_Query, _Index], Generic[_Query, _Index, _Session, _Transa
         """Whether all nodes compile expression text themselves (8.2)."""
     @property
     def native(self) -> NativeClient:
-        """The native client, on the same connections. Closing one closes both."""
+        """The native client, on the same connections. Closing one closes both.
+
+        Raises `RuntimeError` before the client has connected.
+        """
     @property
     def underlying_client(self) -> NativeClient:
         """As `native`, for code written for the SDK of Aerospike."""
@@ -49,7 +57,17 @@ class Client(
     _Client[QueryBuilder, IndexBuilder, Session, TransactionalSession],
     _RegistersModules[Awaitable[RegisterTask], Awaitable[UdfRemoveTask]],
 ):
-    """A client for asyncio: `async with Client("localhost:3000") as client`."""
+    """A client for asyncio: `async with Client("localhost:3000") as client`.
+
+    In a forked child it is not connected: connect it there anew.
+
+    `seeds`: one or several addresses, `"host:port,host:port"`; 3000 is the default port. `policy`: a `ClientPolicy`.
+    `max_error_rate`, `error_rate_window`: go before what the policy says. `index_refresh_interval` is accepted for code
+    written for the first versions of the SDK of Aerospike: here the indexes of a cluster are asked for when a query
+    needs them. `indexes_monitor`: an `IndexesMonitor` of `aerolane.ael`, which begins with the connection.
+
+    Raises `InvalidArgumentError` for seeds that are no addresses.
+    """
 
     def __new__(
         cls,
@@ -62,7 +80,10 @@ class Client(
         indexes_monitor: IndexesMonitor | None = None,
     ) -> Self: ...
     def connect(self) -> Coroutine[Any, Any, None]:
-        """Connects, unless the client is connected already in this process. Awaitable of `None`."""
+        """Connects, unless the client is connected already in this process. Awaitable of `None`.
+
+        Raises `ConnectionError` when no seed can be used, with the reason of each.
+        """
     def connect_blocking(self) -> None:
         """As `connect`, on this thread: for code written for the first versions of the SDK of Aerospike."""
     def close_blocking(self) -> None:
@@ -83,8 +104,11 @@ class SyncClient(
     _Client[SyncQueryBuilder, SyncIndexBuilder, SyncSession, SyncTransactionalSession],
     _RegistersModules[RegisterTask, UdfRemoveTask],
 ):
-    """A client for code without async: `with SyncClient("localhost:3000") as client`. Any number of threads may use
-    it.
+    """A client for code without async: `with SyncClient("localhost:3000") as client`. Any number of threads may use it.
+
+    Arguments are those of `Client`. `current_thread_runtime` is accepted for code written for the SDK, where it gives
+    each thread a runtime of its own, with a cluster tend and a pool of its own as the price. Here the calling thread
+    does its I/O itself in any case, on one shared cluster and one bounded pool: it changes nothing.
     """
 
     def __new__(
@@ -99,7 +123,10 @@ class SyncClient(
         indexes_monitor: IndexesMonitor | None = None,
     ) -> Self: ...
     def connect(self) -> None:
-        """Connects, unless the client is connected already in this process."""
+        """Connects, unless the client is connected already in this process.
+
+        Raises `ConnectionError` when no seed can be used, with the reason of each.
+        """
     def create_transactional_session(self, behavior: Behavior | None = None) -> SyncTransactionalSession:
         """A session whose calls belong to a new transaction: a context manager, which commits at its end."""
     def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:

@@ -85,9 +85,14 @@ class Cluster(
     def exporters(self) -> tuple[AsyncMetricsExporter | MetricsWriter, ...]:
         """The exporters of metrics that were added, in that order: a tuple."""
     def add_exporter(self, exporter: AsyncMetricsExporter | MetricsWriter) -> None:
-        """Adds an exporter of metrics: an object with `async def export(self, snapshot)`, or a `MetricsWriter`.
-        While metrics are on, it is given a `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s
-        unless set), and one more by `disable_metrics()` and `close()`. It runs on the event loop that runs now.
+        """Adds an exporter of metrics: an object with `async def export(self, snapshot)`, or a `MetricsWriter`. While
+        metrics are on, it is given a `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s unless set),
+        and one more by `disable_metrics()` and `close()`. It runs on the event loop that runs now.
+
+        What it raises is logged. After three failures in a row it is suspended, and tried again every ten intervals. It
+        is called only if `MetricsSettings.exporter` is CUSTOM or not set.
+
+        Raises `TypeError` for an object without such a method, `RuntimeError` outside of an event loop.
         """
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.
@@ -112,9 +117,14 @@ class SyncCluster(
     def exporters(self) -> tuple[MetricsExporter, ...]:
         """The exporters of metrics that were added, in that order: a tuple."""
     def add_exporter(self, exporter: MetricsExporter) -> None:
-        """Adds an exporter of metrics: an object with a method `export(snapshot)`. While metrics are on, it is given
-        a `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s unless set), and one more by
+        """Adds an exporter of metrics: an object with a method `export(snapshot)`. While metrics are on, it is given a
+        `MetricsSnapshot` after each `MetricsSettings.export_interval` (30 s unless set), and one more by
         `disable_metrics()` and `close()`. Each exporter is called on a thread of its own, so it may block.
+
+        What it raises is logged. After three failures in a row it is suspended, and tried again every ten intervals. It
+        is called only if `MetricsSettings.exporter` is CUSTOM or not set.
+
+        Raises `TypeError` for an object without such a method, and for one whose `export` is async.
         """
     def close(self) -> None:
         """Closes all connections. Operations under way fail with `ClientClosedError`. A second call does nothing.

@@ -40,26 +40,38 @@ class LoadedConfig:
         """A `BehaviorSpec` by the name of each behavior."""
 
 def parse_size(value: int | str, /) -> int:
-    """A number of bytes: an int, or a text with a unit, such as `"512b"`, `"10mb"`, `"1.5gb"`."""
+    """A number of bytes: an int, or a text with a unit, such as `"512b"`, `"10mb"`, `"1.5gb"`.
+
+    Raises `InvalidArgumentError`, a `ValueError`, for something else.
+    """
 
 def parse_duration(value: str, /) -> timedelta:
-    """A duration: a text such as `"250ms"`, `"1s"`, `"5 minutes"`. Units go from nanoseconds to days; what is less
-    than a microsecond is rounded up to one. Gives a `timedelta`.
+    """A duration: a text such as `"250ms"`, `"1s"`, `"5 minutes"`. Units go from nanoseconds to days; what is less than
+    a microsecond is rounded up to one. Gives a `timedelta`.
+
+    Raises `InvalidArgumentError`, a `ValueError`, for something else.
     """
 
 def parse_sdk_config(text: str) -> dict[str, SystemSettings]:
-    """The settings of clusters in the text of a configuration file: a `SystemSettings` by the name of each cluster,
-    or `DEFAULT`. Keys that cannot be used are logged.
+    """The settings of clusters in the text of a configuration file: a `SystemSettings` by the name of each cluster, or
+    `DEFAULT`. Keys that cannot be used are logged.
+
+    Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
     """
 
 def parse_behaviors(text: str) -> dict[str, BehaviorSpec]:
-    """The behaviors in the text of a configuration file: a `BehaviorSpec` by the name of each. Keys that cannot be
-    used are logged.
+    """The behaviors in the text of a configuration file: a `BehaviorSpec` by the name of each. Keys that cannot be used
+    are logged.
+
+    Raises `InvalidArgumentError`, a `ValueError`, for what is no YAML, with the line.
     """
 
 def apply_behaviors(specs: dict[str, BehaviorSpec]) -> None:
     """Makes behaviors, and changes those that there are, also for sessions that use them: they get these settings in
     place of the ones that they had. Predefined ones keep their own beneath.
+
+    `specs`: a `BehaviorSpec` by each name, as `parse_behaviors` gives them. One whose parent there is not gets
+    `DEFAULT`; of those whose parents lead in a circle nothing is made. Both are logged.
     """
 
 def resolve_for_cluster(profiles: dict[str, SystemSettings], cluster_name: str | None) -> SystemSettings | None:

@@ -7,7 +7,10 @@ from ._values import Key, _UserKey
 
 @final
 class DataSet:
-    """A set of a namespace: makes keys of its records."""
+    """A set of a namespace: makes keys of its records.
+
+    `set_name` is `None` (or empty) for records without a set.
+    """
 
     def __new__(cls, namespace: str, set_name: str | None = None) -> Self: ...
     @staticmethod
@@ -34,8 +37,9 @@ class DataSet:
     @overload
     def ids_from_digests(self, *digests: str | bytes) -> list[Key]: ...
     def id_for_object(self, obj: str | int | float | bytes | bytearray) -> Key:
-        """The key of an object: a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a whole `float` (as an
-        int).
+        """The key of an object: a `str`, an `int`, `bytes`, a `bytearray` (as bytes), or a whole `float` (as an int).
+
+        Raises `TypeError` for others.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

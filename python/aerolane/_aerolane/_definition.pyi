@@ -14,7 +14,10 @@ _D = TypeVar("_D")
 
 @final
 class Host:
-    """Where a node listens: a seed of a cluster."""
+    """Where a node listens: a seed of a cluster.
+
+    `tls_name` is the name in the node's certificate, where it is not `name`.
+    """
 
     def __new__(cls, name: str, port: int = ..., tls_name: str | None = None) -> Self: ...
     @staticmethod
@@ -69,14 +72,18 @@ class _ClusterDefinition:
     def ip_map(self, ip_map: dict[str, str]) -> Self:
         """Addresses that the nodes give, and those to use in their place."""
     def with_ip_map(self, ip_map: dict[str, str]) -> Self:
-        """As `ip_map`, for code for the SDK's first versions."""
+        """As `ip_map`, for code written for the first versions of the SDK of Aerospike."""
     def validate_cluster_name_is(self, cluster_name: str) -> Self:
-        """As `cluster_name`, for code for the SDK's first versions."""
+        """As `cluster_name`, for code written for the first versions of the SDK of Aerospike."""
     def with_tls_config_of(self) -> TlsBuilder[Self]:
-        """What `with_tls_config` takes, said step by step: for code for the SDK's first versions."""
+        """What `with_tls_config` takes, said step by step, for code written for the first versions of the SDK of
+        Aerospike: a `TlsBuilder`, whose `done()` gives this definition.
+        """
     def with_system_settings(self, settings: SystemSettings) -> Self:
-        """Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker,
-        transactions and metrics.
+        """Takes over what `settings`, a `SystemSettings`, says of connections, tends, the circuit breaker, transactions
+        and metrics.
+
+        Raises `TypeError` for something else, `InvalidArgumentError` for what is out of bounds.
         """
     def with_tls_config(
         self,
@@ -89,28 +96,40 @@ class _ClusterDefinition:
         ciphers: Sequence[str] | None = None,
         for_login_only: bool = False,
     ) -> Self:
-        """Encrypts the connections."""
+        """Encrypts the connections.
+
+        `tls_name`: the name in the nodes' certificates, where it is not the host name. `ca_file`, `client_cert_file`,
+        `client_key_file`: PEM files; without `ca_file` the authorities that Python's `ssl` trusts. `protocols`,
+        `ciphers`: names, see `TlsConfig`. `for_login_only`: only the login is encrypted.
+        """
 
 @final
 class TlsBuilder(Generic[_D]):
-    """How connections are encrypted, said step by step: for code for the SDK's first versions."""
+    """How connections are encrypted: `definition.with_tls_config_of().ca_file("ca.pem").done()`, for code written for
+    the first versions of the SDK of Aerospike. `with_tls_config` takes the same in one call.
+
+    Nothing is read before `done()`, which gives the definition.
+    """
 
     def tls_name(self, tls_name: str) -> Self:
         """The name in the certificates of the nodes, where it is not the host name."""
     def ca_file(self, ca_file: str | PathLike[str]) -> Self:
         """A PEM file with the authorities that are trusted."""
     def client_cert_file(self, cert_file: str | PathLike[str]) -> Self:
-        """A PEM file with the certificate of the client."""
+        """A PEM file with the certificate of the client; `client_key_file` goes with it."""
     def client_key_file(self, key_file: str | PathLike[str]) -> Self:
         """A PEM file with the key of that certificate."""
     def protocols(self, *protocols: str) -> Self:
-        """The versions of TLS that are allowed."""
+        """The versions of TLS that are allowed, see `TlsConfig`."""
     def ciphers(self, *ciphers: str) -> Self:
-        """The cipher suites that are allowed."""
+        """The cipher suites that are allowed, see `TlsConfig`."""
     def for_login_only(self, for_login_only: bool = True) -> Self:
         """Whether only the login is encrypted."""
     def done(self) -> _D:
-        """Reads the files, and gives the definition."""
+        """Reads the files, and gives the definition.
+
+        Raises what `with_tls_config` raises.
+        """
     @classmethod
     def __class_getitem__(cls, _item: Any) -> type[TlsBuilder[Any]]: ...
 
@@ -118,14 +137,18 @@ class TlsBuilder(Generic[_D]):
 class ClusterDefinition(_ClusterDefinition):
     """Where a cluster is and how to talk to it: `ClusterDefinition("localhost", 3000)`, or with several
     `hosts=[Host(..), ..]`. The default port is 3000.
+
+    `connect()` connects; one definition may be used any number of times.
     """
 
     def __new__(
         cls, hostname: str | None = None, port: int | None = None, hosts: Sequence[Host] | None = None
     ) -> Self: ...
     def connect(self) -> AwaitableContext[Cluster]:
-        """Connects: `await definition.connect()` gives a `Cluster`, `async with definition.connect() as cluster`
-        also closes it.
+        """Connects: `await definition.connect()` gives a `Cluster`, `async with definition.connect() as cluster` also
+        closes it.
+
+        Raises `ConnectionError` when no seed can be used, with the reason of each.
         """
 
 @final
@@ -136,4 +159,7 @@ class SyncClusterDefinition(_ClusterDefinition):
         cls, hostname: str | None = None, port: int | None = None, hosts: Sequence[Host] | None = None
     ) -> Self: ...
     def connect(self) -> SyncCluster:
-        """Connects, and gives a `Cluster`, which is a context manager."""
+        """Connects, and gives a `Cluster`, which is a context manager.
+
+        Raises `ConnectionError` when no seed can be used, with the reason of each.
+        """

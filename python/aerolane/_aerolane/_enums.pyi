@@ -3,7 +3,12 @@
 from enum import Enum
 
 class Replica(Enum):
-    """Which node a read is sent to."""
+    """Which node a read is sent to.
+
+    MASTER: the one with the record's master copy. MASTER_PROLES: by turns those with any copy. RANDOM: by turns all
+    nodes. SEQUENCE (the default): the master, then those with copies when it fails. PREFER_RACK: one on the client's
+    racks (`ClientPolicy.rack_ids`), else as SEQUENCE. Writes go to the master first.
+    """
 
     MASTER = 0
     MASTER_PROLES = 1
@@ -38,7 +43,11 @@ class CommitLevel(Enum):
     def __int__(self) -> int: ...
 
 class GenerationPolicy(Enum):
-    """Whether a write looks at the record's generation."""
+    """Whether a write looks at the record's generation.
+
+    NONE (the default): no. EXPECT_GEN_EQUAL: it fails unless the generation is the policy's. EXPECT_GEN_GREATER: it
+    fails unless the policy's generation is greater than the record's.
+    """
 
     NONE = 0
     EXPECT_GEN_EQUAL = 1
@@ -46,7 +55,12 @@ class GenerationPolicy(Enum):
     def __int__(self) -> int: ...
 
 class RecordExistsAction(Enum):
-    """What a write does when the record exists, or does not."""
+    """What a write does when the record exists, or does not.
+
+    UPDATE (the default): creates it, or changes the bins named. UPDATE_ONLY: fails when it does not exist. REPLACE:
+    creates it, or removes all other bins. REPLACE_ONLY: fails when it does not exist. CREATE_ONLY: fails when it
+    exists.
+    """
 
     UPDATE = 0
     UPDATE_ONLY = 1
@@ -82,7 +96,12 @@ class WhenFull(Enum):
     def __int__(self) -> int: ...
 
 class AuthMode(Enum):
-    """How a client logs in."""
+    """How a client logs in.
+
+    NONE (the default): not at all. INTERNAL: with a user and a password that the cluster knows. EXTERNAL: with those of
+    an outside directory (LDAP); needs TLS. EXTERNAL_INSECURE: the same without TLS, for tests. PKI: with the client's
+    TLS certificate.
+    """
 
     NONE = 0
     INTERNAL = 1
@@ -108,7 +127,12 @@ class MetricsExporterType(Enum):
     NONE = "none"
 
 class CommandType(Enum):
-    """What a call is counted as in metrics."""
+    """What a call is counted as in metrics.
+
+    GET: bins of a record are read. GET_HEADER: none of them. EXISTS. PUT: writes of bins, and touch. DELETE. OPERATE:
+    several operations on one record. QUERY: by a secondary index. SCAN: without one. UDF: a function on one record.
+    BATCH_READ: the request of a batch to one node. BATCH_WRITE: one with rows that write. NONE: nothing is.
+    """
 
     NONE = 0
     GET = 1
@@ -125,7 +149,11 @@ class CommandType(Enum):
     def __int__(self) -> int: ...
 
 class LatencyType(Enum):
-    """Kinds of latencies, several kinds of calls together."""
+    """Kinds of latencies, several kinds of calls together.
+
+    READ: GET, GET_HEADER and EXISTS. WRITE: PUT, DELETE, OPERATE and UDF. BATCH: BATCH_READ and BATCH_WRITE. QUERY:
+    QUERY and SCAN. CONN: how long calls of all kinds waited for a place on a connection.
+    """
 
     CONN = "conn"
     WRITE = "write"
@@ -175,7 +203,11 @@ class Scope(Enum):
     SYSTEM_TXN_ROLL = "system_txn_roll"
 
 class CollectionIndexType(Enum):
-    """What of a bin an index covers."""
+    """What of a bin an index covers.
+
+    DEFAULT: the bin's value. LIST: each element of a list. MAP_KEYS, MAP_VALUES: each key, or value, of a map. SET: the
+    records of a set (`create_set_index`).
+    """
 
     DEFAULT = 0
     LIST = 1
@@ -185,7 +217,11 @@ class CollectionIndexType(Enum):
     def __int__(self) -> int: ...
 
 class IndexType(Enum):
-    """What kind of values an index holds."""
+    """What kind of values an index holds.
+
+    NUMERIC: ints. INTEGER: the same, as servers from 8.2 on call it. STRING, BLOB. GEO2D_SPHERE: points and regions in
+    GeoJSON.
+    """
 
     NUMERIC = 0
     STRING = 1
@@ -201,7 +237,10 @@ class UDFLang(Enum):
     def __int__(self) -> int: ...
 
 class QuerySelection(Enum):
-    """How the servers find the records for a condition (`Client.query_explain`)."""
+    """How the servers find the records for a condition (`Client.query_explain`).
+
+    PRIMARY_INDEX: they look at all records. SECONDARY_INDEX: at a range of an index. FILTERED_OUT: no record can match.
+    """
 
     PRIMARY_INDEX = 0
     SECONDARY_INDEX = 1
@@ -219,7 +258,12 @@ class TaskStatus(Enum):
     def __int__(self) -> int: ...
 
 class PrivilegeCode(Enum):
-    """What a privilege allows."""
+    """What a privilege allows.
+
+    Of the whole cluster: UserAdmin (users and roles), SysAdmin (configuration), DataAdmin (indexes and UDF modules),
+    UDFAdmin, SIndexAdmin, MaskingAdmin. Of the cluster, a namespace or a set: Read, ReadWrite, ReadWriteUDF, Write,
+    Truncate, ReadMasked, WriteMasked. Unknown: one that this version has no name for.
+    """
 
     UserAdmin = 0
     SysAdmin = 1

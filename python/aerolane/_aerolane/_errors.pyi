@@ -10,7 +10,10 @@ from ._results import RecordResult
 from ._txn import CommitErrorType
 
 class ResultCode(IntEnum):
-    """Result codes: those of the server (0 to 255), and negative ones for failures of the client."""
+    """Result codes: those of the server (0 to 255), and negative ones for failures of the client.
+
+    An int. A code that this version does not know is kept, with a name such as `UNKNOWN_99`.
+    """
 
     TXN_ALREADY_ABORTED = -19
     TXN_ALREADY_COMMITTED = -18
@@ -117,7 +120,11 @@ class ResultCode(IntEnum):
         """What the code means, in other words: `"the record does not exist"`."""
 
 class ErrorDetailVerbosity(IntEnum):
-    """How much the server is to tell about a failure: for the property `error_detail_verbosity` of policies."""
+    """How much the server is to tell about a failure: for the property `error_detail_verbosity` of policies.
+
+    NONE (the default): the result code. SUBCODE: a sub-code, too. MESSAGE: a message, too. EXPRESSION_TRACE: also where
+    in an expression. Server 8.2 and later; earlier ones tell the result code.
+    """
 
     NONE = 0
     SUBCODE = 1
@@ -125,7 +132,13 @@ class ErrorDetailVerbosity(IntEnum):
     EXPRESSION_TRACE = 3
 
 class SubCode:
-    """What `AerospikeError.sub_code` says, as ints."""
+    """What `AerospikeError.sub_code` says, as ints.
+
+    A sub-code means something only together with the result code: the same number is used with several. The first word
+    of a name says with which: PARAM PARAMETER_ERROR, UNAVAIL PARTITION_UNAVAILABLE, UNSUPP_FEAT UNSUPPORTED_FEATURE,
+    BIN_NOT_FOUND that, BIN_NAME BIN_NAME_TOO_LONG, FORBID FAIL_FORBIDDEN, OPNOT OP_NOT_APPLICABLE, MRT_BLOCKED that. A
+    server may send others.
+    """
 
     NONE: ClassVar[int]
     PARAM_TTL_INVALID: ClassVar[int]
@@ -174,6 +187,8 @@ class SubCode:
 class ExpressionTrace:
     """Where in an expression, and why, the server has failed: `AerospikeError.exp_trace`, asked for with
     `error_detail_verbosity = ErrorDetailVerbosity.EXPRESSION_TRACE`. Server 8.2 and later.
+
+    Any property may be None: the server leaves out what has no room.
     """
 
     PHASE_BUILD: ClassVar[int]
@@ -233,7 +248,19 @@ class _Fields(TypedDict, total=False):
     loop_busy: float | None
 
 class AerospikeError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package.
+
+    Its arguments: `message`, then `result_code`, `in_doubt`, `sub_code`, `server_message`, `exp_trace`, `node`,
+    `iteration`, `base_message` and `sub_exceptions`, in this order or by name; `hint`, `phase`, `elapsed` and
+    `loop_busy` by name only. All may be left out. Raises `ValueError` for a `result_code` that is none.
+
+    Attributes: `result_code` (a `ResultCode`, or None), `in_doubt` (a write that may have been applied), `node` (the
+    last node tried), `attempts` and `iteration` (how many were made), `phase` ("queued", "connecting", "sent",
+    "receiving": how far the last one came), `elapsed` (seconds from the call to the failure), `loop_busy` (seconds of
+    them during which the program kept its event loop busy, so that no answer could be read), `sub_code` and
+    `server_message` (detail that the server attached), `exp_trace`, `sub_exceptions` (errors of earlier attempts),
+    `base_message` (without node and the rest), `hint` (the likely cause). What is not known is None.
+    """
 
     result_code: ResultCode | None
     in_doubt: bool
@@ -280,7 +307,10 @@ class ClientError(AerospikeError):
     """A failure of the client that has no class of its own."""
 
 class TimeoutError(AerospikeError, builtins.TimeoutError):
-    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time."""
+    """The deadline passed, or the retries were used up, before an answer came; or the server ran out of time.
+
+    `client` tells whether it was the client that gave up.
+    """
 
     client: bool
     def __init__(self, message: str = "", *args: Any, client: bool = False, **fields: Unpack[_Fields]) -> None: ...
@@ -289,7 +319,11 @@ class TransactionError(AerospikeError):
     """A transaction, or a command in it, failed."""
 
 class CommitError(TransactionError):
-    """A transaction could not be committed."""
+    """A transaction could not be committed.
+
+    `commit_error_type` (a `CommitErrorType`) names the stage; `verify_records` and `roll_records` are the outcomes of
+    its records: lists of digest, result code and whether it is in doubt.
+    """
 
     commit_error_type: CommitErrorType | None
     verify_records: Sequence[tuple[bytes, ResultCode | None, bool]] | None
@@ -461,7 +495,11 @@ class MaxErrorRateError(BackoffError):
     """The node's circuit breaker is open: too many errors in the present window."""
 
 class BatchFailedError(ClientError):
-    """A batch failed, and no row of it was answered."""
+    """A batch failed and no row of it was answered, or `raise_for_failures()` has found rows that failed.
+
+    `records`: the rows that failed (`BatchRecord`, of streams `RecordResult`), each with its result code and whether it
+    is in doubt. None in an error that was made by hand. Every error that a batch raises has them.
+    """
 
     records: list[BatchRecord] | list[RecordResult] | None
 

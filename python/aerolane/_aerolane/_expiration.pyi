@@ -13,6 +13,9 @@ class Expiration:
     DONT_UPDATE: ClassVar[Expiration]
     @staticmethod
     def seconds(s: int) -> Expiration:
-        """In so many seconds: 1 to 315,360,000 (ten years, the most that the server takes)."""
+        """In so many seconds: 1 to 315,360,000 (ten years, the most that the server takes).
+
+        Raises `InvalidArgumentError` for other numbers, `TypeError` for what is no int.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -16,13 +16,33 @@ from ._values import GeoJSON
 class FilterExpression(_CollectionExpressions, _ValueExpressions):
     """An expression that the server evaluates: `FilterExpression.gt(FilterExpression.int_bin("age"),
     FilterExpression.int_val(17))`.
+
+    As `filter_expression` of a policy it decides for each record whether the call does anything: a record for which it
+    is false, or cannot be evaluated, raises `FilteredOutError` (and is left out of a query's results). `ExpOperation`
+    answers with what it evaluates to, or writes that into a bin.
+
+    All constructors are static methods. Arguments called `ctx` say which nested list or map is meant: a sequence of
+    `CTX`, empty for the bin itself. Arguments called `bin` are what the operation works on: a bin (`list_bin("a")`), or
+    any expression of the right type. Whether types fit is checked by the server, which answers with
+    `ResultCode.PARAMETER_ERROR`.
+
+    Expressions are immutable, encoded when they are made, and can be used often, by many threads. They compare equal
+    when their bytes are, and can be pickled.
+
+    Constructors raise `TypeError` for an argument of a wrong type, `OverflowError` for ints beyond 64 bits, and
+    `InvalidArgumentError` (a `ValueError`) for values that cannot be sent, empty sequences of expressions and nesting
+    of more than 256 levels.
     """
 
     def base64(self) -> str:
         """The expression's bytes as base64 text: what other clients and `from_base64` take."""
     @staticmethod
     def from_base64(b64: str) -> FilterExpression:
-        """From the text of `base64`, also of other clients."""
+        """From the text of `base64`, also of other clients.
+
+        The bytes are not looked at: the server refuses those that are no expression. Raises `Base64DecodeError` (a
+        `ValueError`) for text that is not base64.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     @staticmethod
@@ -92,6 +112,8 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     def val(value: Any) -> FilterExpression:
         """A constant, by the type of a Python value: `None`, bool, int, float, str, bytes, list, tuple, dict (as by
         `map_val`) or `GeoJSON`.
+
+        Raises `TypeError` for other types.
         """
     @staticmethod
     def int_val(val: int) -> FilterExpression:
@@ -306,8 +328,8 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
     def exp_select_by_path(
         return_type: ExpType, flag: int | None, bin_exp: FilterExpression, ctx: Iterable[CTX] | None
     ) -> FilterExpression:
-        """What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result.
-        Server 8.1.1 and later, as all of these.
+        """What a path selects, as `flag` (bits of `SelectFlags`) says. `return_type` is the type of the result. Server
+        8.1.1 and later, as all of these.
         """
     @staticmethod
     def exp_modify_by_path(
@@ -353,10 +375,10 @@ class FilterExpression(_CollectionExpressions, _ValueExpressions):
         """`bin_exp` without what a path selects."""
 
 def in_list(value: FilterExpression, list_exp: FilterExpression) -> FilterExpression:
-    """Whether a list contains a value. Server 8.1.2 and later."""
+    """Whether a list contains a value: as `FilterExpression.in_list`. Server 8.1.2 and later."""
 
 def map_keys(map_exp: FilterExpression) -> FilterExpression:
-    """The keys of a map, as a list. Server 8.1.2 and later."""
+    """The keys of a map, as a list: as `FilterExpression.map_keys`. Server 8.1.2 and later."""
 
 def map_values(map_exp: FilterExpression) -> FilterExpression:
-    """The values of a map, as a list. Server 8.1.2 and later."""
+    """The values of a map, as a list: as `FilterExpression.map_values`. Server 8.1.2 and later."""

@@ -1,4 +1,4 @@
-"""Secondary indexes, said step by step."""
+"""Secondary indexes, described step by step."""
 
 from collections.abc import Sequence
 from typing import Self, final
@@ -10,45 +10,63 @@ from ._expression import FilterExpression
 from ._query import DropIndexTask, IndexTask
 
 class _Index:
-    """What is said of an index."""
+    """The description of an index."""
 
+    def blob(self) -> Self:
+        """Indexes bytes."""
+    def named(self, index_name: str) -> Self:
+        """Sets the name of the index, 1 to 255 bytes."""
+    def string(self) -> Self:
+        """Indexes strs."""
     def on_bin(self, bin_name: str) -> Self:
         """Indexes the values of a bin."""
     def on_expression(self, expression: FilterExpression | str) -> Self:
-        """Indexes what an expression evaluates to."""
+        """Indexes the value of an expression: a `FilterExpression`, or text in the Aerospike Expression Language.
+        Requires server 8.1 or later.
+
+        Raises `AelParseException` if the text is not valid, or needs a newer server than the cluster has.
+        """
     def on_set(self) -> Self:
-        """Indexes the records of the set."""
-    def named(self, index_name: str) -> Self:
-        """The name of the index."""
+        """Indexes the records of the set, so that queries of the set do not have to look at others. Requires server
+        8.1.2 or later.
+        """
     def integer(self) -> Self:
-        """The index holds ints."""
+        """Indexes ints."""
     def numeric(self) -> Self:
-        """As `integer`, for code written for the first versions of the SDK of Aerospike."""
-    def string(self) -> Self:
-        """The index holds strs."""
+        """Same as `integer`. For code written for the first versions of the Aerospike SDK."""
     def geo2dsphere(self) -> Self:
-        """The index holds points and regions in GeoJSON."""
-    def blob(self) -> Self:
-        """The index holds bytes."""
+        """Indexes GeoJSON points and regions."""
     def collection(self, collection_index_type: CollectionIndexType) -> Self:
-        """Which items of a list or map are indexed, in place of the value itself."""
+        """Indexes the items of a list or map instead of the value itself, as a `CollectionIndexType` says."""
     def context(self, ctx: Sequence[CTX]) -> Self:
-        """The way from the bin to what is indexed."""
+        """Sets the path from the bin to the value to index, a list of `CTX`."""
 
 @final
 class IndexBuilder(_Index):
-    """A secondary index, said step by step: `session.index(dataset)`."""
+    """A secondary index: `session.index(dataset).on_bin("age").named("by_age").integer()`.
+
+    `create()` creates it, `drop()` drops the index of that name. All other methods return the builder, and raise
+    `InvalidArgumentError` if they do not fit what was said before.
+    """
 
     def create(self) -> Awaitable[IndexTask]:
-        """Creates the index."""
+        """Creates the index. Returns an `IndexTask`, which can wait until it is built; with asyncio, an awaitable of
+        it.
+        """
     def drop(self) -> Awaitable[DropIndexTask]:
-        """Drops the index of this name."""
+        """Drops the index of this name. Returns a `DropIndexTask`; with asyncio, an awaitable of it."""
 
 @final
 class SyncIndexBuilder(_Index):
-    """A secondary index, said step by step: `session.index(dataset)`."""
+    """A secondary index: `session.index(dataset).on_bin("age").named("by_age").integer()`.
+
+    `create()` creates it, `drop()` drops the index of that name. All other methods return the builder, and raise
+    `InvalidArgumentError` if they do not fit what was said before.
+    """
 
     def create(self) -> IndexTask:
-        """Creates the index."""
+        """Creates the index. Returns an `IndexTask`, which can wait until it is built; with asyncio, an awaitable of
+        it.
+        """
     def drop(self) -> DropIndexTask:
-        """Drops the index of this name."""
+        """Drops the index of this name. Returns a `DropIndexTask`; with asyncio, an awaitable of it."""

@@ -92,10 +92,10 @@ class NamespaceDetail(dict[str, str]):
         """Percent of reads that the cache answers."""
     @staticmethod
     def from_body(body: str) -> NamespaceDetail:
-        """The detail of an answer to `namespace/<name>`."""
+        """The `NamespaceDetail` of an answer to `namespace/<name>`."""
     @staticmethod
     def from_response(response: dict[str, str] | None, namespace: str) -> NamespaceDetail | None:
-        """The detail in the answers by command of a node; `None`: the node does not have the namespace."""
+        """The `NamespaceDetail` in the answers by command of a node; `None`: the node does not have the namespace."""
 
 class SetDetail(dict[str, str]):
     """What a node says about a set: a dict of all that it says, with properties."""
@@ -139,7 +139,7 @@ class SetDetail(dict[str, str]):
         """Bytes beyond which writes are refused; 0: no limit."""
     @staticmethod
     def from_body(body: str) -> list[SetDetail]:
-        """The details of an answer to `sets`."""
+        """The `SetDetail`s of an answer to `sets`, a list."""
 
 class Sindex(dict[str, str]):
     """A secondary index: a dict of what nodes say about it, with properties."""
@@ -197,7 +197,7 @@ class SindexDetail(dict[str, str]):
         """Whether it is built."""
     @staticmethod
     def from_response(response: dict[str, str] | None, namespace: str, index_name: str) -> SindexDetail | None:
-        """The detail in the answers by command of a node; `None`: the node does not have the index."""
+        """The `SindexDetail` in the answers by command of a node; `None`: the node does not have the index."""
 
 class StorageEngine(dict[str, str]):
     """How a namespace stores records: a dict of all that a node says about it, with properties."""
@@ -226,7 +226,7 @@ class StorageEngine(dict[str, str]):
         """Its devices and files: a list of `StorageFileDetail`."""
     @staticmethod
     def from_namespace(detail: dict[str, str]) -> StorageEngine:
-        """The storage of a `NamespaceDetail`."""
+        """The `StorageEngine` of a `NamespaceDetail`."""
 
 class StorageFileDetail(dict[str, str]):
     """A device or a file that records are stored on: a dict of what a node says, with properties."""
@@ -271,70 +271,90 @@ class StorageFileDetail(dict[str, str]):
 
 @final
 class InfoCommands:
-    """What the nodes say about themselves, as methods: what `session.info()` gives."""
+    """What the nodes say about themselves, as methods: what `session.info()` gives. For asyncio, all but
+    `get_cluster_size` give an awaitable.
+
+    What is merged over nodes has each thing once, with the numbers of the first node that names it; the methods
+    `.._per_node` give what each node says. They raise the error of a node that does not answer, or that refuses the
+    command.
+    """
 
     def build(self) -> Awaitable[builtins.set[str]]:
-        """The versions that the nodes run."""
+        """The versions that the nodes run: a set of str."""
     def namespaces(self) -> Awaitable[builtins.set[str]]:
-        """The namespaces of the cluster."""
+        """The namespaces of the cluster: a set of str."""
     def namespace_details(self, namespace: str) -> Awaitable[NamespaceDetail | None]:
-        """What one of the nodes says about a namespace; `None`: it has no such namespace."""
+        """What one of the nodes says about a namespace: a `NamespaceDetail`; `None`: it has no such namespace."""
     def namespace_details_per_node(self, namespace: str) -> Awaitable[dict[str, NamespaceDetail]]:
-        """What each node says about a namespace, by node."""
+        """What each node says about a namespace: a dict of `NamespaceDetail` by node, without those that do not have
+        it.
+        """
     def sets(self, namespace: str | None = None) -> Awaitable[list[SetDetail]]:
-        """The sets of a namespace, or of all, ordered by name."""
+        """The sets of a namespace, or of all (`None`): a list of `SetDetail`, ordered by name."""
     def set(self, namespace: str, name: str) -> Awaitable[SetDetail | None]:
-        """One set; `None`: there is no such set."""
+        """One set: a `SetDetail`; `None`: there is no such set."""
     def sets_per_node(self, namespace: str) -> Awaitable[dict[str, list[SetDetail]]]:
-        """The sets of a namespace on each node."""
+        """The sets of a namespace on each node: a dict of lists of `SetDetail` by node."""
     def secondary_indexes(self, namespace: str | None = None) -> Awaitable[list[Sindex]]:
-        """The secondary indexes of a namespace, or of all."""
+        """The secondary indexes of a namespace, or of all (`None`): a list of `Sindex`."""
     def secondary_indexes_per_node(self, namespace: str | None = None) -> Awaitable[dict[str, list[Sindex]]]:
-        """The secondary indexes on each node."""
+        """The secondary indexes on each node: a dict of lists of `Sindex` by node."""
     def secondary_index_details(self, namespace: str, index_name: str) -> Awaitable[SindexDetail | None]:
-        """What one of the nodes counts for a secondary index; `None`: it has no such index."""
+        """What one of the nodes counts for a secondary index: a `SindexDetail`; `None`: it has no such index."""
     def secondary_index_details_per_node(self, namespace: str, index_name: str) -> Awaitable[dict[str, SindexDetail]]:
-        """What each node counts for a secondary index, by node."""
+        """What each node counts for a secondary index: a dict of `SindexDetail` by node, without those that do not
+        have it. It is built everywhere when `is_ready` of all of them is true.
+        """
     def is_cluster_stable(self) -> Awaitable[bool]:
         """Whether all nodes agree on which nodes the cluster has."""
     def get_cluster_size(self) -> int:
         """The number of active nodes. Nothing is sent."""
     def info(self, command: str) -> Awaitable[dict[str, str]]:
-        """Sends an info command to one of the nodes."""
+        """Sends an info command to one of the nodes: the answers by command, a dict."""
     def info_on_all_nodes(self, command: str) -> Awaitable[dict[str, dict[str, str]]]:
-        """Sends an info command to each node: their answers, by node."""
+        """Sends an info command to each node: a dict of their answers by command, by node."""
 
 @final
 class SyncInfoCommands:
-    """What the nodes say about themselves, as methods: what `session.info()` gives."""
+    """What the nodes say about themselves, as methods: what `session.info()` gives. For asyncio, all but
+    `get_cluster_size` give an awaitable.
+
+    What is merged over nodes has each thing once, with the numbers of the first node that names it; the methods
+    `.._per_node` give what each node says. They raise the error of a node that does not answer, or that refuses the
+    command.
+    """
 
     def build(self) -> builtins.set[str]:
-        """The versions that the nodes run."""
+        """The versions that the nodes run: a set of str."""
     def namespaces(self) -> builtins.set[str]:
-        """The namespaces of the cluster."""
+        """The namespaces of the cluster: a set of str."""
     def namespace_details(self, namespace: str) -> NamespaceDetail | None:
-        """What one of the nodes says about a namespace; `None`: it has no such namespace."""
+        """What one of the nodes says about a namespace: a `NamespaceDetail`; `None`: it has no such namespace."""
     def namespace_details_per_node(self, namespace: str) -> dict[str, NamespaceDetail]:
-        """What each node says about a namespace, by node."""
+        """What each node says about a namespace: a dict of `NamespaceDetail` by node, without those that do not have
+        it.
+        """
     def sets(self, namespace: str | None = None) -> list[SetDetail]:
-        """The sets of a namespace, or of all, ordered by name."""
+        """The sets of a namespace, or of all (`None`): a list of `SetDetail`, ordered by name."""
     def set(self, namespace: str, name: str) -> SetDetail | None:
-        """One set; `None`: there is no such set."""
+        """One set: a `SetDetail`; `None`: there is no such set."""
     def sets_per_node(self, namespace: str) -> dict[str, list[SetDetail]]:
-        """The sets of a namespace on each node."""
+        """The sets of a namespace on each node: a dict of lists of `SetDetail` by node."""
     def secondary_indexes(self, namespace: str | None = None) -> list[Sindex]:
-        """The secondary indexes of a namespace, or of all."""
+        """The secondary indexes of a namespace, or of all (`None`): a list of `Sindex`."""
     def secondary_indexes_per_node(self, namespace: str | None = None) -> dict[str, list[Sindex]]:
-        """The secondary indexes on each node."""
+        """The secondary indexes on each node: a dict of lists of `Sindex` by node."""
     def secondary_index_details(self, namespace: str, index_name: str) -> SindexDetail | None:
-        """What one of the nodes counts for a secondary index; `None`: it has no such index."""
+        """What one of the nodes counts for a secondary index: a `SindexDetail`; `None`: it has no such index."""
     def secondary_index_details_per_node(self, namespace: str, index_name: str) -> dict[str, SindexDetail]:
-        """What each node counts for a secondary index, by node."""
+        """What each node counts for a secondary index: a dict of `SindexDetail` by node, without those that do not
+        have it. It is built everywhere when `is_ready` of all of them is true.
+        """
     def is_cluster_stable(self) -> bool:
         """Whether all nodes agree on which nodes the cluster has."""
     def get_cluster_size(self) -> int:
         """The number of active nodes. Nothing is sent."""
     def info(self, command: str) -> dict[str, str]:
-        """Sends an info command to one of the nodes."""
+        """Sends an info command to one of the nodes: the answers by command, a dict."""
     def info_on_all_nodes(self, command: str) -> dict[str, dict[str, str]]:
-        """Sends an info command to each node: their answers, by node."""
+        """Sends an info command to each node: a dict of their answers by command, by node."""

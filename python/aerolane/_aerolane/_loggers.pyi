@@ -6,6 +6,10 @@ from typing import ClassVar, final
 class SdkLoggers:
     """The names of the loggers, to set levels and handlers by: each is a logger of this package, and all are below
     `"aerolane"`. The vendor's crate, which finds the nodes, logs to `"aerospike_core"`.
+
+    COMMAND: calls. LIFECYCLE: connecting, nodes that come and go, closing. QUERY, BACKGROUND: queries. INFO: commands
+    to nodes. BEHAVIOR, POOL, `RECORD_STREAM`: behaviors, `AsyncPool`, results. Not all of them have records in this
+    version.
     """
 
     COMMAND: ClassVar[str]

@@ -36,7 +36,11 @@ class Sampler:
 
 @final
 class MetricsPolicy:
-    """What metrics measure, and in which shape they show it."""
+    """What metrics measure, and in which shape they show it.
+
+    `MetricsPolicy.millis()` has histograms of milliseconds with 7 columns (the default), `MetricsPolicy.micros()` those
+    of microseconds with 24. Both measure single calls only once `operational` is set.
+    """
 
     def __new__(
         cls,
@@ -94,6 +98,9 @@ class MetricsPolicy:
 class Histogram:
     """How values are spread over powers of two: times in the unit of the snapshot (`latency_unit`), cut off to whole
     ones, or sizes in bytes.
+
+    The first bucket counts values up to 1, each further one those up to `latency_base` times the end of the one before,
+    the last one all above.
     """
 
     @property
@@ -150,7 +157,12 @@ class CommandMetric:
 
 @final
 class NodeMetricsSnapshot:
-    """The metrics of one node, or of all."""
+    """The metrics of one node, or of all.
+
+    Counters of connections, retries and bytes count from the making of the client on, whether metrics are on or not;
+    those of the tend thread (`tends_*`, `partition_map_updates`, `node_*`) while they are on; histograms and result
+    codes while they are on with `MetricsPolicy.operational`.
+    """
 
     @property
     def open_connections(self) -> int:
@@ -355,12 +367,22 @@ class ClusterMetrics:
 
 @disjoint_base
 class MetricsWriter:
-    """An exporter of metrics that appends a line for each snapshot to a file `metrics-<time>.log` in a directory,
-    which it makes if need be. What the setting `report_dir` stands for.
+    """An exporter of metrics that appends a line for each snapshot to a file `metrics-<time>.log` in a directory, which
+    it makes if need be. What the setting `report_dir` stands for.
+
+    The format is the one of Aerospike's clients: the first line of each file names the fields, and the unit, columns
+    and shift of the latencies. Times are local. `report_size_limit`: a file of so many bytes or more is followed by
+    another one, at least 1,000,000; 0: never. A new file begins also when the latencies have another shape, and after
+    an error.
+
+    Raises `InvalidArgumentError`, a `ValueError`, for a size limit out of bounds and for an empty directory.
     """
 
     def __new__(cls, report_dir: str | PathLike[str], report_size_limit: int = 0) -> Self: ...
     def export(self, snapshot: ClusterMetrics) -> None:
-        """Appends a line for `snapshot`, a `MetricsSnapshot`."""
+        """Appends a line for `snapshot`, a `MetricsSnapshot`.
+
+        Raises `OSError` when it cannot be written.
+        """
     def close(self) -> None:
         """Closes the file. Another export begins a new one."""

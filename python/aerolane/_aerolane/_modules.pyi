@@ -22,7 +22,7 @@ class _RegistersModules(Generic[_Registered, _Removed]):
         *,
         policy: AdminPolicy | None = None,
     ) -> _Registered:
-        """Registers a UDF module from its source."""
+        """Registers a UDF module from its source: as `register_udf` of a session."""
     def register_udf_from_file(
         self,
         client_path: str | PathLike[str],
@@ -31,9 +31,9 @@ class _RegistersModules(Generic[_Registered, _Removed]):
         *,
         policy: AdminPolicy | None = None,
     ) -> _Registered:
-        """Registers a UDF module from a file of this machine."""
+        """Registers a UDF module from a file: as `register_udf_from_file` of a session."""
     def remove_udf(self, server_path: str, *, policy: AdminPolicy | None = None) -> _Removed:
-        """Removes a UDF module."""
+        """Removes a UDF module: as `remove_udf` of a session."""
 
 class _Modules(_RegistersModules[_Registered, _Removed], Generic[_Registered, _Removed, _Listed]):
     """What clusters and sessions of both kinds have besides."""
@@ -47,8 +47,17 @@ class _Modules(_RegistersModules[_Registered, _Removed], Generic[_Registered, _R
         *,
         policy: AdminPolicy | None = None,
     ) -> _Registered:
-        """Registers a UDF module from a file that a Python package has in it."""
+        """Registers a UDF module from a file that a Python package has in it (`importlib.resources`): `package` is the
+        package's name, or the package itself, `resource` the file's name in it. Otherwise as `register_udf`.
+
+        Raises `ModuleNotFoundError` for a package that is not there, `FileNotFoundError` for such a file.
+        """
     def list_udf(self) -> _Listed:
-        """The UDF modules that the servers have."""
+        """The UDF modules that the servers have: a list of dicts with `name`, `hash` and `type`. For asyncio, an
+        awaitable of it.
+        """
     def list_indexes(self) -> _Listed:
-        """The secondary indexes that the servers have."""
+        """The secondary indexes that the servers have: a list of dicts, with `namespace`, `set`, `bin`, `name`,
+        `type`, `index_type`, `context` and `state` where the servers say them, and `exp` for one on an expression.
+        For asyncio, an awaitable of it.
+        """

@@ -3,11 +3,10 @@
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack, final, overload
+from typing import Any, Literal, Self, Unpack, final
 
 from ._awaitable import Awaitable
-from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
-from ._call_policies import BatchPolicy, QueryPolicy, ReadPolicy, WritePolicy
+from ._call_policies import QueryPolicy, ReadPolicy, WritePolicy
 from ._client_policy import ClientPolicy
 from ._dataset import DataSet
 from ._enums import RecordExistsAction
@@ -15,23 +14,17 @@ from ._expiration import Expiration
 from ._expression import FilterExpression
 from ._metrics import ClusterMetrics, MetricsPolicy
 from ._native_admin import _Administration
+from ._native_batch import _Batches
 from ._node import NativeNode
 from ._operations import BaseOperation
 from ._query import (
-    ArrowRecords,
     ExecuteTask,
-    NumpyRecords,
     PartitionFilter,
     QueryPlan,
     Recordset,
     Statement,
-    _ArrowSchema,
 )
 from ._step_policies import (
-    BatchDeletePolicy,
-    BatchReadPolicy,
-    BatchUDFPolicy,
-    BatchWritePolicy,
     TxnRollPolicy,
     TxnVerifyPolicy,
 )
@@ -40,9 +33,13 @@ from ._values import Key, Record
 from ._writer import SyncWriter, TableSummary, Writer, _Settings, _Table
 
 @final
-class NativeClient(_Administration):
-    """A client for a cluster, for any number of threads and event loops. Made by `new_client` or
-    `new_client_blocking`.
+class NativeClient(_Batches, _Administration):
+    """A client for a cluster, for any number of threads and event loops. Made by `new_client` or `new_client_blocking`.
+
+    Each method that talks to the cluster gives an awaitable; its twin `.._blocking` does the same on the calling
+    thread, with the GIL released meanwhile. A policy that is not given is the default one. Closing it, leaving it as a
+    context manager and dropping the last reference to it close all connections; what is called after that raises the
+    error of a closed client.
     """
 
     @property
@@ -77,10 +74,10 @@ class NativeClient(_Administration):
         the caller has given up); and, for calls from asyncio, how the client adapts to the speed of a node:
 
         * `in_use`: the connections over which requests are spread. At most `open`.
-        * `service_time_us`: how long the node works on one single-record request, during which the connection answers
-          no other. A mean in microseconds; None until it was measured.
-        * `round_trip_us`: how long a single-record request takes when no other is in front of it on its connection. A
-          mean in microseconds; None until it was measured.
+        * `service_time_us`: how long the node works on one single-record request, during which the connection
+          answers no other. A mean in microseconds; None until it was measured.
+        * `round_trip_us`: how long a single-record request takes when no other is in front of it on its connection.
+          A mean in microseconds; None until it was measured.
 
         Both times of `total` are means, weighted by `in_use`. The other counts only grow. Blocking calls are not part
         of `in_use` and the times. What event loops count is up to 0.1 s old.
@@ -101,9 +98,11 @@ class NativeClient(_Administration):
         every operation.
         """
     def writer(self, **settings: Unpack[_Settings]) -> Writer:
-        """A writer of many records, with the outcome of each one known, for asyncio."""
+        """A writer of many records, with the outcome of each one known, for asyncio. Its settings are those of
+        `Session.writer`; records without a policy of their own have the default one.
+        """
     def writer_blocking(self, **settings: Unpack[_Settings]) -> SyncWriter:
-        """A writer of many records, with the outcome of each one known, for code without asyncio."""
+        """As `writer`, for code without asyncio."""
     def write_table(
         self,
         table: _Table,
@@ -170,7 +169,11 @@ class NativeClient(_Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Awaitable[Record]:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none."""
+        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces. Gives a `Record`; raises
+        `RecordNotFoundError` when there is none.
+        """
     def get_blocking(
         self,
         key: Key,
@@ -181,7 +184,11 @@ class NativeClient(_Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Record:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none."""
+        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces. Gives a `Record`; raises
+        `RecordNotFoundError` when there is none.
+        """
     def put(
         self,
         key: Key,
@@ -193,6 +200,8 @@ class NativeClient(_Administration):
     ) -> Awaitable[None]:
         """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
         they are, unless `policy.record_exists_action` says otherwise.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces.
         """
     def put_blocking(
         self,
@@ -205,6 +214,8 @@ class NativeClient(_Administration):
     ) -> None:
         """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
         they are, unless `policy.record_exists_action` says otherwise.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces.
         """
     def add(
         self,
@@ -259,9 +270,15 @@ class NativeClient(_Administration):
     def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool:
         """Deletes a record; gives whether it existed."""
     def touch(self, key: Key, *, policy: WritePolicy | None = None) -> Awaitable[None]:
-        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation."""
+        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation.
+
+        Raises `RecordNotFoundError` when there is no record.
+        """
     def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None:
-        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation."""
+        """Sets the TTL of a record anew (to the policy's expiration) and counts up its generation.
+
+        Raises `RecordNotFoundError` when there is no record.
+        """
     def exists(self, key: Key, *, policy: ReadPolicy | None = None) -> Awaitable[bool]:
         """Whether a record exists."""
     def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool:
@@ -280,7 +297,11 @@ class NativeClient(_Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Awaitable[Record]:
-        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results."""
+        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces; `record_exists_action`,
+        `expiration`, `generation` (expected to be equal) and `durable_delete` go before what the policy says.
+        """
     def operate_blocking(
         self,
         key: Key,
@@ -295,240 +316,10 @@ class NativeClient(_Administration):
         filter_expression: FilterExpression | None = None,
         txn: Txn | None = None,
     ) -> Record:
-        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results."""
-    @overload
-    def batch_read(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: None = None,
-        as_arrow: None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
-        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
-        """
-    @overload
-    def batch_read(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: Any,
-        as_arrow: None = None,
-    ) -> Awaitable[NumpyRecords]: ...
-    @overload
-    def batch_read(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: None = None,
-        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
-    ) -> Awaitable[ArrowRecords]: ...
-    @overload
-    def batch_read_blocking(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: None = None,
-        as_arrow: None = None,
-    ) -> BatchRecords:
-        """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of
-        `BatchRecord`, in the order of the keys; a record that does not exist has the result code of that.
-        """
-    @overload
-    def batch_read_blocking(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: Any,
-        as_arrow: None = None,
-    ) -> NumpyRecords: ...
-    @overload
-    def batch_read_blocking(
-        self,
-        keys: Iterable[Key],
-        bins: Sequence[str] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-        as_numpy: None = None,
-        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
-    ) -> ArrowRecords: ...
-    def batch_write(
-        self,
-        keys: Iterable[Key],
-        bins_list: Iterable[Mapping[str, Any]],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
-        `BatchRecord`.
-        """
-    def batch_write_blocking(
-        self,
-        keys: Iterable[Key],
-        bins_list: Iterable[Mapping[str, Any]],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        write_policy: BatchWritePolicy | None = None,
-    ) -> BatchRecords:
-        """Writes to many records: to each key the bins of the same place in `bins_list`. Gives a list of
-        `BatchRecord`.
-        """
-    def batch_operate(
-        self,
-        keys: Iterable[Key],
-        operations_list: Iterable[Sequence[BaseOperation]],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        write_policy: BatchWritePolicy | None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
-        """
-    def batch_operate_blocking(
-        self,
-        keys: Iterable[Key],
-        operations_list: Iterable[Sequence[BaseOperation]],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        write_policy: BatchWritePolicy | None = None,
-    ) -> BatchRecords:
-        """Carries out operations on many records: on each key those of the same place in `operations_list`. Gives a
-        list of `BatchRecord`.
-        """
-    def batch_delete(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        delete_policy: BatchDeletePolicy | None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
-    def batch_delete_blocking(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        delete_policy: BatchDeletePolicy | None = None,
-    ) -> BatchRecords:
-        """Deletes many records. Gives a list of `BatchRecord`. Without `batch_policy` nothing is tried again."""
-    def batch_exists(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-    ) -> Awaitable[list[bool]]:
-        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
-    def batch_exists_blocking(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-    ) -> list[bool]:
-        """Whether each of many records exists: a list of bools. Raises the error of a row that is neither."""
-    def batch_get_header(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-    ) -> Awaitable[list[Record | None]]:
-        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
-        exist. Raises the error of a row that is neither.
-        """
-    def batch_get_header_blocking(
-        self,
-        keys: Iterable[Key],
-        *,
-        batch_policy: BatchPolicy | None = None,
-        read_policy: BatchReadPolicy | None = None,
-    ) -> list[Record | None]:
-        """Generation and expiration of many records: a list of `Record` without bins, `None` for those that do not
-        exist. Raises the error of a row that is neither.
-        """
-    def batch_apply(
-        self,
-        keys: Iterable[Key],
-        udf_name: str,
-        function_name: str,
-        args: Sequence[Any] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        udf_policy: BatchUDFPolicy | None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
-        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
-        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
-        (file, line, what was wrong).
-        """
-    def batch_apply_blocking(
-        self,
-        keys: Iterable[Key],
-        udf_name: str,
-        function_name: str,
-        args: Sequence[Any] | None = None,
-        *,
-        batch_policy: BatchPolicy | None = None,
-        udf_policy: BatchUDFPolicy | None = None,
-    ) -> BatchRecords:
-        """Applies the function `function_name` of the UDF module `udf_name` (without `.lua`) to many records, with
-        the same `args` (a list, or None). Gives a list of `BatchRecord`: what the function returned is the bin
-        `"SUCCESS"` of the row's record; a row whose function failed has a `UdfError` with the server's message
-        (file, line, what was wrong).
-        """
-    def batch(
-        self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
-        *,
-        batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[BatchRecords]:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
-        of `BatchRecord`.
-        """
-    def batch_blocking(
-        self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
-        *,
-        batch_policy: BatchPolicy | None = None,
-    ) -> BatchRecords:
-        """Carries out rows of all kinds: `BatchReadOp`, `BatchWriteOp`, `BatchDeleteOp`, `BatchUDFOp`. Gives a list
-        of `BatchRecord`.
-        """
-    def batch_stream(
-        self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
-        *,
-        batch_policy: BatchPolicy | None = None,
-    ) -> Awaitable[BatchRecordStream]:
-        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
-        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
-        """
-    def batch_stream_blocking(
-        self,
-        ops: Iterable[BatchReadOp | BatchWriteOp | BatchDeleteOp | BatchUDFOp],
-        *,
-        batch_policy: BatchPolicy | None = None,
-    ) -> BatchRecordStream:
-        """`batch` whose rows come as the nodes answer: gives a `BatchRecordStream` of pairs, the row's place in
-        `ops` and its `BatchRecord`. Refuses transactions (`InvalidArgumentError`).
+        """Carries out several operations on one record, in order and as one. Gives a `Record` with their results.
+
+        `policy_sc` is used in place of `policy` in strongly consistent namespaces; `record_exists_action`,
+        `expiration`, `generation` (expected to be equal) and `durable_delete` go before what the policy says.
         """
     def query(
         self,
@@ -537,7 +328,12 @@ class NativeClient(_Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Awaitable[Recordset]:
-        """Starts a query: gives a `Recordset`, whose records come as it is iterated over."""
+        """Starts a query: gives a `Recordset`, whose records come as it is iterated over.
+
+        `statement` says what is asked for. `partition_filter`: which partitions are read, and from where on (`None`:
+        all); the query moves it on, so the next query with it goes on there. Raises the error of an unknown namespace
+        at once; errors of the servers come out of the iteration.
+        """
     def query_blocking(
         self,
         statement: Statement,
@@ -545,7 +341,12 @@ class NativeClient(_Administration):
         *,
         policy: QueryPolicy | None = None,
     ) -> Recordset:
-        """Starts a query: gives a `Recordset`, whose records come as it is iterated over."""
+        """Starts a query: gives a `Recordset`, whose records come as it is iterated over.
+
+        `statement` says what is asked for. `partition_filter`: which partitions are read, and from where on (`None`:
+        all); the query moves it on, so the next query with it goes on there. Raises the error of an unknown namespace
+        at once; errors of the servers come out of the iteration.
+        """
     def query_explain(
         self,
         namespace: str,
@@ -558,6 +359,14 @@ class NativeClient(_Administration):
     ) -> Awaitable[QueryPlan]:
         """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
         `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+
+        `set_name`: only the records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
+        `explain_where_flags`: bits of `QueryWhereFlags`; `None`: only `EXPLAIN`.
+
+        Raises `AerospikeError` with the result code `UNSUPPORTED_FEATURE` if a node is older (nothing is sent then),
+        `InvalidArgumentError` (a `ValueError`) for a blank condition, unknown flags, flags without `EXPLAIN`, and
+        `HARD_HINT` without a hint, and what the server says to a condition that it cannot read or an index that it
+        cannot use.
         """
     def query_explain_blocking(
         self,
@@ -571,6 +380,14 @@ class NativeClient(_Administration):
     ) -> QueryPlan:
         """Asks the servers how they would find the records for which `ael`, an expression as text, is true: gives a
         `QueryPlan`. Servers from 8.2 on (`Version.supports_query_selection`).
+
+        `set_name`: only the records of this set; `None`: of all sets. `index_name_hint`: an index to prefer.
+        `explain_where_flags`: bits of `QueryWhereFlags`; `None`: only `EXPLAIN`.
+
+        Raises `AerospikeError` with the result code `UNSUPPORTED_FEATURE` if a node is older (nothing is sent then),
+        `InvalidArgumentError` (a `ValueError`) for a blank condition, unknown flags, flags without `EXPLAIN`, and
+        `HARD_HINT` without a hint, and what the server says to a condition that it cannot read or an index that it
+        cannot use.
         """
     def query_with_plan(
         self,
@@ -582,6 +399,10 @@ class NativeClient(_Administration):
     ) -> Awaitable[Recordset]:
         """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
         condition and the index; `statement` says which bins come, or which operations are carried out.
+
+        Raises `InvalidArgumentError` (a `ValueError`) if the statement has another namespace or set than the plan, or a
+        filter, or the policy a filter expression; `FilteredOutError` if the plan says that no record can match; and
+        what `query` raises.
         """
     def query_with_plan_blocking(
         self,
@@ -593,18 +414,28 @@ class NativeClient(_Administration):
     ) -> Recordset:
         """Starts a query by a plan of `query_explain`: gives a `Recordset`, as `query` does. The plan brings the
         condition and the index; `statement` says which bins come, or which operations are carried out.
+
+        Raises `InvalidArgumentError` (a `ValueError`) if the statement has another namespace or set than the plan, or a
+        filter, or the policy a filter expression; `FilteredOutError` if the plan says that no record can match; and
+        what `query` raises.
         """
     def query_operate(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
     ) -> Awaitable[ExecuteTask]:
-        """Carries out operations that write on all records that a query finds, on the servers, in the background.
-        Gives an `ExecuteTask` to wait for.
+        """Carries out operations that write on all records that a query finds, on the servers, in the background. Gives
+        an `ExecuteTask` to wait for.
+
+        `write_policy.records_per_second` limits it. Raises the error of the first node that does not take it; others
+        may carry it out then (`in_doubt`).
         """
     def query_operate_blocking(
         self, statement: Statement, operations: Sequence[BaseOperation], *, write_policy: WritePolicy | None = None
     ) -> ExecuteTask:
-        """Carries out operations that write on all records that a query finds, on the servers, in the background.
-        Gives an `ExecuteTask` to wait for.
+        """Carries out operations that write on all records that a query finds, on the servers, in the background. Gives
+        an `ExecuteTask` to wait for.
+
+        `write_policy.records_per_second` limits it. Raises the error of the first node that does not take it; others
+        may carry it out then (`in_doubt`).
         """
     def query_execute_udf(
         self,
@@ -641,6 +472,8 @@ class NativeClient(_Administration):
     ) -> Awaitable[Any]:
         """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
         without `.lua`. `args`: a list.
+
+        Raises `UdfError` when the function fails, with the server's message: file, line, what was wrong.
         """
     def execute_udf_blocking(
         self,
@@ -653,96 +486,48 @@ class NativeClient(_Administration):
     ) -> Any:
         """Applies a function of a UDF module to one record; gives what it returns. `server_path`: the module's name
         without `.lua`. `args`: a list.
+
+        Raises `UdfError` when the function fails, with the server's message: file, line, what was wrong.
         """
     def commit(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
     ) -> Awaitable[CommitStatus]:
-        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written
-        visible. Gives a `CommitStatus`.
+        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written visible.
+        Gives a `CommitStatus`.
+
+        Raises `CommitFailedError` when it could not be committed, with the stage as `commit_error_type`; once
+        `txn.state` is `COMMIT_FAILED`, only another commit can tell what became of it. Raises `TransactionError` for a
+        transaction that was aborted.
         """
     def commit_blocking(
         self, txn: Txn, *, verify_policy: TxnVerifyPolicy | None = None, roll_policy: TxnRollPolicy | None = None
     ) -> CommitStatus:
-        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written
-        visible. Gives a `CommitStatus`.
+        """Commits a transaction: verifies that what it has read has not changed, and makes what it has written visible.
+        Gives a `CommitStatus`.
+
+        Raises `CommitFailedError` when it could not be committed, with the stage as `commit_error_type`; once
+        `txn.state` is `COMMIT_FAILED`, only another commit can tell what became of it. Raises `TransactionError` for a
+        transaction that was aborted.
         """
     def abort(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> Awaitable[AbortStatus]:
-        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
-    def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus:
-        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`."""
+        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`.
 
-@final
-class _LocalClient:
-    """A blocking client, to be used by the thread that made it or by any other."""
-
-    def __new__(cls, policy: ClientPolicy, seeds: str) -> Self: ...
-    @property
-    def cluster_name(self) -> str | None:
-        """The cluster's name as the policy asks for it."""
-    @property
-    def server_cluster_name(self) -> str | None:
-        """The cluster's name as its nodes report it."""
-    def is_strong_consistency(self, namespace: str) -> bool | None:
-        """Whether a namespace is in strong-consistency mode; `None` for one that the cluster does not have."""
-    def get_blocking(
-        self,
-        key: Key,
-        bins: Sequence[str] | None = None,
-        *,
-        policy: ReadPolicy | None = None,
-        policy_sc: ReadPolicy | None = None,
-        filter_expression: FilterExpression | None = None,
-        txn: Txn | None = None,
-    ) -> Record:
-        """As `Client.get_blocking`."""
-    def put_blocking(
-        self,
-        key: Key,
-        bins: Mapping[str, Any],
-        *,
-        policy: WritePolicy | None = None,
-        policy_sc: WritePolicy | None = None,
-        txn: Txn | None = None,
-    ) -> None:
-        """As `Client.put_blocking`."""
-    def delete_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> bool:
-        """As `Client.delete_blocking`."""
-    def touch_blocking(self, key: Key, *, policy: WritePolicy | None = None) -> None:
-        """As `Client.touch_blocking`."""
-    def exists_blocking(self, key: Key, *, policy: ReadPolicy | None = None) -> bool:
-        """As `Client.exists_blocking`."""
-    def operate_blocking(
-        self,
-        key: Key,
-        operations: Sequence[BaseOperation],
-        *,
-        policy: WritePolicy | None = None,
-        policy_sc: WritePolicy | None = None,
-        record_exists_action: RecordExistsAction | None = None,
-        expiration: Expiration | None = None,
-        generation: int | None = None,
-        durable_delete: bool | None = None,
-        filter_expression: FilterExpression | None = None,
-        txn: Txn | None = None,
-    ) -> Record:
-        """As `Client.operate_blocking`."""
-    def info_blocking(self, command: str) -> dict[str, str]:
-        """As `Client.info_blocking`."""
-    def enable_metrics(self, policy: MetricsPolicy | None = None) -> None:
-        """Switches metrics on, or changes their policy (`None`: the default one). Calls that are under way are not
-        measured. Another `latency_unit` drops what was measured.
+        Raises `TransactionError` for one that was committed, or whose commit failed in doubt.
         """
-    def disable_metrics(self) -> None:
-        """Switches metrics off. What was measured stays."""
-    def metrics_enabled(self) -> bool:
-        """Whether metrics are on."""
-    def metrics(self) -> ClusterMetrics:
-        """The metrics at this moment: a `ClusterMetrics`. Takes some hundred microseconds; not to be called for
-        every operation.
+    def abort_blocking(self, txn: Txn, *, roll_policy: TxnRollPolicy | None = None) -> AbortStatus:
+        """Aborts a transaction: what it has written is taken back. Gives an `AbortStatus`.
+
+        Raises `TransactionError` for one that was committed, or whose commit failed in doubt.
         """
 
 def new_client(policy: ClientPolicy, seeds: str) -> Coroutine[Any, Any, NativeClient]:
-    """Connects to the cluster that the seeds belong to. A coroutine of a `Client`."""
+    """Connects to the cluster that the seeds belong to. A coroutine of a `Client`.
+
+    `seeds` is one or several addresses, `"host:port,host:port"`; 3000 is the default port.
+
+    Raises `ConnectionError` when no seed can be used, with the reason of each; `ValueError` for seeds or policies that
+    cannot work.
+    """
 
 def new_client_blocking(policy: ClientPolicy, seeds: str) -> NativeClient:
     """Connects to the cluster that the seeds belong to, and gives a `Client`. As `new_client`, for code without

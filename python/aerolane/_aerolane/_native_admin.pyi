@@ -60,6 +60,8 @@ class _Administration:
     ) -> Awaitable[RegisterTask]:
         """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
         its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+
+        Raises `UdfError` for source that does not compile, with the server's message.
         """
     def register_udf_blocking(
         self,
@@ -71,6 +73,8 @@ class _Administration:
     ) -> RegisterTask:
         """Registers a UDF module under the name `server_path` (such as `"sums.lua"`; it ends in `.lua`). `udf_body`:
         its source, as str or bytes. Gives a `RegisterTask`: wait for it before the first call.
+
+        Raises `UdfError` for source that does not compile, with the server's message.
         """
     def register_udf_from_file(
         self,
@@ -114,9 +118,11 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> Awaitable[IndexTask]:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
-        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
-        Gives an `IndexTask`: wait for it before the first query.
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a list
+        or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records. Gives an
+        `IndexTask`: wait for it before the first query.
+
+        Raises `IndexFoundError` for a name that another index has; the same index again is accepted.
         """
     def create_index_blocking(
         self,
@@ -130,9 +136,11 @@ class _Administration:
         *,
         policy: AdminPolicy | None = None,
     ) -> IndexTask:
-        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a
-        list or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records.
-        Gives an `IndexTask`: wait for it before the first query.
+        """Creates a secondary index on a bin, or on what `ctx` (a list of `CTX`) selects in it. `cit`: what of a list
+        or map is indexed (`CollectionIndexType`). `set_name`: of which set; `""` and `None`: of all records. Gives an
+        `IndexTask`: wait for it before the first query.
+
+        Raises `IndexFoundError` for a name that another index has; the same index again is accepted.
         """
     def create_index_using_expression(
         self,

@@ -24,7 +24,14 @@ from ._values import HLL
 
 @disjoint_base
 class BaseOperation:
-    """What all operations have in common; it cannot be made itself."""
+    """What all operations have in common; it cannot be made itself.
+
+    An operation is encoded when it is made: changing a list or a policy afterwards changes nothing, and values that
+    cannot be sent raise at once. Operations are immutable and can be used often, by many threads.
+
+    Constructors raise `TypeError` for arguments of a wrong type, `OverflowError` for ints beyond 64 bits, and
+    `InvalidArgumentError` (a `ValueError`) for values that cannot be sent and bin names beyond 15 bytes.
+    """
 
     @property
     def bin_name(self) -> str | None:
@@ -68,7 +75,10 @@ class Operation(BaseOperation):
 
 @final
 class ListOperation(BaseOperation):
-    """Operations on list bins, and with `set_context` on lists inside of them."""
+    """Operations on list bins, and with `set_context` on lists inside of them.
+
+    Negative indexes and ranks count from the end. What selects items answers as `return_type` says.
+    """
 
     @staticmethod
     def create(bin_name: str, order: ListOrderType, pad: bool, persist_index: bool) -> ListOperation:
@@ -212,7 +222,10 @@ class ListOperation(BaseOperation):
 
 @final
 class MapOperation(BaseOperation):
-    """Operations on map bins, and with `set_context` on maps inside of them."""
+    """Operations on map bins, and with `set_context` on maps inside of them.
+
+    Negative indexes and ranks count from the end. What selects pairs answers as `return_type` says.
+    """
 
     @staticmethod
     def create(bin_name: str, order: MapOrder) -> MapOperation:
@@ -435,7 +448,12 @@ class BitOperation(BaseOperation):
 
 @final
 class HllOperation(BaseOperation):
-    """Operations on HLLs (HyperLogLogs): how many different values were added, about."""
+    """Operations on HLLs (HyperLogLogs): how many different values were added, about.
+
+    `index_bit_count` (4 to 16): more bits are more exact and take more space. `min_hash_bit_count` (4 to 51): for
+    similarities and intersections of more than two. -1 stands for "as the bin has it", or for none. `flags`: bits of
+    `HLLWriteFlags`. HLLs to compare with are `HLL` objects, as bins are read.
+    """
 
     @staticmethod
     def init(
@@ -483,7 +501,10 @@ class HllOperation(BaseOperation):
 
 @final
 class StringOperation(BaseOperation):
-    """Operations on str bins, and with `ctx` on strs inside of lists and maps. Server 8.2 and later."""
+    """Operations on str bins, and with `ctx` on strs inside of lists and maps. Server 8.2 and later.
+
+    Indexes and lengths count characters; negative indexes count from the end. `flags`: bits of `StringWriteFlags`.
+    """
 
     @staticmethod
     def strlen(bin: str, *, ctx: Iterable[CTX] | None = None) -> StringOperation:
@@ -679,4 +700,7 @@ class ExpOperation(BaseOperation):
         """Writes what an expression evaluates to into a bin. `flags`: bits of `ExpWriteFlags`."""
 
 def has_any_write_op(operations: Iterable[BaseOperation]) -> bool:
-    """Whether any of the operations can change a record. They are taken as by `operate`."""
+    """Whether any of the operations can change a record. They are taken as by `operate`.
+
+    Raises `TypeError` if one is no operation, and `InvalidArgumentError` if there are none.
+    """

@@ -15,6 +15,12 @@ from ._values import GeoJSON, Key, Record
 class Filter:
     """A range of a secondary index, for `Statement.filters`: `Filter.range("age", 18, 30)`, `Filter.equal("name",
     "ann")`.
+
+    The constructors ending in `_by_index` name the index; the others name the bin, and the server finds its index. A
+    query whose filter has no index fails with the error of that (`IndexNotFoundError`). Filters are immutable.
+
+    Raises `TypeError` for a value of a type that no index holds, `OverflowError` for an int beyond 64 bits,
+    `InvalidArgumentError` (a `ValueError`) for a bin name beyond 15 bytes.
     """
 
     @staticmethod
@@ -84,7 +90,15 @@ class Filter:
 
 @final
 class Statement:
-    """What a query asks for: `Statement(namespace, set_name=None, bins=None)`."""
+    """What a query asks for: `Statement(namespace, set_name=None, bins=None)`.
+
+    `set_name`: only the records of this set; `None` or `""`: of all sets. `bins`: only these bins (a list of names);
+    `None`: all; an empty list: none, only keys, generations and expirations. Without a filter (`filters`) all records
+    are asked for, which is called a scan.
+
+    Raises `TypeError` for bins that are no list of str, `InvalidArgumentError` (a `ValueError`) for an empty or too
+    long namespace, a set name beyond 63 bytes, a bin name beyond 15.
+    """
 
     def __new__(cls, namespace: str, set_name: str | None = None, bins: Sequence[str] | None = None) -> Statement: ...
     @property
@@ -95,12 +109,16 @@ class Statement:
     def set_aggregate_function(
         self, package_name: str, function_name: str, function_args: Sequence[Any] | None = None
     ) -> None:
-        """Runs a stream function of a UDF module over the records on each node. Each result comes as a record
-        without a key, whose bin `"SUCCESS"` has it. What several nodes give is left to the caller to reduce.
+        """Runs a stream function of a UDF module over the records on each node. Each result comes as a record without a
+        key, whose bin `"SUCCESS"` has it. What several nodes give is left to the caller to reduce.
+
+        Raises as `Client.execute_udf` does for arguments that cannot be sent.
         """
     def set_operations(self, ops: Sequence[BaseOperation]) -> None:
         """Carries out operations on each record, in place of reading bins: a list of `Operation` that read.
         `Record.bins` has what they give. On servers before 8.1.2 only `Operation.get_bin`.
+
+        Raises `TypeError` for what is no operation, `InvalidArgumentError` (a `ValueError`) for none.
         """
 
 @final
@@ -143,8 +161,10 @@ class QueryPlan:
     def where_flags(self) -> int:
         """The flags that were sent, bits of `QueryWhereFlags`."""
     def filter_for_execute(self) -> Filter | None:
-        """The range of the secondary index as a `Filter`, to look at; `None`: none is used. `query_with_plan` needs
-        no filter.
+        """The range of the secondary index as a `Filter`, to look at; `None`: none is used. `query_with_plan` needs no
+        filter.
+
+        Raises `BadResponseError` for a range of another form than filters have.
         """
 
 @final
@@ -166,7 +186,16 @@ class PartitionStatus:
 
 @final
 class PartitionFilter:
-    """Which partitions a query reads, and how far it has come: `PartitionFilter()` is all 4,096 of them."""
+    """Which partitions a query reads, and how far it has come: `PartitionFilter()` is all 4,096 of them.
+
+    A query leaves the filter that it is called with as it is: it can be used for any number of queries. How far a query
+    has come tells the filter that its `Recordset` has, `recordset.partition_filter_sync()`: it moves on with each
+    record that is taken. Handed to another query, it goes on behind the last record: so results are read in pages
+    (`QueryPolicy.max_records`), until it is `done()`. It can be pickled, to go on in another process.
+
+    Other partitions can be set (`begin`, `count`, `digest`, or `partitions`), which are then read from the place that
+    was set. That they exist is checked when the filter is used: `InvalidArgumentError` (a `ValueError`).
+    """
 
     def __new__(cls) -> PartitionFilter: ...
     @staticmethod
@@ -202,7 +231,13 @@ class PartitionFilter:
 
 @final
 class NumpyRecords:
-    """Records as numpy arrays: what `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)` give."""
+    """Records as numpy arrays: what `batch_read(.., as_numpy=dtype)` and `Recordset.to_numpy(dtype)` give.
+
+    A bin that is missing, or whose value does not fit its field, is not `valid`; its place in `batch_records` then has
+    0, in float fields not-a-number. Fits: an int in an int field that can hold it, and in a float field up to 2**53; a
+    float in a float field (an `f4` rounds); a bool in a bool field; a str or bytes in an `S` or `V` field, a str in a
+    `U` field, if it is not too long. Nothing is cut off.
+    """
 
     @property
     def batch_records(self) -> Any:
@@ -226,8 +261,17 @@ class NumpyRecords:
 
 @final
 class ArrowRecords:
-    """Records as Arrow columns: what `batch_read(.., as_arrow=schema)` gives, and `await
-    Recordset.to_arrow(schema)`.
+    """Records as Arrow columns: what `batch_read(.., as_arrow=schema)` gives, and `await Recordset.to_arrow(schema)`.
+
+    `pyarrow.table(records)`, `polars.DataFrame(records)` and whatever else knows the Arrow `PyCapsule` interface take
+    the columns over without a copy, any number of times. For a batch a row for each key, in order; for a query one for
+    each record that it finds.
+
+    A place is null if the record or the bin is missing, or if the value does not fit the column. Fits: an int in a
+    column of ints that can hold it, in dates, times, timestamps and durations (as a number of their unit), in a
+    `uint64` as the number with the same bits, and in floats up to 2**53; a float in floats (a `float32` rounds); a bool
+    in a `bool`; a str in `utf8`, `large_utf8` and `string_view`; a str or bytes in `binary`, `large_binary` and
+    `binary_view`.
     """
 
     @property
@@ -236,8 +280,8 @@ class ArrowRecords:
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
-        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
+        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
@@ -245,13 +289,24 @@ class ArrowRecords:
 
 @final
 class ArrowStream:
-    """Records of a query as Arrow columns, as they come: what `Recordset.to_arrow(schema)` gives."""
+    """Records of a query as Arrow columns, as they come: what `Recordset.to_arrow(schema)` gives.
+
+    `pyarrow.RecordBatchReader.from_stream(stream)`, and whatever else knows the Arrow `PyCapsule` interface, takes
+    record batches from it without a copy, once. Each is gathered when it is asked for, on the thread that asks, without
+    the GIL. What is null: see `ArrowRecords`. An error of the query ends the stream, behind what came before it; the
+    reader raises it as its own kind of error (pyarrow: `OSError`) with the text of ours.
+
+    In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
+    stream` gives them in parts of `batch_rows`, each an `ArrowRecords`. The event loop goes on meanwhile. The errors of
+    the query are raised there, behind what came before them. A task that is cancelled while it waits loses nothing: who
+    reads the stream next has what was gathered.
+    """
 
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
-        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
+        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
@@ -266,6 +321,11 @@ class _ArrowSchema(Protocol):
 class Recordset:
     """The records of a query, as they come: iterate over it with `for` or `async for`, on any number of threads or
     tasks (each record comes to one of them).
+
+    Few records wait in the client (`QueryPolicy.record_queue_size`, and a frame of at most 1 MiB for each node): while
+    nobody reads, the servers wait. An error ends the iteration by being raised there; what came before it counts, and
+    `partition_filter` says from where to go on. A record that arrives at the moment in which the task that waits for it
+    is cancelled goes with it. Closing it, leaving it as a context manager and dropping it end the query.
     """
 
     @property
@@ -290,16 +350,28 @@ class Recordset:
         generation: str | None = None,
         ttl: str | None = None,
     ) -> ArrowStream:
-        """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which
-        pyarrow, polars and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as
-        a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types:
-        `bool`, `int8` to `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`,
-        `binary`, `large_binary`, `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`,
-        `timestamp[ms, tz=UTC]`, `duration[ns]`.
+        """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow,
+        polars and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as a dict
+        (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`,
+        `int8` to `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`, `binary`,
+        `large_binary`, `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`, `timestamp[ms,
+        tz=UTC]`, `duration[ns]`.
+
+        `key`, `generation` and `ttl` ask for further columns: `key=("id", "int64")` for user keys (null where the
+        server does not keep them, or one is of another type), and names for the others: `uint32`, and `int64` for the
+        seconds that are left (null: the record never expires).
+
+        Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In
+        asyncio await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most
+        `batch_rows` records (1 to 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of
+        another type, and `InvalidArgumentError` for names that no bin can have.
         """
     def to_numpy(self, dtype: Any) -> Awaitable[NumpyRecords]:
-        """The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin
-        (`[("age", "i8"), ("name", "S16")]`). Awaitable: gives `NumpyRecords`.
+        """The records that have not been taken, as numpy arrays. `dtype`: structured, a field for each bin (`[("age",
+        "i8"), ("name", "S16")]`). Awaitable: gives `NumpyRecords`.
+
+        All of them are held in memory: for results of any size, read them in pages (`QueryPolicy.max_records`). Raises
+        `TypeError` for a dtype with fields that bins cannot become, and the errors of the iteration.
         """
     def to_numpy_blocking(self, dtype: Any) -> NumpyRecords:
         """The records that have not been taken, as numpy arrays: `to_numpy` on the calling thread."""
@@ -326,14 +398,20 @@ class _Task:
     def wait_till_complete(
         self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
     ) -> Awaitable[bool]:
-        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most
-        `timeout` seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+        """Waits until the task is over; gives `True`. Awaitable. Asks every `sleep_time` seconds, for at most `timeout`
+        seconds (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+
+        `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
+        says it.
         """
     def wait_till_complete_blocking(
         self, sleep_time: float = 0.25, timeout: float | None = 60.0, *, max_attempts: int | None = None
     ) -> bool:
         """Waits until the task is over; gives `True`. Asks every `sleep_time` seconds, for at most `timeout` seconds
         (`None`: for ever). Raises `TimeoutError` after that: the task itself goes on.
+
+        `max_attempts`: in place of `timeout`, how often it asks, as code for the first versions of the SDK of Aerospike
+        says it.
         """
 
 @final

@@ -1,4 +1,4 @@
-"""What builders give."""
+"""Results: what builders give."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -10,72 +10,84 @@ from ._errors import AerospikeError, ExpressionTrace, ResultCode
 from ._values import Key, Record
 
 class ErrorStrategy(Enum):
-    """Who hears of the records for which a call has failed: the argument `on_error` of `execute` and its like.
+    """What happens to failures of single records: the argument `on_error` of `execute` and the other terminals.
 
-    IN_STREAM: whoever reads the results, as `RecordResult`s that are not `is_ok`.
+    IN_STREAM: they are returned among the results, as `RecordResult`s that are not `is_ok`. This is the default for
+    calls about several records; a call about one record raises its failure.
     """
 
     IN_STREAM = "in_stream"
 
 ErrorHandler: TypeAlias = Callable[[Key, int, AerospikeError], object]
-_OnError: TypeAlias = ErrorStrategy | ErrorHandler | None
+_OnError: TypeAlias = ErrorStrategy | ErrorHandler
 
 @final
 class HllConfig:
-    """The settings of an HLL: how many bits its index has (4 to 16), and its min-hashes (4 to 51; -1: none)."""
+    """The settings of an HLL: the number of its index bits (4 to 16) and of its min-hash bits (4 to 51, or -1 for
+    none, which is the default).
+    """
 
     def __new__(cls, index_bit_count: int, min_hash_bit_count: int = ...) -> Self: ...
     @staticmethod
     def of(index_bit_count: int, min_hash_bit_count: int = ...) -> HllConfig:
-        """The same as the constructor."""
+        """Same as the constructor."""
     @property
     def index_bit_count(self) -> int:
-        """How many bits the index has."""
+        """The number of index bits."""
     @property
     def min_hash_bit_count(self) -> int:
-        """How many bits the min-hashes have; -1: there are none."""
+        """The number of min-hash bits; -1 for none."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class OperationResult:
-    """What an operation answered. The methods give it as one type, and raise `TypeError` if it is of another one."""
+    """What an operation returned. Each method returns it as one type, and raises `TypeError` if it has another one."""
 
     def __new__(cls, value: Any) -> Self: ...
     @property
     def value(self) -> Any:
-        """The answer itself."""
+        """The value itself."""
     def get_int(self) -> int:
-        """An int: 0 where the operation has nothing to say, 0 or 1 for a bool."""
+        """Returns an int. 0 if the operation returned nothing; 0 or 1 for a bool."""
     def get_float(self) -> float:
-        """A float: 0.0 where the operation has nothing to say; an int becomes a float."""
-    def get_long(self) -> int:
-        """As `get_int`, for code written for the first versions of the SDK of Aerospike."""
-    def get_double(self) -> float:
-        """As `get_float`, for code written for the first versions of the SDK of Aerospike."""
+        """Returns a float. 0.0 if the operation returned nothing. An int is converted."""
     def get_bool(self) -> bool:
-        """A bool: `False` where the operation has nothing to say; an int other than 0 is true."""
+        """Returns a bool. `False` if the operation returned nothing. An int is true unless it is 0."""
     def get_string(self) -> str | None:
-        """A str, or `None`."""
+        """Returns a str, or `None` if the operation returned nothing."""
     def get_bytes(self) -> bytes | None:
-        """Bytes, or `None`; a bytearray becomes bytes."""
+        """Returns bytes, or `None` if the operation returned nothing. A bytearray is converted."""
+    def get_long(self) -> int:
+        """Same as `get_int`. For code written for the first versions of the Aerospike SDK."""
+    def get_double(self) -> float:
+        """Same as `get_float`. For code written for the first versions of the Aerospike SDK."""
     def get_list(self) -> list[Any] | None:
-        """A list, or `None`."""
+        """Returns a list, or `None` if the operation returned nothing."""
     def get_map(self) -> dict[Any, Any] | None:
-        """A dict, or `None`."""
+        """Returns a dict, or `None` if the operation returned nothing."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class RecordResult:
-    """What became of one record: `is_ok`, and then its `record`, or its failure."""
+    """The result for one record: its `record` if `is_ok`, otherwise its failure.
+
+    The record is decoded on first access. `index` is the position of its key in the call; -1 in queries.
+    """
 
     @property
     def key(self) -> Key:
-        """The key. That of a record of a query has its digest, and its user key if that is stored with it."""
+        """The key. In the results of a query, it has the digest, and the user key if that is stored with the record."""
+    @property
+    def is_ok(self) -> bool:
+        """Whether the operation succeeded for this record."""
     @property
     def record(self) -> Record | None:
-        """The record; `None` after a failure, and for what reads none (`delete`, `touch`, `exists`, functions)."""
+        """The record. `None` for a failure and for functions, and for `delete`, `touch` and `exists` of one record.
+        Of several records, `delete` and `touch` have one without bins; so has `exists` in a chain with other
+        operations, and in `stream()`.
+        """
     @property
     def result_code(self) -> ResultCode:
         """The `ResultCode`: `OK`, or that of the failure."""
@@ -83,109 +95,137 @@ class RecordResult:
     def in_doubt(self) -> bool:
         """Whether a write that failed may have been applied."""
     @property
-    def index(self) -> int:
-        """The place of its key in the call; -1 in queries."""
-    @property
-    def exception(self) -> AerospikeError | None:
-        """The failure as an exception, not raised; `None` if there is none."""
-    @property
-    def udf_result(self) -> Any:
-        """What a function returned; `None` for other calls."""
-    @property
     def sub_code(self) -> int | None:
-        """The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given."""
+        """The server's sub-code of the failure, if it was requested (`error_detail_verbosity`) and sent."""
     @property
     def server_message(self) -> str | None:
-        """The server's text about the failure, when it was asked for and given."""
+        """The server's message about the failure, if it was requested (`error_detail_verbosity`) and sent."""
     @property
     def exp_trace(self) -> ExpressionTrace | None:
-        """Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`."""
+        """Where in an expression the failure occurred, an `ExpressionTrace`, if it was requested
+        (`error_detail_verbosity`) and sent.
+        """
     @property
-    def is_ok(self) -> bool:
-        """Whether the call succeeded for this record."""
+    def index(self) -> int:
+        """The position of the key in the call; -1 in queries."""
+    @property
+    def exception(self) -> AerospikeError | None:
+        """The failure as an exception, which is not raised. `None` if there is none."""
+    @property
+    def udf_result(self) -> Any:
+        """What a function returned. `None` for other operations."""
     def or_raise(self) -> RecordResult:
-        """This result if it is no failure."""
+        """Returns this result, or raises the failure."""
     def to_exception(self) -> AerospikeError | None:
-        """The failure as an exception, not raised; `None` if there is none."""
+        """Returns the failure as an exception, without raising it. `None` if there is none."""
     def record_or_raise(self) -> Record:
-        """The record."""
+        """Returns the record, or raises the failure.
+
+        Raises `ValueError` if the operation reads no record.
+        """
     def operation_result(self, i: int) -> Any:
-        """What the `i`-th operation answered, from 0; `None` if there is none, or the operation has nothing to say."""
+        """Returns the value of the `i`-th operation, counted from 0. `None` if there is no such operation, or it
+        returned nothing.
+        """
     def typed_operation_result(self, i: int) -> OperationResult | None:
-        """What the `i`-th operation answered, as an `OperationResult`, whose methods check its type. `None` if there
-        is no such operation.
+        """Returns the value of the `i`-th operation as an `OperationResult`, whose methods check its type. `None` if
+        there is no such operation.
         """
     def get_hll_config(self, bin_name: str) -> HllConfig | None:
-        """The settings of an HLL, as `hll_describe()` of this bin has read them. `None` if it was not read."""
+        """Returns the settings of an HLL that `hll_describe()` of this bin read. `None` if it was not read.
+
+        Raises `TypeError` if the bin holds something else.
+        """
     def as_bool(self) -> bool:
-        """Whether the record exists: of a result of `exists()`."""
+        """Returns whether the record exists: for a result of `exists()`.
+
+        Raises the failure, unless it is that the record does not exist.
+        """
 
 @final
 class RecordStream:
-    """The results of a chain, for asyncio: `async for`, or one of the methods. It can be read once."""
+    """The results of a chain, for asyncio. Iterate over it with `async for`, or call one of its methods. It can be read
+    once.
 
+    Queries and `stream()` return results as they arrive. Leaving the stream as a context manager, or calling `close()`,
+    stops them; writes that were sent before may still be executed.
+    """
+
+    def close(self) -> None:
+        """Stops a running query and drops the remaining results. Calling it again does nothing."""
+    def failures(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of the failures among all remaining results. Awaitable."""
+    def first(self) -> Awaitable[RecordResult | None]:
+        """Returns the next result, or `None` at the end, and closes the stream. Awaitable."""
+    def first_or_raise(self) -> Awaitable[RecordResult]:
+        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
+        end. Awaitable.
+        """
     def __aiter__(self) -> Self: ...
-    def __anext__(self) -> Awaitable[RecordResult]: ...
     def has_more_chunks(self) -> Awaitable[bool]:
-        """Whether another chunk of a query with `chunk_size()` is to be read; the first time always true. Awaitable
-        of a bool. `while await stream.has_more_chunks(): async for result in stream: ...`
+        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
+        always returns `True`. Awaitable. Use it as `while await stream.has_more_chunks(): async for result in
+        stream: ...`.
         """
     def pop(self) -> Awaitable[RecordResult | None]:
-        """The next result; `None` at the end. The stream stays open. Awaitable."""
+        """Returns the next result, or `None` at the end. Leaves the stream open. Awaitable."""
     def pop_or_raise(self) -> Awaitable[RecordResult]:
-        """The next result, which there must be and which must be no failure. The stream stays open. Awaitable."""
-    def first(self) -> Awaitable[RecordResult | None]:
-        """The first result, `None` if there is none; closes the stream. Awaitable."""
-    def first_or_raise(self) -> Awaitable[RecordResult]:
-        """The first result, which there must be and which must be no failure; closes the stream. Awaitable."""
-    def first_udf_result(self) -> Awaitable[Any]:
-        """What the first function that returned something has returned; `None` if there is none. Awaitable."""
-    def collect(self) -> Awaitable[list[RecordResult]]:
-        """A list of all results that have not been read. Awaitable."""
-    def failures(self) -> Awaitable[list[RecordResult]]:
-        """A list of those that are failures, of all results that have not been read. Awaitable."""
-    def raise_for_failures(self) -> Awaitable[list[RecordResult]]:
-        """A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError`
-        then, whose `records` are the failures. Awaitable.
+        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
+        open. Awaitable.
         """
-    def close(self) -> None:
-        """Ends the query, if it is one, and drops what has not been read. A second call does nothing."""
+    def first_udf_result(self) -> Awaitable[Any]:
+        """Returns the first value that a function returned, or `None`, and closes the stream. Awaitable."""
+    def collect(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of all remaining results. Awaitable."""
+    def raise_for_failures(self) -> Awaitable[list[RecordResult]]:
+        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
+        its `records` are the failures. Awaitable.
+        """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> Awaitable[bool]: ...
+    def __anext__(self) -> Awaitable[RecordResult]: ...
 
 @final
 class SyncRecordStream:
-    """The results of a chain: `for`, or one of the methods. It can be read once."""
+    """The results of a chain. Iterate over it with `for`, or call one of its methods. It can be read once.
 
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> RecordResult: ...
+    Queries and `stream()` return results as they arrive. Leaving the stream as a context manager, or calling `close()`,
+    stops them; writes that were sent before may still be executed.
+    """
+
+    def close(self) -> None:
+        """Stops a running query and drops the remaining results. Calling it again does nothing."""
+    def failures(self) -> list[RecordResult]:
+        """Returns a list of the failures among all remaining results."""
+    def first(self) -> RecordResult | None:
+        """Returns the next result, or `None` at the end, and closes the stream."""
+    def first_or_raise(self) -> RecordResult:
+        """Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the
+        end.
+        """
     def has_more_chunks(self) -> bool:
-        """Whether another chunk of a query with `chunk_size()` is to be read; the first time always true. `while
-        stream.has_more_chunks(): for result in stream: ...`
+        """Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call
+        always returns `True`. Use it as `while stream.has_more_chunks(): for result in stream: ...`.
         """
     def pop(self) -> RecordResult | None:
-        """The next result; `None` at the end. The stream stays open."""
+        """Returns the next result, or `None` at the end. Leaves the stream open."""
     def pop_or_raise(self) -> RecordResult:
-        """The next result, which there must be and which must be no failure. The stream stays open."""
-    def first(self) -> RecordResult | None:
-        """The first result, `None` if there is none; closes the stream."""
-    def first_or_raise(self) -> RecordResult:
-        """The first result, which there must be and which must be no failure; closes the stream."""
-    def first_udf_result(self) -> Any:
-        """What the first function that returned something has returned; `None` if there is none."""
-    def collect(self) -> list[RecordResult]:
-        """A list of all results that have not been read."""
-    def failures(self) -> list[RecordResult]:
-        """A list of those that are failures, of all results that have not been read."""
-    def raise_for_failures(self) -> list[RecordResult]:
-        """A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError`
-        then, whose `records` are the failures.
+        """Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream
+        open.
         """
-    def close(self) -> None:
-        """Ends the query, if it is one, and drops what has not been read. A second call does nothing."""
+    def first_udf_result(self) -> Any:
+        """Returns the first value that a function returned, or `None`, and closes the stream."""
+    def collect(self) -> list[RecordResult]:
+        """Returns a list of all remaining results."""
+    def raise_for_failures(self) -> list[RecordResult]:
+        """Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them;
+        its `records` are the failures.
+        """
+    def __iter__(self) -> Self: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> bool: ...
+    def __next__(self) -> RecordResult: ...

@@ -53,17 +53,12 @@ class _Begins(Generic[_Query, _Index]):
     """What clients and sessions of both kinds have."""
 
     @overload
-    def query(self, keys: DataSet, /) -> _Query:
-        """Reads records: those of a `Key`, of several or of a list of keys, or what is found in a `DataSet`."""
-    @overload
-    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> _Query: ...
-    @overload
-    def query(self, keys: str, /, *more_keys: str) -> _Query: ...
-    @overload
-    def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> _Query: ...
-    @overload
     def index(self, dataset: DataSet, set_name: None = None, *, behavior: Behavior | None = None) -> _Index:
-        """A secondary index of a data set, said step by step: an `IndexBuilder`."""
+        """A secondary index of a data set, said step by step: an `IndexBuilder`.
+
+        Code for the first versions of the SDK of Aerospike may give `dataset` by name, or the names of a namespace and
+        a set: `index("test", "users")`.
+        """
     @overload
     def index(self, dataset: str, set_name: str, *, behavior: Behavior | None = None) -> _Index: ...
     @overload
@@ -75,6 +70,19 @@ class _Begins(Generic[_Query, _Index]):
         namespace: str | None = None,
         behavior: Behavior | None = None,
     ) -> _Index: ...
+    @overload
+    def query(self, keys: DataSet, /) -> _Query:
+        """Reads records: those of a `Key`, several keys, or a list of keys, or those that are found in a `DataSet`.
+
+        Code written for the first versions of the Aerospike SDK may also say `query("test", "users")`, or use the names
+        `key`, `keys_list`, `dataset`, `namespace` and `set_name`, and `behavior`.
+        """
+    @overload
+    def query(self, keys: Key | list[Key], /, *more_keys: Key) -> _Query: ...
+    @overload
+    def query(self, keys: str, /, *more_keys: str) -> _Query: ...
+    @overload
+    def query(self, keys: None = None, /, *more_keys: Key, **named: Any) -> _Query: ...
 
 class NamespaceScStatus(NamedTuple):
     """Whether a namespace is in strong-consistency mode (`is_sc`), and if it is not, why (`detail`)."""
@@ -83,41 +91,54 @@ class NamespaceScStatus(NamedTuple):
     detail: str
 
 class _Common(
-    _Begins[_Query, _Index],
-    Generic[_Query, _Index, _Opener, _Session, _Transactional, _Udf, _Background, _W],
+    _Begins[_Query, _Index], Generic[_Query, _Index, _Opener, _Session, _Transactional, _Udf, _Background, _W]
 ):
-    """What both kinds of session have."""
+    """What sessions of both kinds have."""
 
-    @property
-    def client(self) -> _Opener:
-        """The client or cluster that the session was opened with."""
-    def batch(self) -> Self:
-        """This session: a chain of its verbs is one batch,
-        `session.batch().upsert(a).put({..}).delete(b).execute()`. For code written for the first versions of the SDK
-        of Aerospike.
-        """
-    def transaction(self) -> _Transactional:
-        """A session whose calls belong to a new transaction: a context manager, which commits at its end."""
-    def begin_transaction(self) -> _Transactional:
-        """As `transaction`, for code written for the first versions of the SDK of Aerospike."""
-    def transaction_session(self) -> _Transactional:
-        """As `transaction`, for code written for the first versions of the SDK of Aerospike."""
-    @property
-    def current_transaction(self) -> Txn | None:
-        """The transaction that calls of this session belong to, a `Txn`; `None`: none."""
-    def get_current_transaction(self) -> Txn | None:
-        """As `current_transaction`, for code written for the first versions of the SDK of Aerospike."""
     def execute_udf(self, keys: Key | list[Key], /, *more_keys: Key) -> _Udf:
         """Applies a function of a UDF module to records: `execute_udf(key).function("module", "name").passing(1)`."""
+    def transaction(self) -> _Transactional:
+        """Returns a session in a new transaction, a context manager that commits at its end."""
+    def batch(self) -> Self:
+        """Returns this session: a chain of its verbs is one batch,
+        `session.batch().upsert(a).put({..}).delete(b).execute()`. For code written for the first versions of the
+        Aerospike SDK.
+        """
+    def writer(self, **settings: Unpack[_Settings]) -> _W:
+        """A writer of many records, with the outcome of each one known: hands records over one by one, and gathers,
+        sends and retries them by itself. Records without a policy of their own have that of the session's behavior.
+
+        All settings are optional: `max_outstanding_records` (10,000), `max_outstanding_bytes` (64 MiB), `batch_records`
+        (256), `batch_bytes` (256 KiB), `batches_in_flight` per node (4; up to eight times as many for a node that holds
+        up the others), `linger` (0.001 s), `attempt_timeout` (5 s), `record_ttl` (30 s), `max_retries` (20), `backoff`
+        (0.01 s), `max_backoff` (1 s), `repeat_in_doubt` (False), `retries_per_success` (0.2), `min_retries_per_second`
+        (100), `max_records_per_second`, `max_bytes_per_second` and both `.._per_node` (None: no limit), `failures_only`
+        (False), and the callbacks `on_outcome(outcome)` and `on_progress(count)`, which are called on a thread of the
+        client. Raises `InvalidArgumentError` for a setting out of its bounds.
+        """
+    def transaction_session(self) -> _Transactional:
+        """Same as `transaction`. For code written for the first versions of the Aerospike SDK."""
     @property
     def behavior(self) -> Behavior:
-        """The behavior that the policies come from."""
+        """The behavior that the session takes its policies from."""
     def session_for(self, behavior: Behavior) -> _Session:
-        """Another session of the same cluster, with another behavior."""
-    def writer(self, **settings: Unpack[_Settings]) -> _W:
-        """A writer of many records, with the outcome of each one known."""
+        """Returns another session of the same cluster with another behavior."""
     def background_task(self) -> _Background:
-        """What the servers do with all records of a set, in the background."""
+        """Returns what starts background tasks, which the servers apply to all records of a set:
+        `background_task().update(dataset).where("$.age > 65").bin("retired").set_to(True).execute()`.
+
+        Raises `RuntimeError` in a session that belongs to a transaction.
+        """
+    @property
+    def client(self) -> _Opener:
+        """The client or cluster that created the session."""
+    def get_current_transaction(self) -> Txn | None:
+        """Returns `current_transaction`. For code written for the first versions of the Aerospike SDK."""
+    def begin_transaction(self) -> _Transactional:
+        """Same as `transaction`. For code written for the first versions of the Aerospike SDK."""
+    @property
+    def current_transaction(self) -> Txn | None:
+        """The transaction that calls of this session belong to, a `Txn`, or `None`."""
 
 @disjoint_base
 class Session(
@@ -134,8 +155,62 @@ class Session(
     ],
     _Modules[Awaitable[RegisterTask], Awaitable[UdfRemoveTask], Awaitable[list[dict[str, str]]]],
 ):
-    """Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`."""
+    """Reads and writes records with the policies of a behavior, for asyncio. `create_session` makes one."""
 
+    def get(self, key: Key, bins: Sequence[str] | None = None) -> Awaitable[Record]:
+        """Reads a record: all its bins, or only those of the list `bins`; an empty list reads none. Awaitable of a
+        `Record`.
+
+        Raises `RecordNotFoundError` if the record does not exist.
+        """
+    def put(self, key: Key, bins: Mapping[str, Any]) -> Awaitable[None]:
+        """Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they
+        are. Awaitable of `None`.
+        """
+    @overload
+    def info(self, command: None = None) -> InfoCommands:
+        """Sends an info command to one of the nodes. Awaitable of a dict of answers by command. Without a command,
+        returns an `InfoCommands` object, whose methods are the most common commands.
+        """
+    @overload
+    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]:
+        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
+        all current records if that is `None`. Awaitable of `None`.
+        """
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> Awaitable[IndexTask]:
+        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
+        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
+        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
+        is built. For asyncio, an awaitable of it.
+
+        Raises `InvalidArgumentError` for arguments that do not fit together.
+        """
+    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
+        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
+        awaitable of the task.
+        """
+    def get_many(
+        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
+    ) -> Awaitable[list[Record | Exception]]:
+        """Reads many records, each as `get` does, all at once, or `concurrency` at a time. Awaitable of a list with,
+        for each key in order, its `Record`, or the exception that `get` would have raised.
+        """
+    def put_many(
+        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
+    ) -> Awaitable[list[Exception | None]]:
+        """Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time.
+        Awaitable of a list with, for each key in order, `None`, or the exception that `put` would have raised.
+        """
     def do_in_transaction(
         self,
         operation: Callable[[TransactionalSession], _Awaitable[_T]],
@@ -143,44 +218,27 @@ class Session(
         max_attempts: int | None = None,
         sleep_between_retries: float | timedelta | None = None,
     ) -> Coroutine[Any, Any, _T]:
-        """Calls an async function with a session in a new transaction, and commits; once more after conflicts."""
-    def get(self, key: Key, bins: Sequence[str] | None = None) -> Awaitable[Record]:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Awaitable
-        of a `Record`.
-        """
-    def put(self, key: Key, bins: Mapping[str, Any]) -> Awaitable[None]:
-        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
-        they are. Awaitable of `None`.
-        """
-    @overload
-    def info(self, command: None = None) -> InfoCommands:
-        """Sends an info command to one of the nodes. Awaitable of the answers by command, a dict. Without a command
-        (or with `None`) it gives `InfoCommands` at once: the commands that programs ask most, as methods.
-        """
-    @overload
-    def info(self, command: str) -> Awaitable[dict[str, str]]: ...
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> Awaitable[None]:
-        """Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`:
-        all there are now. Awaitable of `None`.
-        """
-    def get_many(
-        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
-    ) -> Awaitable[list[Record | Exception]]:
-        """Reads many records, each as `get` does: all at once, or `concurrency` at a time. Awaitable of a list: for
-        each key, in order, its `Record` or the exception that `get` would have raised.
-        """
-    def put_many(
-        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
-    ) -> Awaitable[list[Exception | None]]:
-        """Writes the same bins to many records, each as `put` does: all at once, or `concurrency` at a time.
-        Awaitable of a list: for each key, in order, `None` or the exception that `put` would have raised.
+        """Calls `operation`, an async function, with a session in a new transaction, then commits: `await
+        session.do_in_transaction(transfer)`. Awaitable of what `operation` returns.
+
+        Repeats all of it if it conflicts with another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or if the
+        commit fails and nothing of it was applied. If `operation` raises anything else, its writes are rolled back.
+
+        `max_attempts` includes the first attempt. `sleep_between_retries` is in seconds, or a timedelta; each pause is
+        half to one and a half times as long, and there is none after an `MRT_VERSION_MISMATCH`. Both default to the
+        cluster's `TransactionSettings`: 10 attempts, 20 ms.
+
+        Raises what the last attempt raised.
         """
     def namespace_sc_status(self, namespace: str) -> Awaitable[NamespaceScStatus]:
-        """Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
-        namespace that the cluster does not have is none.
+        """Checks whether a namespace is in strong-consistency mode, and if not, why. Awaitable of a
+        `NamespaceScStatus`. A namespace that the cluster does not have counts as not in that mode.
         """
     def is_namespace_sc(self, namespace: str) -> Awaitable[bool]:
-        """Whether a namespace is in strong-consistency mode. Awaitable of a bool."""
+        """Checks whether a namespace is in strong-consistency mode. Awaitable of a bool.
+
+        Raises `InvalidNamespaceError` if the cluster does not have the namespace.
+        """
     def write_table(
         self,
         table: _Table,
@@ -197,20 +255,10 @@ class Session(
     ) -> Awaitable[TableSummary]:
         """Writes a table with a writer of its own: each row is a record of `dataset`, its user key is in the column
         `key`.
+
+        The arguments are those of `write_table` of a writer, but for `policy`, which is that of the session's behavior;
+        others are settings of `writer()`. Gives a `TableSummary`; in asyncio, an awaitable of it.
         """
-    def create_index(
-        self,
-        dataset: DataSet,
-        index_name: str,
-        bin_name: str | None = None,
-        index_type: IndexType | None = None,
-        collection_type: CollectionIndexType | None = None,
-        ctx: Sequence[CTX] | None = None,
-        expression: FilterExpression | str | None = None,
-    ) -> Awaitable[IndexTask]:
-        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
-    def drop_index(self, dataset: DataSet, index_name: str) -> Awaitable[DropIndexTask]:
-        """Drops a secondary index."""
 
 @disjoint_base
 class SyncSession(
@@ -227,10 +275,65 @@ class SyncSession(
     ],
     _Modules[RegisterTask, UdfRemoveTask, list[dict[str, str]]],
 ):
-    """Reads and writes with the policies of a behavior, on the calling thread. Made by `create_session`. Any number
-    of threads may use one session.
+    """Reads and writes records with the policies of a behavior, on the calling thread. `create_session` makes one.
+    Any number of threads may share it.
     """
 
+    def get(self, key: Key, bins: Sequence[str] | None = None) -> Record:
+        """Reads a record: all its bins, or only those of the list `bins`; an empty list reads none. Returns a `Record`.
+
+        Raises `RecordNotFoundError` if the record does not exist.
+        """
+    def put(self, key: Key, bins: Mapping[str, Any]) -> None:
+        """Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they
+        are.
+        """
+    @overload
+    def info(self, command: None = None) -> SyncInfoCommands:
+        """Sends an info command to one of the nodes. Returns a dict of answers by command. Without a command,
+        returns an `InfoCommands` object, whose methods are the most common commands.
+        """
+    @overload
+    def info(self, command: str) -> dict[str, str]: ...
+    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
+        """Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or
+        all current records if that is `None`.
+        """
+    def create_index(
+        self,
+        dataset: DataSet,
+        index_name: str,
+        bin_name: str | None = None,
+        index_type: IndexType | None = None,
+        collection_type: CollectionIndexType | None = None,
+        ctx: Sequence[CTX] | None = None,
+        expression: FilterExpression | str | None = None,
+    ) -> IndexTask:
+        """Creates a secondary index: on a bin, with `ctx` on what it selects there; or on what an `expression`
+        evaluates to (a `FilterExpression`, or a text in the Aerospike Expression Language); or, without both, of the
+        records of the set. `index_type` is needed but for an index of a set. Gives an `IndexTask`, which waits until it
+        is built. For asyncio, an awaitable of it.
+
+        Raises `InvalidArgumentError` for arguments that do not fit together.
+        """
+    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
+        """Drops a secondary index; gives a `DropIndexTask`. One that is not there is no error. For asyncio, an
+        awaitable of the task.
+        """
+    def get_many(
+        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
+    ) -> list[Record | Exception]:
+        """Reads many records, each as `get` does, on threads, at most `concurrency` at a time (16 by default).
+        Returns a list with, for each key in order, its `Record`, or the exception that `get` would have raised. For
+        more than a few hundred records, a batch (`query(keys)`) costs less.
+        """
+    def put_many(
+        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
+    ) -> list[Exception | None]:
+        """Writes the same bins to many records, each as `put` does, on threads, at most `concurrency` at a time (16
+        by default). Returns a list with, for each key in order, `None`, or the exception that `put` would have
+        raised.
+        """
     def do_in_transaction(
         self,
         operation: Callable[[SyncTransactionalSession], _T],
@@ -238,45 +341,27 @@ class SyncSession(
         max_attempts: int | None = None,
         sleep_between_retries: float | timedelta | None = None,
     ) -> _T:
-        """Calls a function with a session in a new transaction, and commits; once more after conflicts."""
-    def get(self, key: Key, bins: Sequence[str] | None = None) -> Record:
-        """Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Gives a
-        `Record`.
-        """
-    def put(self, key: Key, bins: Mapping[str, Any]) -> None:
-        """Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as
-        they are.
-        """
-    @overload
-    def info(self, command: None = None) -> SyncInfoCommands:
-        """Sends an info command to one of the nodes; gives the answers by command, a dict. Without a command (or
-        with `None`) it gives `InfoCommands`: the commands that programs ask most, as methods.
-        """
-    @overload
-    def info(self, command: str) -> dict[str, str]: ...
-    def get_many(
-        self, keys: Sequence[Key], bins: Sequence[str] | None = None, *, concurrency: int | None = None
-    ) -> list[Record | Exception]:
-        """Reads many records, each as `get` does, on threads: at most `concurrency` at a time (default 16). Gives a
-        list: for each key, in order, its `Record` or the exception that `get` would have raised. For more than some
-        hundred records a batch, `query(keys)`, costs less.
-        """
-    def put_many(
-        self, keys: Sequence[Key], bins: Mapping[str, Any], *, concurrency: int | None = None
-    ) -> list[Exception | None]:
-        """Writes the same bins to many records, each as `put` does, on threads: at most `concurrency` at a time
-        (default 16). Gives a list: for each key, in order, `None` or the exception that `put` would have raised.
-        """
-    def truncate(self, dataset: DataSet, before_nanos: int | None = None) -> None:
-        """Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`:
-        all there are now.
+        """Calls `operation` with a session in a new transaction, then commits: `session.do_in_transaction(transfer)`.
+        Returns what `operation` returns.
+
+        Repeats all of it if it conflicts with another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or if the
+        commit fails and nothing of it was applied. If `operation` raises anything else, its writes are rolled back.
+
+        `max_attempts` includes the first attempt. `sleep_between_retries` is in seconds, or a timedelta; each pause is
+        half to one and a half times as long, and there is none after an `MRT_VERSION_MISMATCH`. Both default to the
+        cluster's `TransactionSettings`: 10 attempts, 20 ms.
+
+        Raises what the last attempt raised.
         """
     def namespace_sc_status(self, namespace: str) -> NamespaceScStatus:
-        """Whether a namespace is in strong-consistency mode, and if not, why: a `NamespaceScStatus`. A namespace
-        that the cluster does not have is none.
+        """Checks whether a namespace is in strong-consistency mode, and if not, why. Returns a `NamespaceScStatus`.
+        A namespace that the cluster does not have counts as not in that mode.
         """
     def is_namespace_sc(self, namespace: str) -> bool:
-        """Whether a namespace is in strong-consistency mode."""
+        """Checks whether a namespace is in strong-consistency mode. Returns a bool.
+
+        Raises `InvalidNamespaceError` if the cluster does not have the namespace.
+        """
     def write_table(
         self,
         table: _Table,
@@ -293,45 +378,53 @@ class SyncSession(
     ) -> TableSummary:
         """Writes a table with a writer of its own: each row is a record of `dataset`, its user key is in the column
         `key`.
+
+        The arguments are those of `write_table` of a writer, but for `policy`, which is that of the session's behavior;
+        others are settings of `writer()`. Gives a `TableSummary`; in asyncio, an awaitable of it.
         """
-    def create_index(
-        self,
-        dataset: DataSet,
-        index_name: str,
-        bin_name: str | None = None,
-        index_type: IndexType | None = None,
-        collection_type: CollectionIndexType | None = None,
-        ctx: Sequence[CTX] | None = None,
-        expression: FilterExpression | str | None = None,
-    ) -> IndexTask:
-        """Creates a secondary index: on a bin, or an expression, or, without both, of the records of the set."""
-    def drop_index(self, dataset: DataSet, index_name: str) -> DropIndexTask:
-        """Drops a secondary index."""
 
 class _InTransaction:
-    """What both kinds of session in a transaction have."""
+    """What sessions of both kinds have in a transaction."""
 
     @property
     def txn(self) -> Txn:
         """The transaction."""
-    def get_current_transaction(self) -> Txn | None:
-        """The transaction, or `None` when it is over: for code written for the first versions of the SDK of
-        Aerospike.
-        """
     @property
     def active(self) -> bool:
-        """Whether it is not over."""
+        """Whether the transaction has not ended."""
+    def get_current_transaction(self) -> Txn | None:
+        """Returns the transaction, or `None` if it has ended. For code written for the first versions of the
+        Aerospike SDK.
+        """
 
 @final
 class TransactionalSession(_InTransaction, Session):
-    """A session whose calls belong to one transaction."""
+    """A session whose calls belong to one transaction (Enterprise Edition, namespaces in strong-consistency mode): all
+    calls about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
+
+    `async with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
+    exception leaves it.
+    """
 
     def commit(self) -> Awaitable[TxnStatus]:
-        """Verifies what was read, and makes the writes visible. Awaitable of a `TxnStatus`."""
+        """Verifies what was read, and makes the writes visible. Awaitable of a `TxnStatus`.
+
+        Raises `CommitError` when it cannot be committed.
+        """
     def abort(self) -> Awaitable[TxnStatus]:
         """Takes the writes back. Awaitable of a `TxnStatus`."""
+    def do_in_transaction(
+        self,
+        operation: Callable[[TransactionalSession], _Awaitable[_T]],
+        *,
+        max_attempts: int | None = None,
+        sleep_between_retries: float | timedelta | None = None,
+    ) -> Coroutine[Any, Any, _T]:
+        """Calls `operation` with this session, and is an awaitable of what it returns. It joins the current
+        transaction, and does not end it.
+        """
     def rollback(self) -> Awaitable[TxnStatus]:
-        """As `abort`, for code written for the first versions of the SDK of Aerospike."""
+        """Same as `abort`. For code written for the first versions of the Aerospike SDK."""
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -339,14 +432,32 @@ class TransactionalSession(_InTransaction, Session):
 
 @final
 class SyncTransactionalSession(_InTransaction, SyncSession):
-    """A session whose calls belong to one transaction."""
+    """A session whose calls belong to one transaction (Enterprise Edition, namespaces in strong-consistency mode): all
+    calls about records, and all builders that do not say `with_txn(..)`; queries of data sets do not.
+
+    `with session.transaction() as session:` commits at the end of the block, and takes all writes back when an
+    exception leaves it.
+    """
 
     def commit(self) -> TxnStatus:
-        """Verifies what was read, and makes the writes visible; gives a `TxnStatus`."""
+        """Verifies what was read, and makes the writes visible; gives a `TxnStatus`.
+
+        Raises `CommitError` when it cannot be committed.
+        """
     def abort(self) -> TxnStatus:
         """Takes the writes back; gives a `TxnStatus`."""
+    def do_in_transaction(
+        self,
+        operation: Callable[[SyncTransactionalSession], _T],
+        *,
+        max_attempts: int | None = None,
+        sleep_between_retries: float | timedelta | None = None,
+    ) -> _T:
+        """Calls `operation` with this session, and returns what it returns. It joins the current transaction, and
+        does not end it.
+        """
     def rollback(self) -> TxnStatus:
-        """As `abort`, for code written for the first versions of the SDK of Aerospike."""
+        """Same as `abort`. For code written for the first versions of the Aerospike SDK."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /

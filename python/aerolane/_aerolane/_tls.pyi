@@ -6,8 +6,13 @@ from typing import Self, final
 
 @final
 class TlsConfig:
-    """How connections are encrypted: `TlsConfig(cafile)`, or `TlsConfig.with_client_auth(cafile, certfile,
-    keyfile)`.
+    """How connections are encrypted: `TlsConfig(cafile)`, or `TlsConfig.with_client_auth(cafile, certfile, keyfile)`.
+
+    `cafile`: PEM file with the certificates of the authorities to trust; None: those that Python's `ssl` trusts.
+    `protocols`: "TLSv1.2", "TLSv1.3"; None: both. `ciphers`: names of cipher suites; None: all that are safe.
+    `for_login_only`: only the login is encrypted. Default False.
+
+    Files are read at once. Raises `InvalidArgumentError` for files that cannot be used and for unknown names.
     """
 
     def __new__(

@@ -9,18 +9,33 @@ _UserKey: TypeAlias = int | str | bytes | bytearray | memoryview
 
 @final
 class Key:
-    """Names a record: `Key(namespace, set, key)`."""
+    """Names a record: `Key(namespace, set, key)`.
+
+    `namespace`: 1 to 31 bytes. `set`: at most 63 bytes; `None` and `""` are the null set. `key`: an int (64 bits; one
+    without a sign is the signed one with the same bits), a str, or bytes (or another bytes-like object); numpy integers
+    are ints. The digest, by which the server knows the record, is computed once, here. Keys are immutable and hashable,
+    and equal when namespace and digest are.
+
+    Raises `TypeError` for a key of another type (`bool` is none), `OverflowError` for an int beyond 64 bits, and
+    `InvalidArgumentError` (a `ValueError`) for an empty or too long namespace, a too long set name, or a str that is
+    not UTF-8.
+    """
 
     def __new__(cls, namespace: str, set: str | None, key: _UserKey) -> Self: ...
     @staticmethod
     def from_int_user_key(namespace: str, set: str | None, key: int) -> Key:
         """The key whose user key is the decimal text of `key`, as a **str**: `Key(namespace, set, str(key))`, only
         faster.
+
+        `key`: an int (64 bits, signed). Raises as `Key` does.
         """
     @staticmethod
     def key_with_digest(namespace: str, set: str | None, digest: str | bytes | bytearray) -> Key:
         """The key of a record of which only the digest is known: 20 bytes (or another bytes-like object), or 40 hex
         digits as a str.
+
+        Raises `InvalidArgumentError` (a `ValueError`) for another length or text that is not hex, `TypeError` for
+        another type.
         """
     @property
     def namespace(self) -> str:
@@ -50,7 +65,11 @@ class Key:
 
 @final
 class Record:
-    """A record as it was read: its bins, its generation, and when it expires."""
+    """A record as it was read: its bins, its generation, and when it expires.
+
+    Bins are decoded when they are looked at for the first time; an answer whose bins are malformed raises then. Records
+    are equal when key, bins, generation and expiration are. Not hashable, as the bins are a dict.
+    """
 
     @property
     def key(self) -> Key | None:
@@ -88,8 +107,11 @@ class Record:
 
 @final
 class FastRng:
-    """A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of
-    `random.randrange`. Not for secrets.
+    """A random number generator for benchmarks: xoshiro256++. A whole number costs about a third of `random.randrange`.
+    Not for secrets.
+
+    `FastRng(seed)`: the same seed (0 to 2**64 - 1) gives the same numbers; `FastRng()`: a seed of its own. May be
+    shared by threads, but one for each is faster.
     """
 
     def __new__(cls, seed: int | None = None) -> Self: ...
@@ -108,7 +130,12 @@ class FastRng:
 
 @final
 class GeoJSON:
-    """A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from a dict with the same in it."""
+    """A GeoJSON value: `GeoJSON('{"type": "Point", "coordinates": [1, 2]}')`, or from a dict with the same in it.
+
+    Holds the text as it is; the server checks it. It is equal to its text, and hashed like it: do not set `value` while
+    it is in a set or a key of a dict. Raises `TypeError` for what is no str, dict or `GeoJSON`, and for a dict that is
+    no JSON.
+    """
 
     def __new__(cls, v: str | dict[str, Any] | GeoJSON) -> Self: ...
     @property
@@ -124,7 +151,12 @@ class GeoJSON:
 
 @final
 class HLL:
-    """A HyperLogLog value, as the server made it: `HLL(bytes)`."""
+    """A HyperLogLog value, as the server made it: `HLL(bytes)`.
+
+    Takes bytes, another bytes-like object, or a sequence of integers from 0 to 255. It is equal to bytes, and to
+    sequences of integers, with the same in them, and hashed like bytes: do not set `value` while it is in a set or a
+    key of a dict.
+    """
 
     def __new__(cls, v: bytes | bytearray | memoryview | Sequence[int] | HLL) -> Self: ...
     @property
@@ -142,7 +174,10 @@ class HLL:
 
 @final
 class UnknownValue:
-    """A value of a particle type that this client does not know: `UnknownValue(particle_type, data)`."""
+    """A value of a particle type that this client does not know: `UnknownValue(particle_type, data)`.
+
+    Comes in answers as it was stored, and can be written back as a whole bin.
+    """
 
     def __new__(cls, particle_type: int, data: bytes | bytearray | memoryview, /) -> Self: ...
     @property
@@ -169,10 +204,21 @@ class SpecialValue:
     def __hash__(self) -> int: ...
 
 class SortedMap(dict[Any, Any]):
-    """A dict that is stored as a key-ordered map: `SortedMap({'a': 1})`."""
+    """A dict that is stored as a key-ordered map: `SortedMap({'a': 1})`.
+
+    The server searches such a map by halving, where it walks an unordered one. The order is part of the stored value
+    and stays until the whole map is written anew. Key-ordered maps come back as this class, so that reading and writing
+    back changes nothing. Iteration is in the order of insertion; what comes from the server is sorted.
+    """
 
 class Blob(bytearray):
-    """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`."""
+    """Bytes under another name, for code that has them so: `Blob(b"ab")`, `Blob([97, 98])`.
+
+    A bytearray whose slices and sums are `Blob`s; bins with bytes come back as bytes. It is equal to bytes-like objects
+    and to lists and tuples of ints with the same in them, and hashed like bytes: do not change it while it is in a set
+    or a key of a dict. `value`: the bytes, which can be set. Raises `TypeError` for what are no bytes, `ValueError` for
+    ints that are none.
+    """
 
     def __init__(self, v: Iterable[SupportsIndex] | bytes | bytearray | memoryview) -> None: ...
     @property
@@ -190,7 +236,11 @@ class Blob(bytearray):
     def __hash__(self) -> int: ...  # type: ignore[override]
 
 class List(list[Any]):
-    """A list under another name, for code that has it so: `List([1, 2])`."""
+    """A list under another name, for code that has it so: `List([1, 2])`.
+
+    Bins with lists come back as lists. `value`: the items as a plain list, which can be set. Raises `TypeError` for
+    what is no sequence.
+    """
 
     def __init__(self, v: Iterable[Any]) -> None: ...
     @property
@@ -202,7 +252,11 @@ class List(list[Any]):
         """What is in it, as text for people."""
 
 class Map(dict[Any, Any]):
-    """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map."""
+    """A dict under another name, for code that has it so: `Map({"a": 1})`. It is stored as an unordered map.
+
+    Bins with maps come back as dicts. `value`: the pairs as a plain dict, which can be set. Raises `TypeError` for what
+    is no mapping.
+    """
 
     def __init__(self, v: Mapping[Any, Any]) -> None: ...
     @property
@@ -216,6 +270,9 @@ class Map(dict[Any, Any]):
 def geojson(geo_str: str | dict[str, Any] | GeoJSON) -> GeoJSON:
     """A GeoJSON value, from its text, from a dict, or from two numbers: `geojson("-122.0, 37.5")` is the point with
     this longitude and latitude, in degrees.
+
+    Raises `InvalidArgumentError` (a `ValueError`) for text that is neither two numbers nor JSON with a `"type"`,
+    `TypeError` for another type.
     """
 
 def null() -> None:

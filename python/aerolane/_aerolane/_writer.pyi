@@ -31,7 +31,9 @@ class _NumpyArray(Protocol):
 _Table: TypeAlias = Mapping[str, Any] | _ArrowStreamable | _ArrowArray | _NumpyArray
 
 class WriterProgress(NamedTuple):
-    """How far a writer has come. Bytes are those of the outstanding records, `elapsed` is in seconds."""
+    """How far a writer has come: records handed over, and of these confirmed (`ok`), `failed` and `outstanding` (and
+    their bytes); seconds since it was made.
+    """
 
     handed_over: int
     ok: int
@@ -41,8 +43,8 @@ class WriterProgress(NamedTuple):
     elapsed: float
 
 class FailedRow(NamedTuple):
-    """A row of a table that has failed: its number, counted from 0; its key (`None`: null, or none that can be sent);
-    the `ResultCode`; whether it may have been written all the same; and why.
+    """A row of a table that has failed: its number, counted from 0; its key (`None`: null, or none that can be
+    sent); the `ResultCode`; whether it may have been written all the same; and why.
     """
 
     row: int
@@ -53,7 +55,11 @@ class FailedRow(NamedTuple):
 
 @final
 class FailedRows:
-    """Rows of a table that have failed: a sequence of `FailedRow`."""
+    """Rows of a table that have failed: a sequence of `FailedRow`.
+
+    `pyarrow.table(rows)`, `polars.DataFrame(rows)` and whatever else knows the Arrow `PyCapsule` interface take them as
+    the columns `row`, `key`, `result_code`, `in_doubt` and `message`.
+    """
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> FailedRow: ...
@@ -61,8 +67,8 @@ class FailedRows:
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
     def to_pandas(self) -> Any:
-        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay
-        ints. Raises `ImportError` where pandas or pyarrow is not installed.
+        """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
+        stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
@@ -102,7 +108,7 @@ class TableSummary:
 
 @final
 class Written:
-    """The server's confirmation of a record."""
+    """The server's confirmation of a record that a writer has written."""
 
     @property
     def generation(self) -> int:
@@ -141,13 +147,26 @@ class WriteAttempt:
 
 @final
 class Outcome:
-    """The outcome of a record that was handed over: to be awaited, or `result()`."""
+    """The outcome of a record that was handed to a writer.
+
+    `await` it (or call `result()`, without asyncio) for the server's confirmation, a `Written`, or the exception of a
+    record that has failed. It can be awaited any number of times, and a wait that is cancelled loses nothing. Who has
+    no use for it drops it: the record is written in any case. What it tells beside that is `None` or empty until
+    `done()`.
+    """
 
     def __await__(self) -> Generator[Any, Any, Written]: ...
     def wait(self) -> Awaitable[Outcome]:
         """An awaitable of this object, once there is an outcome: of a record that has failed, too."""
     def result(self, timeout: float | None = None) -> Written:
-        """Blocks the calling thread until there is an outcome, at most for `timeout` seconds."""
+        """Blocks the calling thread until there is an outcome, at most for `timeout` seconds (`None`: without a limit),
+        and gives the server's confirmation. Not on the thread of an event loop, which would stand still: `await` it
+        there.
+
+        Raises the exception of a record that has failed, and `TimeoutError` when there is no outcome in time. In a
+        callback of a writer it raises `ClientError` for an outcome that is not there: no record goes on before the
+        callback is over.
+        """
     def done(self) -> bool:
         """Whether there is an outcome."""
     def exception(self) -> Exception | None:
@@ -179,7 +198,12 @@ class Outcome:
 
 @final
 class Outcomes:
-    """The outcomes of a writer as they come: `async for`, or `for`."""
+    """The outcomes of a writer as they come: `async for outcome in writer.outcomes()`, or `for` without asyncio. Each
+    is an `Outcome` that is done. It ends when the writer is closed and nothing is outstanding.
+
+    An outcome that was not taken counts as outstanding: take them in another task or thread than the one that hands
+    records over. Closing it, or leaving it as a context manager, ends that.
+    """
 
     def __aiter__(self) -> Self: ...
     def __anext__(self) -> Awaitable[Outcome]: ...
@@ -237,6 +261,11 @@ class _Writer(Generic[_O]):
     ) -> _O:
         """Hands over a record to be written: `bins`, a dict of values by name; a value of `None` removes its bin. Gives
         an `Outcome`, or `None` where the writer reports failures only; in asyncio, an awaitable of it.
+
+        `policy` is that of the session's behavior if it is not given; its timeouts and retries do not apply, which are
+        the writer's. What goes over it: `record_exists_action`, `expiration`, `generation` (to be expected equal) and
+        `durable_delete`. Raises what `put` of a session raises for arguments, `InvalidNamespaceError`, and
+        `WriterClosedError`; in asyncio, where it is awaited.
         """
     def operate(
         self,
@@ -289,7 +318,7 @@ class _Writer(Generic[_O]):
     def progress(self) -> WriterProgress:
         """How far the writer has come: a `WriterProgress`."""
     def metrics(self) -> dict[str, Any]:
-        """What the writer has counted since it was made; `nodes` is a list with a dict for each node."""
+        """What the writer has counted since it was made, as a dict; `nodes` is a list with a dict for each node."""
     @property
     def closed(self) -> bool:
         """Whether the writer takes no more records."""
@@ -303,19 +332,33 @@ class _Exporter(Protocol):
     def export(self, snapshot: dict[str, Any], /) -> object: ...
 
 def writer_figures() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    """The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`, what
-    it is): for exporters.
+    """The figures of a writer's `metrics()`, and those of its nodes, as lists of (name, `"counter"` or `"gauge"`,
+    what it is): for exporters.
     """
 
 @final
 class Writer(_Writer[Awaitable[Outcome]]):
-    """Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`."""
+    """Writes records in bulk from asyncio, with the outcome of each one known. Made by `session.writer()`.
+
+    Records are handed over one by one. The writer gathers those of a node into batches, sends a lone record at once,
+    tries again what is worth it, and bounds what is outstanding: `await writer.put(..)` gives an `Outcome` at once, and
+    waits only while `max_outstanding_records` or `max_outstanding_bytes` are reached. Two writes of the same key take
+    effect in the order in which they were handed over.
+
+    Use it as a context manager: its end waits for all outcomes.
+    """
 
     def add_exporter(self, exporter: _Exporter | _AsyncExporter, interval: float = 30.0) -> None:
         """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
         `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
         that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
         export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+
+        What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried
+        again every ten intervals.
+
+        Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and
+        `WriterClosedError`.
         """
     def write_table(
         self,
@@ -331,11 +374,32 @@ class Writer(_Writer[Awaitable[Outcome]]):
         durable_delete: bool | None = None,
         keep_failures: int | None = None,
     ) -> Awaitable[TableSummary]:
-        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`."""
+        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`.
+
+        `table`: whatever has `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
+        pyarrow, frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of sequences
+        (lists, numpy arrays, Arrow arrays). Columns are encoded without a Python object for each value and without the
+        GIL, and the parts of a stream are let go as they are written.
+
+        `bins`: the columns to write, by name, or a dict of columns' and bins' names; all but the key's if it is not
+        given. `nulls`: `"omit"` (the default) leaves the bin of a null as it is, `"delete"` removes it. `ttl`: seconds,
+        a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps (100,000).
+
+        Gives a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are in it, and raise nothing. Raises
+        `KeyError` for a column that the table does not have, `TypeError` and `InvalidArgumentError` for columns that
+        cannot be written, all of these before anything is written. An exception that ends it later has the
+        `TableSummary` of the rows until then as `summary`.
+        """
     def flush(self) -> Awaitable[None]:
-        """Waits until all records that were handed over before have their outcomes."""
+        """Waits until all records that were handed over before have their outcomes, whatever these are. Awaitable of
+        `None`.
+        """
     def close(self, timeout: float | None = None) -> Awaitable[list[Outcome]]:
-        """Takes no more records, and waits for what is outstanding. Gives what was not confirmed within `timeout`."""
+        """Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until
+        each record has its outcome, which `record_ttl` bounds). Awaitable of a list: the `Outcome`s of the records
+        that have no confirmation by then, in the order in which they were handed over. They have failed with
+        `WriterClosedError`, in doubt if they were in flight.
+        """
     def __aenter__(self) -> Awaitable[Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
@@ -343,13 +407,23 @@ class Writer(_Writer[Awaitable[Outcome]]):
 
 @final
 class SyncWriter(_Writer[Outcome]):
-    """Writes records in bulk, with the outcome of each one known. Made by `session.writer()` of `aerolane.sync`."""
+    """Writes records in bulk, with the outcome of each one known: the writer for code without asyncio. Made by
+    `session.writer()`.
+
+    As `aerolane.Writer`, but its methods block the calling thread. For any number of threads.
+    """
 
     def add_exporter(self, exporter: _Exporter, interval: float = 30.0) -> None:
         """Adds an exporter of what the writer counts: an object with a method `export(snapshot)`. It is given what
         `metrics()` gives after each `interval` (in seconds), and once more by `close()`, which waits 5 s at most for
         that. Each exporter is called on a thread of its own, so one that is slow or stuck costs no record. `async def
         export` is for writers of asyncio, and runs on the event loop. `aerolane.exporters` has some.
+
+        What it raises is logged (`aerolane.metrics.export`). After three failures in a row it is suspended, and tried
+        again every ten intervals.
+
+        Raises `TypeError` for an object without such a method, `ValueError` for an interval below 1 ms, and
+        `WriterClosedError`.
         """
     def write_table(
         self,
@@ -365,11 +439,30 @@ class SyncWriter(_Writer[Outcome]):
         durable_delete: bool | None = None,
         keep_failures: int | None = None,
     ) -> TableSummary:
-        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`."""
+        """Writes a table: each row is a record of `dataset`, its user key is in the column `key`.
+
+        `table`: whatever has `__arrow_c_stream__` or `__arrow_c_array__` (tables, record batches and readers of
+        pyarrow, frames of polars and pandas, relations of `DuckDB`), a structured numpy array, or a dict of sequences
+        (lists, numpy arrays, Arrow arrays). Columns are encoded without a Python object for each value and without the
+        GIL, and the parts of a stream are let go as they are written.
+
+        `bins`: the columns to write, by name, or a dict of columns' and bins' names; all but the key's if it is not
+        given. `nulls`: `"omit"` (the default) leaves the bin of a null as it is, `"delete"` removes it. `ttl`: seconds,
+        a `timedelta` or an `Expiration`. `keep_failures`: how many failed rows the summary keeps (100,000).
+
+        Gives a `TableSummary`; in asyncio, an awaitable of it. Rows that fail are in it, and raise nothing. Raises
+        `KeyError` for a column that the table does not have, `TypeError` and `InvalidArgumentError` for columns that
+        cannot be written, all of these before anything is written. An exception that ends it later has the
+        `TableSummary` of the rows until then as `summary`.
+        """
     def flush(self) -> None:
-        """Waits until all records that were handed over before have their outcomes."""
+        """Waits until all records that were handed over before have their outcomes, whatever these are."""
     def close(self, timeout: float | None = None) -> list[Outcome]:
-        """Takes no more records, and waits for what is outstanding. Gives what was not confirmed within `timeout`."""
+        """Takes no more records, and waits for what is outstanding, at most for `timeout` seconds (`None`: until
+        each record has its outcome, which `record_ttl` bounds). Gives a list: the `Outcome`s of the records that
+        have no confirmation by then, in the order in which they were handed over. They have failed with
+        `WriterClosedError`, in doubt if they were in flight.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /

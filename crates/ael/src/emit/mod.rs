@@ -363,7 +363,7 @@ impl Emitter<'_, '_> {
             }
             Shape::ReadSigned if signed => &[1],
             Shape::Read | Shape::ReadSigned => &[],
-            Shape::ModifyOpen if missing > 0 => &[],
+            Shape::ModifyOpen if missing > 0 && flags == 0 => &[],
             Shape::Modify | Shape::ModifyOpen | Shape::ModifyPair => &[i64::from(flags)],
             Shape::Resize => &[i64::from(flags), 0],
             Shape::ModifySigned => &[i64::from(flags), i64::from(signed)],
@@ -377,8 +377,15 @@ impl Emitter<'_, '_> {
             self.writer().list(arguments.len());
             arguments.iter().try_for_each(|argument| self.quoted(argument))?;
         } else {
-            self.head(1 + arguments.len() + behind.len(), method.code);
+            // Servers read arguments by their places, so flags need an end: that of the string.
+            let to_end = method.shape == Shape::ModifyOpen && missing > 0 && flags != 0;
+            self.head(1 + arguments.len() + usize::from(to_end) + behind.len(), method.code);
             arguments.iter().try_for_each(|argument| self.node(argument))?;
+            if to_end {
+                self.call(Type::Int, STRING);
+                self.head(1, string::code::STRLEN);
+                self.node(receiver)?;
+            }
         }
         let mut writer = self.writer();
         for number in behind {

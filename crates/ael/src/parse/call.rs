@@ -213,9 +213,6 @@ impl<'a> Parser<'a, '_> {
         }
         let (arguments, end) = self.named_arguments(method, span)?;
         let (flags, end) = self.flags(name, method.flags, end)?;
-        if method.shape == Shape::ModifyOpen && flags != 0 && arguments.len() < method.arguments.len() {
-            return Err(self.unsupported(end, &format!("{name}() to the end of the string, with flags")));
-        }
         if matches!(method.shape, Shape::ReadSigned | Shape::ModifySigned)
             && let Some(signed) = arguments.get(method.required)
             && !matches!(signed.kind, Kind::Constant(_))

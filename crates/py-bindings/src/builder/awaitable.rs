@@ -11,7 +11,8 @@ use super::stream::RecordStream;
 use super::surface::Surface;
 use crate::host;
 
-/// A stream to be started: `await` it, or enter it with `async with`, which also closes it. Nothing is sent before.
+/// A stream that has not started. `await` it, or enter it with `async with`, which also closes it. Nothing is sent
+/// before that.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct AwaitableStream {
     chain: PyResult<Shared>,
@@ -58,7 +59,7 @@ impl AwaitableStream {
         host::ready(py, false.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    /// `AwaitableStream[T]` is `AwaitableStream`: for annotations.
+    /// Returns the class itself: `AwaitableStream[T]` is for annotations.
     #[classmethod]
     fn __class_getitem__<'py>(
         class: &Bound<'py, pyo3::types::PyType>,

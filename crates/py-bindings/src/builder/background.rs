@@ -246,28 +246,29 @@ macro_rules! tasks {
         $surface:ident: $session:ident named $session_name:literal, $builder:ident named $builder_name:literal,
         $udf:ident named $udf_name:literal from $function:ident named $function_name:literal in $module:literal
     ) => {
-        /// What the servers do with all records of a set, in the background: `session.background_task()`.
+        /// Background tasks, which the servers apply to all records of a set: `session.background_task()`.
         ///
-        /// Each method begins a task; `execute()` starts it, and gives a handle to ask for it and to wait for it.
+        /// Each method describes a task. `execute()` starts it and returns a handle to check on it and wait for it.
         #[pyclass(frozen, name = $session_name, module = $module)]
         pub(crate) struct $session(Arc<Context>);
 
-        /// A task in the background, told step by step: `session.background_task().update(dataset).bin("a").add(1)`.
+        /// A background task: `session.background_task().update(dataset).bin("a").add(1)`.
         ///
-        /// Each method gives the builder back; `execute` starts the task, once.
+        /// Each method returns the builder; `execute` starts the task, once.
         #[pyclass(frozen, name = $builder_name, module = $module)]
         pub(crate) struct $builder {
             chain: Shared,
         }
 
-        /// The set to whose records a function is applied: `function(package_name, function_name)` says which.
+        /// The set whose records a background task applies a function to. `function(package_name, function_name)` names
+        /// the function.
         #[pyclass(frozen, name = $function_name, module = $module)]
         pub(crate) struct $function {
             chain: Shared,
         }
 
-        /// A function of a UDF module that the servers apply to all records of a set, told step by step. `execute` starts
-        /// the task, once.
+        /// A background task that applies a function of a UDF module to all records of a set. `execute` starts it,
+        /// once.
         #[pyclass(frozen, name = $udf_name, module = $module)]
         pub(crate) struct $udf {
             chain: Shared,
@@ -292,7 +293,7 @@ macro_rules! tasks {
 
         #[pymethods]
         impl $session {
-            /// Changes bins of records: `bin(name)` of the builder says how. Records are not created.
+            /// Changes bins of records: `bin(name)` of the builder says how. Creates no records.
             fn update(&self, dataset: &Bound<'_, DataSet>) -> $builder {
                 $builder { chain: self.begin(dataset, Verb::Update) }
             }
@@ -302,7 +303,7 @@ macro_rules! tasks {
                 $builder { chain: self.begin(dataset, Verb::Delete) }
             }
 
-            /// Renews when records expire.
+            /// Resets the time to live of records.
             fn touch(&self, dataset: &Bound<'_, DataSet>) -> $builder {
                 $builder { chain: self.begin(dataset, Verb::Touch) }
             }
@@ -315,12 +316,12 @@ macro_rules! tasks {
 
         #[pymethods]
         impl $builder {
-            /// Does something with one bin: the methods of what this gives say what.
+            /// Selects a bin. The methods of the returned object change it.
             fn bin<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<WriteBinBuilder> {
                 WriteBinBuilder::new(slf.as_any(), &slf.get().chain, name)
             }
 
-            /// Adds an operation of `aerolane.native` that writes (`ListOperation`, `MapOperation`, ..).
+            /// Adds an operation of `aerolane.native` that writes (`ListOperation`, `MapOperation`, and so on).
             fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
                 let ops = Ops::of(op.get());
                 slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
@@ -330,7 +331,7 @@ macro_rules! tasks {
 
         #[pymethods]
         impl $function {
-            /// The function: the name of its module (without `.lua`), and its own.
+            /// Names the function: its module (without `.lua`) and its name.
             fn function(&self, py: Python<'_>, package_name: String, function_name: String) -> PyResult<$udf> {
                 let call = function(py, &package_name, &function_name, None)?;
                 self.chain.lock_py_attached(py).apply(py, call)?;
@@ -340,7 +341,7 @@ macro_rules! tasks {
 
         #[pymethods]
         impl $udf {
-            /// What the function gets behind the record.
+            /// Sets the arguments of the function. It gets them after the record.
             #[pyo3(signature = (*args))]
             fn passing<'py>(slf: Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 let (py, this) = (slf.py(), slf.get());
@@ -364,7 +365,7 @@ macro_rules! task_methods {
 
         #[pymethods]
         impl $class {
-            /// Changes what a secondary index finds: a `Filter`. Once.
+            /// Changes only what a secondary index finds for a `Filter`. Only once.
             fn filter<'py>(slf: Bound<'py, Self>, filter_obj: &Bound<'py, Filter>) -> PyResult<Bound<'py, Self>> {
                 let (py, filter) = (slf.py(), filter_obj.get().clone());
                 let second = slf.get().task(py, |task| task.index.replace(filter).is_some())?;
@@ -375,35 +376,36 @@ macro_rules! task_methods {
                 Ok(slf)
             }
 
-            /// Changes at most so many records per second and node; 0: no limit.
+            /// Changes at most this many records per second on each node. 0 means no limit.
             fn records_per_second<'py>(slf: Bound<'py, Self>, rps: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let rate = whole_number(rps, "rps", 0, i64::from(u32::MAX))? as u32;
                 slf.get().task(slf.py(), |task| task.records_per_second = rate)?;
                 Ok(slf)
             }
 
-            /// Not for tasks: they have no results. Raises `TypeError`.
+            /// Raises `TypeError`: background tasks have no results.
             fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().task(slf.py(), |_| ())?;
                 Err(only_foreground("fail_on_filtered_out"))
             }
 
-            /// Not for tasks: they have no results. Raises `TypeError`.
+            /// Raises `TypeError`: background tasks have no results.
             fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().task(slf.py(), |_| ())?;
                 Err(only_foreground("include_missing_keys"))
             }
 
-            /// As `include_missing_keys`: not for tasks. Raises `TypeError`.
+            /// Raises `TypeError`: background tasks have no results.
             fn respond_all_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().task(slf.py(), |_| ())?;
                 Err(only_foreground("respond_all_keys"))
             }
 
-            /// Starts the task; gives a handle, an `ExecuteTask`: `wait_till_complete()` of it (in code without async
-            /// `wait_till_complete_blocking()`) waits until all servers are through. For asyncio, an awaitable of it.
+            /// Starts the task and returns a handle, an `ExecuteTask`; with asyncio, an awaitable of it.
+            /// `wait_till_complete()` of the handle waits until all servers are done; without asyncio, use
+            /// `wait_till_complete_blocking()`.
             ///
-            /// An error tells whether servers may be at work nevertheless: `in_doubt`.
+            /// If it raises, `in_doubt` of the error says whether servers may be running the task anyway.
             fn execute(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 execute(py, &self.chain, Surface::$surface)
             }

@@ -18,6 +18,7 @@ use super::steps::{
     bit_reads, bit_writes, hll_reads, hll_writes, list_reads, list_writes, map_reads, map_writes, navigations,
     scalar_reads, scalar_writes, string_reads, string_writes,
 };
+use super::verb::{Verb, verbs};
 use crate::cdt::{Context, Ctx};
 use crate::expression::Exp;
 use crate::operation::{BaseOperation, checked_name};
@@ -115,23 +116,23 @@ macro_rules! bin_class {
 
         #[pymethods]
         impl $class {
-            /// For annotations: the class of the builder that steps go back to.
+            /// Accepts a type in annotations: the class of the builder that the steps return to.
             #[classmethod]
             fn __class_getitem__<'py>(class: &Bound<'py, PyType>, _item: &Bound<'py, PyAny>) -> Bound<'py, PyType> {
                 class.clone()
             }
 
-            /// All items of the list, or values of the map. Server 8.1.1 and later.
+            /// Selects all items of the list, or all values of the map. Requires server 8.1.1 or later.
             fn on_each_child(&self, py: Python<'_>) -> PyResult<CdtPathBuilder> {
                 CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_each_child", Context::each_child())
             }
 
-            /// Those for which an expression is true. Server 8.1.1 and later.
+            /// Selects the items or values for which an expression is true. Requires server 8.1.1 or later.
             fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<CdtPathBuilder> {
                 CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_each_child_where", Context::each_child_where(&predicate))
             }
 
-            /// The values of some keys. Server 8.1.2 and later.
+            /// Selects the values of these map keys. Requires server 8.1.2 or later.
             fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<CdtPathBuilder> {
                 CdtPathBuilder::begin(py, self.0.clone_ref(py), "on_map_keys_in", Context::keys_in(keys)?)
             }
@@ -153,13 +154,13 @@ macro_rules! bin_class {
 }
 
 bin_class! {
-    /// What is read of one bin: `query(keys).bin(name)`. Each method adds one operation, and gives the builder back.
+    /// Reads one bin: `query(keys).bin(name)`. Each step adds one operation and returns the builder.
     QueryBinBuilder
 }
 
 bin_class! {
-    /// What is done with one bin: `upsert(keys).bin(name)`, and of the other verbs that write. Each method adds one
-    /// operation, and gives the builder back.
+    /// Reads and changes one bin: `upsert(keys).bin(name)`, and the same for the other verbs that write. Each step adds
+    /// one operation and returns the builder.
     WriteBinBuilder
 }
 
@@ -183,40 +184,55 @@ hll_writes!(WriteBinBuilder);
 bit_writes!(WriteBinBuilder);
 string_writes!(WriteBinBuilder);
 
-/// Defines verbs that go on with the builder which the bin came from.
+/// Defines what goes on with the builder that the bin came from: a verb.
 macro_rules! goes_on {
-    ($class:ident: $($verb:ident),*) => {
-        #[pymethods]
+    ($class:ident) => {
         impl $class {
-            $(
-                /// Goes on with the next operation of the chain, as the builder does.
-                #[pyo3(signature = (keys, /, *more_keys))]
-                fn $verb<'py>(
-                    &self,
-                    py: Python<'py>,
-                    keys: &Bound<'py, PyAny>,
-                    more_keys: &Bound<'py, PyTuple>,
-                ) -> PyResult<Bound<'py, PyAny>> {
-                    let all: Vec<_> = std::iter::once(keys.clone()).chain(more_keys.iter()).collect();
-                    self.0.parent.bind(py).call_method1(stringify!($verb), PyTuple::new(py, all)?)
-                }
-            )*
+            fn begin<'py>(
+                slf: &Bound<'py, Self>,
+                verb: Verb,
+                keys: &Bound<'py, PyAny>,
+                more_keys: &Bound<'py, PyTuple>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let all: Vec<_> = std::iter::once(keys.clone()).chain(more_keys.iter()).collect();
+                slf.get().0.parent.bind(slf.py()).call_method1(verb.name(), PyTuple::new(slf.py(), all)?)
+            }
         }
+
+        verbs!($class => Bound<'py, PyAny>);
     };
 }
-goes_on!(QueryBinBuilder: upsert, insert, update, replace, replace_if_exists, delete, touch, exists);
-goes_on!(
-    WriteBinBuilder: upsert, insert, update, replace, replace_if_exists, delete, touch, exists, query, execute_udf
-);
+goes_on!(QueryBinBuilder);
+goes_on!(WriteBinBuilder);
 
 #[pymethods]
 impl WriteBinBuilder {
-    /// Does something with another bin, as the builder does.
+    /// Continues the chain with records to read.
+    #[pyo3(signature = (keys, /, *more_keys))]
+    fn query<'py>(
+        slf: &Bound<'py, Self>,
+        keys: &Bound<'py, PyAny>,
+        more_keys: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::begin(slf, Verb::Query, keys, more_keys)
+    }
+
+    /// Continues the chain with a function to apply to records.
+    #[pyo3(signature = (keys, /, *more_keys))]
+    fn execute_udf<'py>(
+        slf: &Bound<'py, Self>,
+        keys: &Bound<'py, PyAny>,
+        more_keys: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::begin(slf, Verb::Udf, keys, more_keys)
+    }
+
+    /// Continues with another bin of the same builder.
     fn bin<'py>(&self, py: Python<'py>, bin_name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.0.parent.bind(py).call_method1("bin", (bin_name,))
     }
 
-    /// Carries the chain out, as the builder does.
+    /// Executes the chain: `execute` of the builder.
     #[pyo3(signature = (on_error=None))]
     fn execute<'py>(&self, py: Python<'py>, on_error: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         match on_error {
@@ -226,7 +242,7 @@ impl WriteBinBuilder {
         }
     }
 
-    /// Carries the chain out, as the builder does, and gives results as the nodes answer.
+    /// Executes the chain and streams its results: `stream` of the builder.
     #[pyo3(signature = (on_error=None))]
     fn stream<'py>(&self, py: Python<'py>, on_error: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         self.0.parent.bind(py).call_method1("stream", (on_error,))

@@ -162,7 +162,7 @@ macro_rules! place_class {
 
         #[pymethods]
         impl $class {
-            /// For annotations: the class of the builder that steps go back to.
+            /// Accepts a type in annotations: the class of the builder that the steps return to.
             #[classmethod]
             fn __class_getitem__<'py>(class: &Bound<'py, PyType>, _item: &Bound<'py, PyAny>) -> Bound<'py, PyType> {
                 class.clone()
@@ -172,22 +172,22 @@ macro_rules! place_class {
                 visit.call(&self.0.bin.parent)
             }
 
-            /// All items of the list, or values of the map, that is selected. Server 8.1.1 and later.
+            /// Selects all items of the list, or all values of the map. Requires server 8.1.1 or later.
             fn on_each_child(&self, py: Python<'_>) -> PyResult<CdtPathBuilder> {
                 self.0.path(py, "on_each_child", Context::each_child())
             }
 
-            /// Those for which an expression is true. Server 8.1.1 and later.
+            /// Selects the items or values for which an expression is true. Requires server 8.1.1 or later.
             fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<CdtPathBuilder> {
                 self.0.path(py, "on_each_child_where", Context::each_child_where(&predicate))
             }
 
-            /// The values of some keys. Server 8.1.2 and later.
+            /// Selects the values of these map keys. Requires server 8.1.2 or later.
             fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<CdtPathBuilder> {
                 self.0.path(py, "on_map_keys_in", Context::keys_in(keys)?)
             }
 
-            /// What is selected, if an expression is true for it. Server 8.1.2 and later.
+            /// Keeps what is selected only where an expression is true. Requires server 8.1.2 or later.
             fn and_filter(&self, py: Python<'_>, predicate: Exp) -> PyResult<CdtPathBuilder> {
                 if !self.0.last.filterable {
                     let text = "and_filter() follows a step to one element: on_map_key(), on_list_index()";
@@ -199,27 +199,27 @@ macro_rules! place_class {
 
         place_class! {
             @ $class;
-            /// The values.
+            /// Returns the selected values.
             get_values = answers::VALUE;
-            /// The keys. Only for maps.
+            /// Returns the selected keys. Only for maps.
             get_keys = answers::KEY;
-            /// Keys and values. Only for maps.
+            /// Returns the selected keys and values. Only for maps.
             get_keys_and_values = answers::KEY_VALUE;
-            /// A dict. Only for maps.
+            /// Returns the selected entries as a dict. Only for maps.
             get_as_map = answers::UNORDERED_MAP;
-            /// A `SortedMap`. Only for maps.
+            /// Returns the selected entries as a `SortedMap`. Only for maps.
             get_as_ordered_map = answers::ORDERED_MAP;
-            /// How many there are.
+            /// Returns the number of selected elements.
             count = answers::COUNT;
-            /// Indexes, from the front.
+            /// Returns the indexes of the selected elements.
             get_indexes = answers::INDEX;
-            /// Indexes, from the end.
+            /// Returns the indexes of the selected elements, counted from the end.
             get_reverse_indexes = answers::REVERSE_INDEX;
-            /// Ranks: 0 is the smallest.
+            /// Returns the ranks of the selected elements: 0 is the smallest.
             get_ranks = answers::RANK;
-            /// Ranks, where 0 is the largest.
+            /// Returns the ranks of the selected elements, where 0 is the largest.
             get_reverse_ranks = answers::REVERSE_RANK;
-            /// Whether there is any.
+            /// Returns whether anything is selected.
             exists = answers::EXISTS;
         }
         list_reads!($class);
@@ -230,7 +230,6 @@ macro_rules! place_class {
         #[pymethods]
         impl $class {
             $(
-                /// Answers, for what is selected, with:
                 $(#[$doc])*
                 fn $name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                     self.0.select(py, stringify!($name), $answer, false)
@@ -245,21 +244,21 @@ macro_rules! inverted {
     ($class:ident) => {
         place_class! {
             @ $class;
-            /// The values of all others.
+            /// Returns the values that are not selected.
             get_all_other_values = answers::VALUE | answers::INVERTED;
-            /// The keys of all others. Only for maps.
+            /// Returns the keys that are not selected. Only for maps.
             get_all_other_keys = answers::KEY | answers::INVERTED;
-            /// Keys and values of all others. Only for maps.
+            /// Returns the keys and values that are not selected. Only for maps.
             get_all_other_keys_and_values = answers::KEY_VALUE | answers::INVERTED;
-            /// How many others there are.
+            /// Returns the number of elements that are not selected.
             count_all_others = answers::COUNT | answers::INVERTED;
-            /// The indexes of all others.
+            /// Returns the indexes of the elements that are not selected.
             get_all_other_indexes = answers::INDEX | answers::INVERTED;
-            /// The indexes of all others, from the end.
+            /// Returns the indexes of the elements that are not selected, counted from the end.
             get_all_other_reverse_indexes = answers::REVERSE_INDEX | answers::INVERTED;
-            /// The ranks of all others.
+            /// Returns the ranks of the elements that are not selected.
             get_all_other_ranks = answers::RANK | answers::INVERTED;
-            /// The ranks of all others, where 0 is the largest.
+            /// Returns the ranks of the elements that are not selected, where 0 is the largest.
             get_all_other_reverse_ranks = answers::REVERSE_RANK | answers::INVERTED;
         }
     };
@@ -274,18 +273,18 @@ macro_rules! written {
 
         #[pymethods]
         impl $class {
-            /// Sets the value of the key that is selected.
+            /// Sets the value of the selected map key.
             fn set_to<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 self.0.write(value.py(), "set_to", value)
             }
 
-            /// Adds to the number of the key that is selected.
+            /// Adds to the number at the selected map key.
             fn add<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 self.0.write(value.py(), "add", value)
             }
 
-            /// Removes what is selected. Answers as `return_type` (a `ListReturnType` or `MapReturnType`) says; by default
-            /// with nothing.
+            /// Removes what is selected. Returns what `return_type` (a `ListReturnType` or `MapReturnType`) asks for,
+            /// by default nothing.
             #[pyo3(signature = (*, return_type=None))]
             fn remove<'py>(
                 &self,
@@ -310,21 +309,22 @@ fn number_of(return_type: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
 }
 
 place_class! {
-    /// What is read of a part of a list or map. Methods `on_..` go on from there; the others add one operation each, and
-    /// give the builder back.
+    /// Reads a part of a list or map. Methods `on_..` navigate further; each other method adds one operation and
+    /// returns the builder.
     CdtReadBuilder
 }
 place_class! {
-    /// As `CdtReadBuilder`; `get_all_other_..` read what is not selected.
+    /// Like `CdtReadBuilder`, for steps that can be inverted: `get_all_other_..` read what is not selected.
     CdtReadInvertableBuilder
 }
 place_class! {
-    /// What is done with a part of a list or map. Methods `on_..` go on from there; the others add one operation each, and
-    /// give the builder back.
+    /// Reads and changes a part of a list or map. Methods `on_..` navigate further; each other method adds one
+    /// operation and returns the builder.
     CdtWriteBuilder
 }
 place_class! {
-    /// As `CdtWriteBuilder`; `get_all_other_..` and `remove_all_others` are for what is not selected.
+    /// Like `CdtWriteBuilder`, for steps that can be inverted: `get_all_other_..` and `remove_all_others` are about
+    /// what is not selected.
     CdtWriteInvertableBuilder
 }
 inverted!(CdtReadInvertableBuilder);
@@ -338,7 +338,8 @@ navigations!(CdtWriteInvertableBuilder => CdtWriteBuilder, CdtWriteInvertableBui
 
 #[pymethods]
 impl CdtWriteInvertableBuilder {
-    /// Removes what is not selected. Answers as `return_type` says; by default with nothing.
+    /// Removes what is not selected. Returns what `return_type` (a `ListReturnType` or `MapReturnType`) asks for, by
+    /// default nothing.
     #[pyo3(signature = (*, return_type=None))]
     fn remove_all_others<'py>(
         &self,
@@ -349,8 +350,8 @@ impl CdtWriteInvertableBuilder {
     }
 }
 
-/// What a path selects inside of a bin: there may be many places. Server 8.1.1 and later. Methods `on_..` go on from there;
-/// the others add one operation each, and give the builder back.
+/// Reads and changes what a path selects inside of a bin, which may be many elements. Requires server 8.1.1 or later.
+/// Methods `on_..` navigate further; each other method adds one operation and returns the builder.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct CdtPathBuilder {
     bin: Bin,
@@ -380,7 +381,7 @@ impl CdtPathBuilder {
 
 #[pymethods]
 impl CdtPathBuilder {
-    /// For annotations: the class of the builder that steps go back to.
+    /// Accepts a type in annotations: the class of the builder that the steps return to.
     #[classmethod]
     fn __class_getitem__<'py>(class: &Bound<'py, PyType>, _item: &Bound<'py, PyAny>) -> Bound<'py, PyType> {
         class.clone()
@@ -390,55 +391,55 @@ impl CdtPathBuilder {
         visit.call(&self.bin.parent)
     }
 
-    /// All items of lists, and values of maps.
+    /// Selects all items of the list, or all values of the map. Requires server 8.1.1 or later.
     fn on_each_child(&self, py: Python<'_>) -> PyResult<Self> {
         self.and(py, "on_each_child", Context::each_child())
     }
 
-    /// Those for which an expression is true.
+    /// Selects the items or values for which an expression is true. Requires server 8.1.1 or later.
     fn on_each_child_where(&self, py: Python<'_>, predicate: Exp) -> PyResult<Self> {
         self.and(py, "on_each_child_where", Context::each_child_where(&predicate))
     }
 
-    /// The value of a key.
+    /// Selects the value of a map key.
     fn on_map_key(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.and(py, "on_map_key", Context::map_key(key)?)
     }
 
-    /// The item at an index.
+    /// Selects the list item at an index.
     fn on_list_index(&self, py: Python<'_>, index: i64) -> PyResult<Self> {
         self.and(py, "on_list_index", Context::list_index(index))
     }
 
-    /// The first value of a map that is equal to this one.
+    /// Selects the first map entry with this value.
     fn on_map_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.and(py, "on_map_value", Context::map_value(value)?)
     }
 
-    /// The first item of a list that is equal to this one.
+    /// Selects the first list item with this value.
     fn on_list_value(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.and(py, "on_list_value", Context::list_value(value)?)
     }
 
-    /// The values of some keys. Server 8.1.2 and later.
+    /// Selects the values of these map keys. Requires server 8.1.2 or later.
     fn on_map_keys_in(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.and(py, "on_map_keys_in", Context::keys_in(keys)?)
     }
 
-    /// Of what the step before selects, that for which an expression is true, too. Server 8.1.2 and later.
+    /// Keeps what is selected only where an expression is true. Requires server 8.1.2 or later.
     fn and_filter(&self, py: Python<'_>, predicate: Exp) -> PyResult<Self> {
         self.and(py, "and_filter", Context::filtered(&predicate))
     }
 
-    /// Answers with a list of the values. `no_fail`: what has another type than the path says is left out.
+    /// Returns a list of the selected values. With `no_fail`, elements whose type does not fit the path are left out.
     #[pyo3(signature = (*, no_fail=false))]
     fn collect_values<'py>(&self, py: Python<'py>, no_fail: bool) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_values", path::VALUES, no_fail)
     }
 
-    /// Answers with a list of the values, which an expression collects. `bin_type`: `ExpType.MAP` or `ExpType.LIST`, what the
-    /// bin is. `no_fail`: as for `collect_values`. `ignore_eval_failure`: where the expression fails, as for a bin of the other
-    /// type, the answer is `None`.
+    /// Returns a list of the selected values, collected by an expression. `bin_type` is the type of the bin:
+    /// `ExpType.MAP` or `ExpType.LIST`. `no_fail` works as in `collect_values`. With `ignore_eval_failure`, an
+    /// expression that fails, as for a bin of the other type, returns `None`.
     #[pyo3(signature = (bin_type, *, no_fail=false, ignore_eval_failure=false))]
     fn collect_values_as_expression_read<'py>(
         &self,
@@ -458,36 +459,37 @@ impl CdtPathBuilder {
         })
     }
 
-    /// Answers with a list of the keys.
+    /// Returns a list of the selected keys. `no_fail` works as in `collect_values`.
     #[pyo3(signature = (*, no_fail=false))]
     fn collect_map_keys<'py>(&self, py: Python<'py>, no_fail: bool) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_map_keys", path::MAP_KEYS, no_fail)
     }
 
-    /// Answers with a list of keys and values, in turn.
+    /// Returns a flat list of the selected entries: a key, its value, the next key. `no_fail` works as in
+    /// `collect_values`.
     #[pyo3(signature = (*, no_fail=false))]
     fn collect_map_entries<'py>(&self, py: Python<'py>, no_fail: bool) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_map_entries", path::MAP_ENTRIES, no_fail)
     }
 
-    /// Answers with the collection, with nothing in it but what is selected.
+    /// Returns the whole collection, reduced to what is selected. `no_fail` works as in `collect_values`.
     #[pyo3(signature = (*, no_fail=false))]
     fn collect_matching_tree<'py>(&self, py: Python<'py>, no_fail: bool) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_matching_tree", path::MATCHING_TREE, no_fail)
     }
 
-    /// Answers as flags say: bits of `SelectFlags`.
+    /// Returns what flags ask for: bits of `SelectFlags`.
     fn collect_by_path<'py>(&self, py: Python<'py>, flags: Flags) -> PyResult<Bound<'py, PyAny>> {
         self.select(py, "collect_by_path", flags.0, false)
     }
 
-    /// Sets what is selected to what an expression gives for it. `flags`: bits of `ModifyFlags`.
+    /// Sets each selected element to the value of an expression. `flags` are bits of `ModifyFlags`.
     #[pyo3(signature = (expression, flags=None))]
     fn modify_by<'py>(&self, py: Python<'py>, expression: Exp, flags: Option<Flags>) -> PyResult<Bound<'py, PyAny>> {
         self.modify(py, "modify_by", flags.map_or(0, |flags| flags.0), &expression)
     }
 
-    /// As `modify_by`; what has another type than the path says stays as it is.
+    /// Like `modify_by`, but leaves elements alone whose type does not fit the path.
     fn modify_no_fail<'py>(&self, py: Python<'py>, expression: Exp) -> PyResult<Bound<'py, PyAny>> {
         self.modify(py, "modify_no_fail", path::NO_FAIL, &expression)
     }

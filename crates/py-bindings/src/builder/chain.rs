@@ -177,6 +177,8 @@ pub(super) struct Cut {
 pub(super) enum Target {
     /// Records, by their keys: the operations before the last one, and that.
     Keys { before: Vec<Segment>, last: Segment },
+    /// Rows of a table, of which there is none yet.
+    NoRows,
     /// A set.
     DataSet(Box<Query>),
     /// Nothing any more: a terminal has taken it.
@@ -217,6 +219,11 @@ pub(crate) struct Chain {
 pub(super) fn spent(py: Python<'_>) -> PyErr {
     let text = "this builder has been executed: begin another one with a method of the session";
     errors::to_py(py, &aerolane::Error::client_error(text))
+}
+
+#[cold]
+fn no_rows(py: Python<'_>, method: &str) -> PyErr {
+    errors::invalid_argument(py, format!("{method}() needs a row: call row() or rows() before"))
 }
 
 #[cold]
@@ -330,6 +337,7 @@ impl Chain {
             Target::Keys { last, .. } => Ok(last),
             Target::Background(task) => Ok(&mut task.segment),
             Target::DataSet(_) => Err(only_keys(py, method)),
+            Target::NoRows => Err(no_rows(py, method)),
             Target::Taken => Err(spent(py)),
         }
     }
@@ -337,7 +345,7 @@ impl Chain {
     /// The query of a data set; `None`: it is about keys.
     pub(super) fn query(&mut self, py: Python<'_>) -> PyResult<Option<&mut Query>> {
         match &mut self.target {
-            Target::Keys { .. } | Target::Background(_) => Ok(None),
+            Target::Keys { .. } | Target::NoRows | Target::Background(_) => Ok(None),
             Target::DataSet(query) => Ok(Some(query)),
             Target::Taken => Err(spent(py)),
         }
@@ -346,6 +354,10 @@ impl Chain {
     /// Goes on with another operation.
     pub(super) fn begin(&mut self, py: Python<'_>, verb: Verb, keys: Keys) -> PyResult<()> {
         self.check(py)?;
+        if matches!(self.target, Target::NoRows) {
+            self.target = Target::Keys { before: Vec::new(), last: Segment::new(verb, keys) };
+            return Ok(());
+        }
         let Target::Keys { before, last } = &mut self.target else { return Err(only_keys(py, verb.name())) };
         last.check_whole(py)?;
         if self.cut.is_some() && verb.writes() {
@@ -360,6 +372,7 @@ impl Chain {
         let segment = match &mut self.target {
             Target::Keys { last, .. } => last,
             Target::DataSet(query) => return query.add(py, method, ops),
+            Target::NoRows => return Err(no_rows(py, method)),
             Target::Taken => return Err(spent(py)),
             Target::Background(task) => return task.add(py, method, ops),
         };
@@ -382,6 +395,7 @@ impl Chain {
         let (place, empty) = match &mut self.target {
             Target::Keys { last, .. } => (&mut last.projection, last.ops.is_empty()),
             Target::DataSet(query) => (&mut query.projection, query.ops.is_empty()),
+            Target::NoRows => return Err(no_rows(py, "bins")),
             Target::Taken => return Err(spent(py)),
             Target::Background(task) => (&mut task.segment.projection, false),
         };
@@ -406,6 +420,7 @@ impl Chain {
                 }
                 &mut query.filter_expression
             }
+            Target::NoRows => return Err(no_rows(py, "where")),
             Target::Taken => return Err(spent(py)),
             Target::Background(task) => &mut task.segment.filter,
         };
@@ -543,6 +558,7 @@ impl Chain {
             }
             Target::DataSet(query) => format!("<{class}: query of {:?}>", query.namespace()),
             Target::Background(task) => format!("<{class}: {}>", task.describe()),
+            Target::NoRows => format!("<{class}: no rows>"),
             Target::Taken => format!("<{class}: executed>"),
         }
     }
@@ -553,6 +569,7 @@ impl Chain {
             Target::Keys { last, .. } => last.check_whole(py),
             Target::Background(task) => task.check_whole(py),
             Target::DataSet(_) => Ok(()),
+            Target::NoRows => Err(no_rows(py, "execute")),
             Target::Taken => Err(spent(py)),
         }
     }

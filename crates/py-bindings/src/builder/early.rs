@@ -5,7 +5,7 @@ macro_rules! early_chain {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// As `include_missing_keys`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `include_missing_keys`. For code written for the first versions of the Aerospike SDK.
             fn respond_all_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "respond_all_keys", |chain| chain.include_missing_keys = true)?;
                 Ok(slf)
@@ -21,12 +21,12 @@ macro_rules! early_segment {
 
         #[pymethods]
         impl $class {
-            /// As `put`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `put`. For code written for the first versions of the Aerospike SDK.
             fn set_bins<'py>(slf: Bound<'py, Self>, bins: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 Self::put(slf, bins)
             }
 
-            /// As `add`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `add`. For code written for the first versions of the Aerospike SDK.
             fn increment_by<'py>(
                 slf: Bound<'py, Self>,
                 bin_name: &Bound<'py, PyString>,
@@ -45,7 +45,7 @@ macro_rules! early_query {
 
         #[pymethods]
         impl $class {
-            /// As `where` with a `FilterExpression`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `where` with a `FilterExpression`. For code written for the first versions of the Aerospike SDK.
             fn filter_expression<'py>(
                 slf: Bound<'py, Self>,
                 expression: &Bound<'py, PyAny>,
@@ -54,13 +54,13 @@ macro_rules! early_query {
                 Self::r#where(slf, expression, &none)
             }
 
-            /// As `limit`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `limit`. For code written for the first versions of the Aerospike SDK.
             fn max_records<'py>(slf: Bound<'py, Self>, max_records: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 Self::limit(slf, max_records)
             }
 
-            /// Reads these partitions only, which must follow each other. For code written for the first versions of the SDK
-            /// of Aerospike; `on_partition_range` says it in a shorter way.
+            /// Reads only these partitions, which must be consecutive. For code written for the first versions of the
+            /// Aerospike SDK; `on_partition_range` is shorter.
             #[pyo3(signature = (*partition_ids))]
             fn on_partitions<'py>(
                 slf: Bound<'py, Self>,
@@ -71,8 +71,9 @@ macro_rules! early_query {
                 Self::partition(slf, filter.bind(partition_ids.py()))
             }
 
-            /// How long the query is expected to take, a `QueryDuration`. For code written for the first versions of the SDK of
-            /// Aerospike; `with_hint(QueryHint(query_duration=..))` says it, too. Only for queries of a data set.
+            /// Sets how long the query is expected to take, a `QueryDuration`. Only for queries of a data set. For code
+            /// written for the first versions of the Aerospike SDK; `with_hint(QueryHint(query_duration=..))` does the
+            /// same.
             fn expected_duration<'py>(
                 slf: Bound<'py, Self>,
                 duration: &Bound<'py, PyAny>,
@@ -85,8 +86,8 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Which node of a partition is asked, a `Replica`. For code written for the first versions of the SDK of Aerospike;
-            /// the behavior of the session says it otherwise. Only for queries of a data set.
+            /// Sets which node of a partition to ask, a `Replica`, instead of what the behavior of the session says.
+            /// Only for queries of a data set. For code written for the first versions of the Aerospike SDK.
             fn replica<'py>(slf: Bound<'py, Self>, replica: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let replica = Named::from_python(replica, "replica")?;
                 slf.get().of_set(slf.py(), "replica", |query| {
@@ -96,8 +97,9 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// The indexes that may serve the text of `where()`, an `IndexContext` of `aerolane.ael`, in place of those that the
-            /// cluster has. For code written for the first versions of the SDK of Aerospike. Only for queries of a data set.
+            /// Sets the indexes that may serve the text of `where()`, an `IndexContext` of `aerolane.ael`, instead of
+            /// those of the cluster. Only for queries of a data set. For code written for the first versions of the
+            /// Aerospike SDK.
             fn with_index_context<'py>(
                 slf: Bound<'py, Self>,
                 index_context: &Bound<'py, IndexContext>,
@@ -118,8 +120,9 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Takes a `QueryPolicy` in place of what the behavior of the session says. For code written for the first versions
-            /// of the SDK of Aerospike. What the builder is told besides goes before it. Only for queries of a data set.
+            /// Uses a `QueryPolicy` instead of what the behavior of the session says. Other settings of the builder
+            /// take precedence over it. Only for queries of a data set. For code written for the first versions of the
+            /// Aerospike SDK.
             fn with_policy<'py>(slf: Bound<'py, Self>, policy: &Bound<'py, QueryPolicy>) -> PyResult<Bound<'py, Self>> {
                 let policy = policy.get().snapshot();
                 slf.get().of_set(slf.py(), "with_policy", |query| {
@@ -129,8 +132,9 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Takes a `ReadPolicy` in place of what the behavior of the session says, for reads of records by their keys. For code
-            /// written for the first versions of the SDK of Aerospike. What the builder is told besides goes before it.
+            /// Uses a `ReadPolicy` instead of what the behavior of the session says, to read records by their keys.
+            /// Other settings of the builder take precedence over it. For code written for the first versions of the
+            /// Aerospike SDK.
             fn with_read_policy<'py>(
                 slf: Bound<'py, Self>,
                 policy: &Bound<'py, ReadPolicy>,
@@ -146,9 +150,9 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Takes timeouts, retries and the like from a policy (`ReadPolicy`, `QueryPolicy`, ..) in place of what the behavior of
-            /// the session says. For code written for the first versions of the SDK of Aerospike. What the builder is told besides
-            /// goes before it. Only for queries of a data set.
+            /// Takes timeouts, retries and similar settings from a policy (`ReadPolicy`, `QueryPolicy`, and so on)
+            /// instead of the behavior of the session. Other settings of the builder take precedence over it. Only for
+            /// queries of a data set. For code written for the first versions of the Aerospike SDK.
             fn base_policy<'py>(
                 slf: Bound<'py, Self>,
                 base_policy: &Bound<'py, BasePolicy>,
@@ -161,9 +165,9 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Operations of `aerolane.native` that write, for `execute_background_task`. For code written for the first versions
-            /// of the SDK of Aerospike; `background_task()` of the session says the same step by step. Only for queries of a
-            /// data set.
+            /// Sets the operations of `aerolane.native` for `execute_background_task`. They must write. Only for
+            /// queries of a data set. For code written for the first versions of the Aerospike SDK; see
+            /// `background_task()` of the session.
             fn with_write_operations<'py>(
                 slf: Bound<'py, Self>,
                 operations: &Bound<'py, PyAny>,
@@ -179,17 +183,17 @@ macro_rules! early_query {
                 Ok(slf)
             }
 
-            /// Has the servers carry out what `with_write_operations` says, on all records that the query chooses. Gives an
-            /// `ExecuteTask`; for asyncio, an awaitable of it. For code written for the first versions of the SDK of Aerospike;
-            /// `background_task()` of the session says the same step by step.
+            /// Starts a background task that applies `with_write_operations` to all records that the query selects.
+            /// Returns an `ExecuteTask`; with asyncio, an awaitable of it. For code written for the first versions of
+            /// the Aerospike SDK; see `background_task()` of the session.
             fn execute_background_task(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 let name = "execute_background_task";
                 background::execute_query(py, &self.chain, name, || Ok(None), Surface::$surface)
             }
 
-            /// Has the servers apply a function of a UDF module to all records that the query chooses. Gives an `ExecuteTask`; for
-            /// asyncio, an awaitable of it. For code written for the first versions of the SDK of Aerospike; `background_task()` of
-            /// the session says the same step by step.
+            /// Starts a background task that applies a function of a UDF module to all records that the query selects.
+            /// Returns an `ExecuteTask`; with asyncio, an awaitable of it. For code written for the first versions of
+            /// the Aerospike SDK; see `background_task()` of the session.
             #[pyo3(signature = (package_name, function_name, args=None))]
             fn execute_udf_background_task(
                 &self,

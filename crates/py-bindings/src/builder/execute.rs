@@ -112,11 +112,13 @@ pub(super) fn execute<S: Borrow<Shared>>(
             return surface.ready(py, gives.make(py, surface, Source::One(None))?);
         }
         let one = matches!(&chain.target, Target::Keys { before, last } if before.is_empty() && last.keys.len() == 1);
+        let chained = matches!(&chain.target, Target::Keys { before, .. } if !before.is_empty());
         let judge = Judge {
             on_error: on_error.unwrap_or(if one { OnError::Raise } else { OnError::InStream }),
             fail_on_filtered_out: chain.fail_on_filtered_out,
             include_missing_keys: chain.include_missing_keys,
             one,
+            chained,
             each: gives == Gives::Live,
         };
         if one && !chain.applies_function() {
@@ -133,7 +135,7 @@ pub(super) fn execute<S: Borrow<Shared>>(
         if one && let Some((function, key, policy)) = taken.only_function(py, context) {
             return apply(py, core, *function, key, policy, judge, surface, gives);
         }
-        let several = several(py, context, taken)?;
+        let several = several(py, context, taken, chained || gives == Gives::Live)?;
         if gives == Gives::Live && several.policy.base_policy.txn.is_none() {
             let rows = LiveRows::begin(py, core, several, judge);
             return surface.ready(py, surface.stream(py, Source::Live(Arc::new(rows)))?);
@@ -459,8 +461,8 @@ pub(super) struct Several {
     implicit: Option<Implicit>,
 }
 
-/// Encodes a chain about several records.
-fn several(py: Python<'_>, context: &Context, mut chain: Chain) -> PyResult<Several> {
+/// Encodes a chain about several records. `exists_has_records`: the results of its `exists`, too, have records.
+fn several(py: Python<'_>, context: &Context, mut chain: Chain, exists_has_records: bool) -> PyResult<Several> {
     let Target::Keys { before: mut segments, last } = std::mem::replace(&mut chain.target, Target::Taken) else {
         return Err(empty(py));
     };
@@ -489,7 +491,13 @@ fn several(py: Python<'_>, context: &Context, mut chain: Chain) -> PyResult<Seve
             }
             seen.extend(segment.keys.iter().map(of));
         }
-        let (verb, operate) = (segment.verb, segment.operate());
+        // These rows have a generation, which is given as that of a record without bins.
+        let has_record = match segment.verb {
+            Verb::Delete | Verb::Touch => true,
+            Verb::Exists => exists_has_records,
+            _ => false,
+        };
+        let (verb, operate) = (segment.verb, segment.operate().or(has_record.then_some(false)));
         parts.push(Part { verb, operate, rows: segment.keys.len() });
         let (shape, keys) = chain.shape(context, &policy, segment).map_err(|e| errors::to_py(py, &e))?;
         rows.shape(shape);

@@ -12,14 +12,15 @@ use crate::policy::enums::Named;
 use crate::policy::kinds::{Kind, Maybe, Member, Switch, Text};
 use crate::query::filter::MAX_INDEX_NAME;
 
-/// What a query of a data set prefers: `session.query(dataset).where("$.age > 30").with_hint(QueryHint(index_name="age_idx"))`.
+/// Preferences of a query of a data set:
+/// `session.query(dataset).where("$.age > 30").with_hint(QueryHint(index_name="age_idx"))`. Immutable.
 ///
-/// `index_name`: the secondary index that serves the text of `where()`, if it can. `hard_hint`: the query fails if it cannot.
-/// `bin_name`: in place of it, the bin whose indexes are preferred.
-/// `query_duration`: whether a `LONG` or a `SHORT` query is expected (`QueryDuration`). `allow_scans_with_where`: whether the
-/// query may read all records of the set when no index serves the text; `None`: as the behavior says. Immutable.
+/// `index_name` is the secondary index to use for the text of `where()`, if it fits; with `hard_hint`, the query fails
+/// if it does not. `bin_name` names the bin whose indexes are preferred instead. `query_duration` says whether the
+/// query is expected to be `LONG` or `SHORT` (`QueryDuration`). `allow_scans_with_where` says whether the query may
+/// read all records of the set if no index serves the text; `None` leaves that to the behavior.
 ///
-/// Raises `InvalidArgumentError` (a `ValueError`) for a `hard_hint` without `index_name` and for both names,
+/// Raises `InvalidArgumentError` (a `ValueError`) for `hard_hint` without `index_name` and for both names, and
 /// `TypeError` for a value of a wrong type.
 #[pyclass(frozen, eq, hash, module = "aerolane")]
 #[derive(Debug, Clone)]
@@ -100,7 +101,7 @@ impl QueryHint {
         Ok(Self { index_name, bin_name, duration, allow_scans_with_where, hard_hint })
     }
 
-    /// How long the query is expected to take, a `QueryDuration`; `None`: as the policy says.
+    /// How long the query is expected to take, a `QueryDuration`. `None` leaves that to the policy.
     #[getter]
     fn query_duration(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.duration().map(|duration| duration.to_python(py)).transpose()

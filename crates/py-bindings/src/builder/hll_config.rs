@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// The settings of an HLL: how many bits its index has (4 to 16), and how many its min-hashes (4 to 51; -1, the default:
-/// none).
+/// The settings of an HLL: the number of its index bits (4 to 16) and of its min-hash bits (4 to 51, or -1 for none,
+/// which is the default).
 #[pyclass(frozen, eq, hash, module = "aerolane")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct HllConfig {
@@ -29,20 +29,20 @@ impl HllConfig {
         Ok(Self { index_bits: index_bit_count, min_hash_bits: min_hash_bit_count })
     }
 
-    /// The same as the constructor.
+    /// Same as the constructor.
     #[staticmethod]
     #[pyo3(name = "of", signature = (index_bit_count, min_hash_bit_count=-1))]
     fn of_python(py: Python<'_>, index_bit_count: i64, min_hash_bit_count: i64) -> PyResult<Self> {
         Self::new(py, index_bit_count, min_hash_bit_count)
     }
 
-    /// How many bits the index has.
+    /// The number of index bits.
     #[getter]
     fn index_bit_count(&self) -> i64 {
         self.index_bits
     }
 
-    /// How many bits the min-hashes have; -1: there are none.
+    /// The number of min-hash bits; -1 for none.
     #[getter]
     fn min_hash_bit_count(&self) -> i64 {
         self.min_hash_bits

@@ -5,7 +5,7 @@ macro_rules! row_methods {
     ($class:ident, $surface:ident) => {
         #[pymethods]
         impl $class {
-            /// The filter of all operations that have none of their own: as `where` takes it.
+            /// Sets the filter for all operations that have none of their own. Takes the same arguments as `where`.
             #[pyo3(signature = (expression, *params))]
             fn default_where<'py>(
                 slf: Bound<'py, Self>,
@@ -20,20 +20,20 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// The transaction that the whole chain belongs to; `None`: none, also in a session that has one.
+            /// Makes the whole chain part of a transaction. `None` keeps it out of the session's transaction.
             fn with_txn<'py>(slf: Bound<'py, Self>, txn: Option<&Bound<'py, Txn>>) -> PyResult<Bound<'py, Self>> {
                 let txn = txn.map(|txn| txn.get().shared());
                 slf.get().with(slf.py(), "with_txn", |chain| chain.txn = Membership::Own(txn))?;
                 Ok(slf)
             }
 
-            /// Makes records for which a filter is not true failures (`FilteredOutError`).
+            /// Turns records for which a filter is false into failures (`FilteredOutError`).
             fn fail_on_filtered_out(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "fail_on_filtered_out", |chain| chain.fail_on_filtered_out = true)?;
                 Ok(slf)
             }
 
-            /// When records expire, for all operations that say nothing themselves: in so many seconds.
+            /// Sets the time to live, in seconds, for all operations that set none.
             fn default_expire_record_after_seconds<'py>(
                 slf: Bound<'py, Self>,
                 seconds: &Bound<'py, PyAny>,
@@ -45,7 +45,7 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// When records expire, for all operations that say nothing themselves: after a timedelta.
+            /// Sets the time to live, as a timedelta, for all operations that set none.
             fn default_expire_record_after<'py>(
                 slf: Bound<'py, Self>,
                 duration: &Bound<'py, PyAny>,
@@ -57,7 +57,7 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// When records expire, for all operations that say nothing themselves: at a datetime.
+            /// Sets the expiration time, as a datetime, for all operations that set none.
             fn default_expire_record_at<'py>(
                 slf: Bound<'py, Self>,
                 when: &Bound<'py, PyAny>,
@@ -69,14 +69,14 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// Records never expire, for all operations that say nothing themselves.
+            /// Keeps records from expiring, for all operations that set no expiration.
             fn default_never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = Some(aerospike_core::Expiration::Never);
                 slf.get().with(slf.py(), "default_never_expire", |chain| chain.defaults_mut().expiration = never)?;
                 Ok(slf)
             }
 
-            /// Records expire as before, for all operations that say nothing themselves.
+            /// Leaves the expiration of records as it is, for all operations that set none.
             fn default_with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = Some(aerospike_core::Expiration::DontUpdate);
                 slf.get().with(slf.py(), "default_with_no_change_in_expiration", |chain| {
@@ -85,7 +85,7 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// Records expire as the server is configured, for all operations that say nothing themselves.
+            /// Uses the server's default time to live, for all operations that set none.
             fn default_expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = Some(aerospike_core::Expiration::NamespaceDefault);
                 slf.get().with(slf.py(), "default_expiry_from_server_default", |chain| {
@@ -94,42 +94,46 @@ macro_rules! row_methods {
                 Ok(slf)
             }
 
-            /// Carries the chain out, and gives its results: a `RecordStream`. For asyncio, an awaitable of it.
+            /// Executes the chain and returns its results, a `RecordStream`. With asyncio, an awaitable of it.
             ///
-            /// `on_error`: who hears of failures. By default a call about one record raises, and the results of one about
-            /// several say it themselves; `ErrorStrategy.IN_STREAM`: they always do; a callable gets `(key, index, exception)`
-            /// for each, and they are left out.
+            /// `on_error` decides what happens to failures. By default, a call about one record raises, and a call
+            /// about several returns the failures among its results. `ErrorStrategy.IN_STREAM` always returns them; a
+            /// callable is called as `(key, index, exception)` for each failure instead.
             #[pyo3(signature = (on_error=None))]
             fn execute(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::Stream)
             }
 
-            /// Carries the chain out, and gives its results as the nodes answer, in any order (`index` tells the key): a
-            /// `RecordStream`. For asyncio, it can be awaited, and entered: `async with builder.stream() as results`.
+            /// Executes the chain and returns a `RecordStream` with the results as they arrive, in any order; `index`
+            /// tells which key a result is about. With asyncio, await it, or use
+            /// `async with builder.stream() as results`.
             ///
-            /// There is a result for each key, also for one whose record is missing, or for which a filter is not true. What has
-            /// not been read when the stream is closed may have been carried out or not. A chain about several records is no
-            /// transaction of its own here. `on_error`: as for `execute`, but a callable hears of all that has no record.
+            /// There is a result for each key, including keys without a record and records for which a filter is false.
+            /// Operations whose results were not read before the stream was closed may or may not have been executed.
+            /// Unlike with `execute`, a chain about several records does not get a transaction of its own. `on_error`
+            /// works as in `execute`, but a callable is also called for missing and filtered records.
             #[pyo3(signature = (on_error=None))]
             fn stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 Surface::$surface.start_stream(py, || self.shared(py, "stream"), on_error)
             }
 
-            /// `stream()`, under its name in the first versions of the SDK of Aerospike. For asyncio, an awaitable.
+            /// Same as `stream`. For code written for the first versions of the Aerospike SDK.
             #[pyo3(signature = (on_error=None))]
             fn execute_stream(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 Surface::$surface.start_stream(py, || self.shared(py, "execute_stream"), on_error)
             }
 
-            /// Carries the chain out, and gives the first result; `None` if there is none. `on_error`: as for `execute`.
+            /// Executes the chain and returns its first result, or `None` if there is none. `on_error` works as in
+            /// `execute`.
             #[pyo3(signature = (on_error=None))]
             fn first(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::First)
             }
 
-            /// Carries the chain out, and gives the first result, which there must be and which must be no failure.
+            /// Executes the chain and returns its first result.
             ///
-            /// Raises `RecordNotFoundError` if there is none, otherwise the failure. `on_error`: as for `execute`.
+            /// Raises `RecordNotFoundError` if there is no result, and the failure if the result is one. `on_error`
+            /// works as in `execute`.
             #[pyo3(signature = (on_error=None))]
             fn first_or_raise(&self, py: Python<'_>, on_error: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
                 execute(py, || self.shared(py, "execute"), on_error, Surface::$surface, Gives::FirstOrRaise)
@@ -157,13 +161,13 @@ macro_rules! chain_methods {
 
         #[pymethods]
         impl $class {
-            /// Has reads give a result for records that do not exist, too.
+            /// Also returns results for keys that have no record.
             fn include_missing_keys(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "include_missing_keys", |chain| chain.include_missing_keys = true)?;
                 Ok(slf)
             }
 
-            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, ..).
+            /// Adds an operation of `aerolane.native` (`ListOperation`, `MapOperation`, and so on).
             fn add_operation<'py>(slf: Bound<'py, Self>, op: &Bound<'py, BaseOperation>) -> PyResult<Bound<'py, Self>> {
                 let ops = Ops::of(op.get());
                 slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "add_operation", ops)?;
@@ -178,11 +182,11 @@ macro_rules! conditional {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Has the present operation leave records alone for which a filter is not true: a `FilterExpression`, or a text in
-            /// the Aerospike Expression Language with the values of its placeholders (`where("$.age > ?0", 25)`). Once for
-            /// each operation.
+            /// Applies the current operation only to records for which a filter is true. The filter is a
+            /// `FilterExpression`, or text in the Aerospike Expression Language with the values of its placeholders:
+            /// `where("$.age > ?0", 25)`. Can be called once for each operation.
             ///
-            /// Raises `AelParseException` for a text that is none, or that needs a newer server than the cluster has.
+            /// Raises `AelParseException` if the text is not valid, or needs a newer server than the cluster has.
             #[pyo3(signature = (expression, *params))]
             fn r#where<'py>(
                 slf: Bound<'py, Self>,
@@ -215,7 +219,7 @@ macro_rules! expiring {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Records expire in so many seconds: 1 to 315,360,000.
+            /// Sets the time to live in seconds, 1 to 315,360,000.
             fn expire_record_after_seconds<'py>(
                 slf: Bound<'py, Self>,
                 seconds: &Bound<'py, PyAny>,
@@ -229,7 +233,7 @@ macro_rules! expiring {
                 Ok(slf)
             }
 
-            /// Records expire after a timedelta.
+            /// Sets the time to live as a timedelta.
             fn expire_record_after<'py>(
                 slf: Bound<'py, Self>,
                 duration: &Bound<'py, PyAny>,
@@ -243,7 +247,7 @@ macro_rules! expiring {
                 Ok(slf)
             }
 
-            /// Records expire at a datetime; without a time zone it is one of local time.
+            /// Sets the expiration time as a datetime. One without a time zone is local time.
             fn expire_record_at<'py>(slf: Bound<'py, Self>, when: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let expiration = expiration::at(when)?;
                 slf.get().shared(slf.py(), "expire_record_at")?.lock_py_attached(slf.py()).expire(
@@ -254,7 +258,7 @@ macro_rules! expiring {
                 Ok(slf)
             }
 
-            /// Records never expire.
+            /// Keeps the records from expiring.
             fn never_expire(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let never = aerospike_core::Expiration::Never;
                 slf.get().shared(slf.py(), "never_expire")?.lock_py_attached(slf.py()).expire(
@@ -265,7 +269,7 @@ macro_rules! expiring {
                 Ok(slf)
             }
 
-            /// Records expire as before.
+            /// Leaves the expiration of the records as it is.
             fn with_no_change_in_expiration(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let same = aerospike_core::Expiration::DontUpdate;
                 slf.get().shared(slf.py(), "with_no_change_in_expiration")?.lock_py_attached(slf.py()).expire(
@@ -276,7 +280,7 @@ macro_rules! expiring {
                 Ok(slf)
             }
 
-            /// Records expire as the server is configured.
+            /// Uses the server's default time to live.
             fn expiry_from_server_default(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let server = aerospike_core::Expiration::NamespaceDefault;
                 slf.get().shared(slf.py(), "expiry_from_server_default")?.lock_py_attached(slf.py()).expire(
@@ -297,7 +301,7 @@ macro_rules! durable {
     ($class:ident) => {
         #[pymethods]
         impl $class {
-            /// Has deletes of the present operation leave a tombstone (Enterprise Edition).
+            /// Leaves a tombstone when the current operation deletes a record (Enterprise Edition).
             fn with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().shared(slf.py(), "with_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
                     slf.py(),
@@ -307,7 +311,7 @@ macro_rules! durable {
                 Ok(slf)
             }
 
-            /// Has deletes of the present operation leave no tombstone.
+            /// Leaves no tombstone when the current operation deletes a record.
             fn without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().shared(slf.py(), "without_durable_delete")?.lock_py_attached(slf.py()).durable_delete(
                     slf.py(),
@@ -317,7 +321,8 @@ macro_rules! durable {
                 Ok(slf)
             }
 
-            /// Has deletes leave a tombstone, for all operations that say nothing themselves.
+            /// Leaves a tombstone when records are deleted, for all operations that do not say otherwise (Enterprise
+            /// Edition).
             fn default_with_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_with_durable_delete", |chain| {
                     chain.defaults_mut().durable_delete = Some(true)
@@ -325,7 +330,7 @@ macro_rules! durable {
                 Ok(slf)
             }
 
-            /// Has deletes leave no tombstone, for all operations that say nothing themselves.
+            /// Leaves no tombstone when records are deleted, for all operations that do not say otherwise.
             fn default_without_durable_delete(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().with(slf.py(), "default_without_durable_delete", |chain| {
                     chain.defaults_mut().durable_delete = Some(false)

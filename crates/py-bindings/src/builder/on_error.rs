@@ -22,10 +22,10 @@ pub(super) enum OnError {
 
 /// What the enumeration says of itself.
 const STRATEGY_DOC: &str = "\
-Who hears of the records for which a call has failed: the argument `on_error` of `execute` and its like.
+What happens to failures of single records: the argument `on_error` of `execute` and the other terminals.
 
-IN_STREAM: whoever reads the results, as `RecordResult`s that are not `is_ok`. So it is for calls about several records, if
-nothing is said; a call about one record raises.";
+IN_STREAM: they are returned among the results, as `RecordResult`s that are not `is_ok`. This is the default for calls
+about several records; a call about one record raises its failure.";
 
 /// `ErrorStrategy`.
 pub(super) fn strategy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -74,6 +74,8 @@ pub(super) struct Judge {
     pub(super) on_error: OnError,
     pub(super) fail_on_filtered_out: bool,
     pub(super) include_missing_keys: bool,
+    /// The call is a chain of several operations.
+    pub(super) chained: bool,
     /// The call is about one record.
     pub(super) one: bool,
     /// The caller hears of each record, also of those that are missing, or for which a filter is not true: `stream()`.
@@ -96,7 +98,14 @@ pub(super) enum Verdict {
 impl Judge {
     /// That of a call about one record of which nothing was said.
     pub(super) const fn of_one(each: bool) -> Self {
-        Self { on_error: OnError::Raise, fail_on_filtered_out: false, include_missing_keys: false, one: true, each }
+        Self {
+            on_error: OnError::Raise,
+            fail_on_filtered_out: false,
+            include_missing_keys: false,
+            one: true,
+            chained: false,
+            each,
+        }
     }
 
     /// Whether it is [`of_one`](Self::of_one).
@@ -115,7 +124,7 @@ impl Judge {
             return if told { Verdict::Tell } else { Verdict::Give };
         }
         let shown = if missing {
-            self.include_missing_keys || self.one && verb == Verb::Exists || verb.writes()
+            self.include_missing_keys || (self.one || self.chained) && verb == Verb::Exists || verb.writes()
         } else if filtered && !self.fail_on_filtered_out {
             verb != Verb::Query
         } else {

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-/// What an operation answered. The methods give it as one type, and raise `TypeError` if it is of another one.
+/// What an operation returned. Each method returns it as one type, and raises `TypeError` if it has another one.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct OperationResult(Py<PyAny>);
 
@@ -39,13 +39,13 @@ impl OperationResult {
         Self(value)
     }
 
-    /// The answer itself.
+    /// The value itself.
     #[getter]
     fn value(&self, py: Python<'_>) -> Py<PyAny> {
         self.0.clone_ref(py)
     }
 
-    /// An int: 0 where the operation has nothing to say, 0 or 1 for a bool.
+    /// Returns an int. 0 if the operation returned nothing; 0 or 1 for a bool.
     fn get_int<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.maybe(py, "int", PyAnyMethods::is_instance_of::<PyInt>)? {
             None => Ok(0_i32.into_pyobject(py)?.into_any()),
@@ -56,23 +56,23 @@ impl OperationResult {
         }
     }
 
-    /// A float: 0.0 where the operation has nothing to say; an int becomes a float.
+    /// Returns a float. 0.0 if the operation returned nothing. An int is converted.
     fn get_float(&self, py: Python<'_>) -> PyResult<f64> {
         let fits = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>();
         self.maybe(py, "float", fits)?.map_or(Ok(0.0), |number| number.extract())
     }
 
-    /// A bool: `False` where the operation has nothing to say; an int other than 0 is true.
+    /// Returns a bool. `False` if the operation returned nothing. An int is true unless it is 0.
     fn get_bool(&self, py: Python<'_>) -> PyResult<bool> {
         self.maybe(py, "bool", PyAnyMethods::is_instance_of::<PyInt>)?.map_or(Ok(false), |value| value.is_truthy())
     }
 
-    /// A str, or `None`.
+    /// Returns a str, or `None` if the operation returned nothing.
     fn get_string<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.maybe(py, "str", PyAnyMethods::is_instance_of::<PyString>)
     }
 
-    /// Bytes, or `None`; a bytearray becomes bytes.
+    /// Returns bytes, or `None` if the operation returned nothing. A bytearray is converted.
     fn get_bytes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let fits =
             |value: &Bound<'_, PyAny>| value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
@@ -83,22 +83,22 @@ impl OperationResult {
         }))
     }
 
-    /// As `get_int`, for code written for the first versions of the SDK of Aerospike.
+    /// Same as `get_int`. For code written for the first versions of the Aerospike SDK.
     fn get_long<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.get_int(py)
     }
 
-    /// As `get_float`, for code written for the first versions of the SDK of Aerospike.
+    /// Same as `get_float`. For code written for the first versions of the Aerospike SDK.
     fn get_double(&self, py: Python<'_>) -> PyResult<f64> {
         self.get_float(py)
     }
 
-    /// A list, or `None`.
+    /// Returns a list, or `None` if the operation returned nothing.
     fn get_list<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.maybe(py, "list", PyAnyMethods::is_instance_of::<PyList>)
     }
 
-    /// A dict, or `None`.
+    /// Returns a dict, or `None` if the operation returned nothing.
     fn get_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.maybe(py, "dict", PyAnyMethods::is_instance_of::<PyDict>)
     }

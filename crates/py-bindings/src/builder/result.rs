@@ -17,7 +17,7 @@ use crate::record::{Body, Once, Record};
 /// What became of one record, before Python sees it.
 pub(super) struct Row {
     pub(super) key: Option<Py<Key>>,
-    /// Its place among the keys of the call; -1: in a query.
+    /// The position of the key in the call; -1 in queries.
     pub(super) index: i32,
     pub(super) outcome: Outcome,
 }
@@ -75,9 +75,9 @@ impl Row {
     }
 }
 
-/// What became of one record: `is_ok`, and then its `record`, or its failure.
+/// The result for one record: its `record` if `is_ok`, otherwise its failure.
 ///
-/// The record is made when it is first asked for. `index` is the place of its key in the call; -1 in queries.
+/// The record is decoded on first access. `index` is the position of its key in the call; -1 in queries.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct RecordResult {
     row: Row,
@@ -122,13 +122,14 @@ impl RecordResult {
 
 #[pymethods]
 impl RecordResult {
-    /// The key. That of a record of a query has its digest, and its user key if that is stored with it.
+    /// The key. In the results of a query, it has the digest, and the user key if that is stored with the record.
     #[getter]
     fn key(&self, py: Python<'_>) -> Option<Py<Key>> {
         self.row.key.as_ref().map(|key| key.clone_ref(py))
     }
 
-    /// The record; `None` after a failure, and for what reads none (`delete`, `touch`, `exists`, functions).
+    /// The record. `None` for a failure and for functions, and for `delete`, `touch` and `exists` of one record. Of several
+    /// records, `delete` and `touch` have one without bins; so has `exists` in a chain with other operations, and in `stream()`.
     #[getter]
     fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Record>>> {
         if matches!(self.row.outcome, Outcome::Returned { .. }) { Ok(None) } else { self.made(py) }
@@ -146,19 +147,19 @@ impl RecordResult {
         self.row.error().is_some_and(Error::in_doubt)
     }
 
-    /// The place of its key in the call; -1 in queries.
+    /// The position of the key in the call; -1 in queries.
     #[getter]
     fn index(&self) -> i32 {
         self.row.index
     }
 
-    /// The failure as an exception, not raised; `None` if there is none.
+    /// The failure as an exception, which is not raised. `None` if there is none.
     #[getter]
     fn exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.to_exception(py)
     }
 
-    /// What a function returned; `None` for other calls.
+    /// What a function returned. `None` for other operations.
     #[getter]
     pub(super) fn udf_result<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.row.outcome {
@@ -171,53 +172,53 @@ impl RecordResult {
         }
     }
 
-    /// The server's sub-code of the failure, when it was asked for (`error_detail_verbosity`) and given.
+    /// The server's sub-code of the failure, if it was requested (`error_detail_verbosity`) and sent.
     #[getter]
     fn sub_code<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.detail(py, "sub_code")
     }
 
-    /// The server's text about the failure, when it was asked for and given.
+    /// The server's message about the failure, if it was requested (`error_detail_verbosity`) and sent.
     #[getter]
     fn server_message(&self) -> Option<&str> {
         self.row.error().and_then(Error::server_message)
     }
 
-    /// Where in an expression the failure was, when it was asked for and given: an `ExpressionTrace`.
+    /// Where in an expression the failure occurred, an `ExpressionTrace`, if it was requested
+    /// (`error_detail_verbosity`) and sent.
     #[getter]
     fn exp_trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.detail(py, "exp_trace")
     }
 
-    /// Whether the call succeeded for this record.
+    /// Whether the operation succeeded for this record.
     #[getter]
     pub(super) fn is_ok(&self) -> bool {
         self.row.error().is_none()
     }
 
-    /// This result if it is no failure.
-    ///
-    /// Raises the failure.
+    /// Returns this result, or raises the failure.
     fn or_raise(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
         slf.get().check(py)?;
         Ok(slf)
     }
 
-    /// The failure as an exception, not raised; `None` if there is none.
+    /// Returns the failure as an exception, without raising it. `None` if there is none.
     fn to_exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.row.error().map(|error| errors::to_py(py, error).into_value(py).into_bound(py).into_any())
     }
 
-    /// The record.
+    /// Returns the record, or raises the failure.
     ///
-    /// Raises the failure, and `ValueError` for a call that reads no record.
+    /// Raises `ValueError` if the operation reads no record.
     fn record_or_raise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Record>> {
         self.check(py)?;
         let none = "this call succeeded, but it reads no record: query() does, and bin(name).get() in a write";
         self.record(py)?.ok_or_else(|| PyValueError::new_err(none))
     }
 
-    /// What the `i`-th operation answered, from 0; `None` if there is none, or the operation has nothing to say.
+    /// Returns the value of the `i`-th operation, counted from 0. `None` if there is no such operation, or it returned
+    /// nothing.
     fn operation_result<'py>(&self, py: Python<'py>, i: isize) -> PyResult<Option<Bound<'py, PyAny>>> {
         match (self.record(py)?, usize::try_from(i)) {
             (Some(record), Ok(i)) => record.get().operation_result(py, i),
@@ -225,8 +226,8 @@ impl RecordResult {
         }
     }
 
-    /// What the `i`-th operation answered, as an `OperationResult`, whose methods check its type. `None` if there is no
-    /// such operation.
+    /// Returns the value of the `i`-th operation as an `OperationResult`, whose methods check its type. `None` if there
+    /// is no such operation.
     fn typed_operation_result(&self, py: Python<'_>, i: isize) -> PyResult<Option<OperationResult>> {
         let (Some(record), Ok(i)) = (self.record(py)?, usize::try_from(i)) else { return Ok(None) };
         match record.get().results(py)? {
@@ -235,9 +236,9 @@ impl RecordResult {
         }
     }
 
-    /// The settings of an HLL, as `hll_describe()` of this bin has read them. `None` if it was not read.
+    /// Returns the settings of an HLL that `hll_describe()` of this bin read. `None` if it was not read.
     ///
-    /// Raises `TypeError` if the bin has something else.
+    /// Raises `TypeError` if the bin holds something else.
     fn get_hll_config(&self, py: Python<'_>, bin_name: &Bound<'_, PyString>) -> PyResult<Option<HllConfig>> {
         let Some(record) = self.record(py)? else { return Ok(None) };
         let Some(mut value) = record.get().bin(py, bin_name)?.filter(|value| !value.is_none()) else { return Ok(None) };
@@ -253,9 +254,9 @@ impl RecordResult {
         }
     }
 
-    /// Whether the record exists: of a result of `exists()`.
+    /// Returns whether the record exists: for a result of `exists()`.
     ///
-    /// Raises the failure, unless it is that there is no such record.
+    /// Raises the failure, unless it is that the record does not exist.
     fn as_bool(&self, py: Python<'_>) -> PyResult<bool> {
         match self.row.error() {
             None => Ok(true),

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyString, PyTuple};
 
-use super::chain::{Chain, Keys, Shared};
+use super::chain::{Chain, Keys, Shared, Target as ChainTarget};
 use super::context::Context;
 use super::ops::Ops;
 use super::steps::scalar;
@@ -60,24 +58,22 @@ impl Target {
         });
         let Self { context, verb, namespace, set } = self;
         Ok(Rows {
-            context: Arc::clone(context),
             verb: *verb,
             names: names.collect::<PyResult<_>>()?,
             namespace: namespace.clone(),
             set: set.clone(),
-            chain: Mutex::new(None),
+            chain: Chain::of(context, ChainTarget::NoRows),
         })
     }
 }
 
-/// Rows, which make a chain with the first one.
+/// Rows of a chain.
 pub(super) struct Rows {
-    context: Arc<Context>,
     verb: Verb,
     names: Vec<Py<PyString>>,
     namespace: Box<str>,
     set: Box<str>,
-    chain: Mutex<Option<Shared>>,
+    chain: Shared,
 }
 
 impl Rows {
@@ -95,27 +91,13 @@ impl Rows {
             ops.add(py, Ops::of(&scalar::set(name.bind(py), value)?))?;
         }
         let keys = Keys::One(key.unbind());
-        let chain = {
-            let mut place = self.chain.lock_py_attached(py);
-            match &*place {
-                None => place.insert(Chain::of_keys(&self.context, self.verb, keys)).clone(),
-                Some(chain) => {
-                    chain.lock_py_attached(py).begin(py, self.verb, keys)?;
-                    Shared::clone(chain)
-                }
-            }
-        };
-        chain.lock_py_attached(py).add(py, "row", ops)
+        let mut chain = self.chain.lock_py_attached(py);
+        chain.begin(py, self.verb, keys)?;
+        chain.add(py, "row", ops)
     }
 
     /// The chain of the rows.
-    ///
-    /// # Errors
-    /// There are no rows.
-    pub(super) fn chain(&self, py: Python<'_>, method: &str) -> PyResult<Shared> {
-        let chain = self.chain.lock_py_attached(py).clone();
-        let none =
-            || errors::invalid_argument(py, format!("{method}() comes behind the rows: call row() or rows() before"));
-        chain.ok_or_else(none)
+    pub(super) fn chain(&self) -> &Shared {
+        &self.chain
     }
 }

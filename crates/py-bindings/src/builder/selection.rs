@@ -78,7 +78,7 @@ impl Wanted {
         Ok(Choice { index, filter, rest: selection.rest, explanation })
     }
 
-    /// Why it is not to be carried out; `None`: it is.
+    /// Why the query would fail, or `None`.
     fn refusal(&self, choice: &Choice) -> Option<String> {
         let hint = self.hint.as_ref();
         if let Some(QueryHint { index_name: Some(name), hard_hint: true, .. }) = hint
@@ -117,15 +117,16 @@ impl Wanted {
     }
 }
 
-/// How a query of a data set finds its records: what `explain()` of its builder gives. `str()` of it is for people.
+/// How a query of a data set finds its records: what `explain()` of its builder returns. `str()` of it is meant for
+/// people.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct QueryExplanation {
-    /// The secondary index that is used; `None`: none, or one that `filter()` names by its bin.
+    /// The secondary index that the query uses. `None` if it uses none, or one that `filter()` names by its bin.
     #[pyo3(get)]
     index_name: Option<String>,
     filter: Option<Py<Filter>>,
     expression: Option<Py<FilterExpression>>,
-    /// Why the query is not carried out, if it is not.
+    /// Why the query would fail, or `None`.
     #[pyo3(get)]
     refusal: Option<String>,
     text: String,
@@ -133,19 +134,19 @@ pub(crate) struct QueryExplanation {
 
 #[pymethods]
 impl QueryExplanation {
-    /// What the index is asked for, a `Filter`; `None`: no index is used.
+    /// What the query asks the index for, a `Filter`. `None` if it uses no index.
     #[getter]
     fn filter(&self, py: Python<'_>) -> Option<Py<Filter>> {
         self.filter.as_ref().map(|filter| filter.clone_ref(py))
     }
 
-    /// What the server filters by what it reads, a `FilterExpression`; `None`: nothing.
+    /// What the server filters the records by, a `FilterExpression`. `None` if it does not filter.
     #[getter]
     fn expression(&self, py: Python<'_>) -> Option<Py<FilterExpression>> {
         self.expression.as_ref().map(|expression| expression.clone_ref(py))
     }
 
-    /// Whether a secondary index is used.
+    /// Whether the query uses a secondary index.
     #[getter]
     fn uses_index(&self) -> bool {
         self.filter.is_some()

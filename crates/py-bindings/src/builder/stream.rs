@@ -307,17 +307,18 @@ where
     surface.carry_out(py, &core, twin)
 }
 
-/// The results of a chain, for asyncio: iterate over it with `async for`, or call one of the methods. It can be read once.
+/// The results of a chain, for asyncio. Iterate over it with `async for`, or call one of its methods. It can be read
+/// once.
 ///
-/// A query gives its results as they come, and so does `stream()`; leaving the stream as a context manager, and `close()`, end
-/// it: writes that were sent until then may be carried out.
+/// Queries and `stream()` return results as they arrive. Leaving the stream as a context manager, or calling `close()`,
+/// stops them; writes that were sent before may still be executed.
 #[pyclass(frozen, module = "aerolane")]
 pub(crate) struct RecordStream(pub(super) Results);
 
-/// The results of a chain: iterate over it with `for`, or call one of the methods. It can be read once.
+/// The results of a chain. Iterate over it with `for`, or call one of its methods. It can be read once.
 ///
-/// A query gives its results as they come, and so does `stream()`; leaving the stream as a context manager, and `close()`, end
-/// it: writes that were sent until then may be carried out.
+/// Queries and `stream()` return results as they arrive. Leaving the stream as a context manager, or calling `close()`,
+/// stops them; writes that were sent before may still be executed.
 #[pyclass(frozen, name = "RecordStream", module = "aerolane.sync")]
 pub(crate) struct SyncRecordStream(pub(super) Results);
 
@@ -424,25 +425,26 @@ impl RecordStream {
         .or_else(|error| host::failed(slf.py(), error))
     }
 
-    /// Whether another chunk of a query with `chunk_size()` is to be read; the first time always true. Awaitable of a bool.
-    /// `while await stream.has_more_chunks(): async for result in stream: ...`
+    /// Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call always
+    /// returns `True`. Awaitable. Use it as `while await stream.has_more_chunks(): async for result in stream: ...`.
     fn has_more_chunks(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "has_more_chunks", || more(py, slf, |stream| &stream.0, Surface::Async))
     }
 
-    /// The next result; `None` at the end. The stream stays open. Awaitable.
+    /// Returns the next result, or `None` at the end. Leaves the stream open. Awaitable.
     fn pop(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         host::at_await(slf.py(), "pop", || Self::next_as(slf, host::ready, |py, result| popped(py, result, false)))
     }
 
-    /// The next result, which there must be and which must be no failure. The stream stays open. Awaitable.
+    /// Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream open.
+    /// Awaitable.
     fn pop_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         host::at_await(slf.py(), "pop_or_raise", || {
             Self::next_as(slf, host::ready, |py, result| popped(py, result, true))
         })
     }
 
-    /// The first result, `None` if there is none; closes the stream. Awaitable.
+    /// Returns the next result, or `None` at the end, and closes the stream. Awaitable.
     fn first(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "first", || {
@@ -455,7 +457,8 @@ impl RecordStream {
         })
     }
 
-    /// The first result, which there must be and which must be no failure; closes the stream. Awaitable.
+    /// Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the end.
+    /// Awaitable.
     fn first_or_raise(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "first_or_raise", || {
@@ -468,7 +471,7 @@ impl RecordStream {
         })
     }
 
-    /// What the first function that returned something has returned; `None` if there is none. Awaitable.
+    /// Returns the first value that a function returned, or `None`, and closes the stream. Awaitable.
     fn first_udf_result(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "first_udf_result", || {
@@ -477,7 +480,7 @@ impl RecordStream {
         })
     }
 
-    /// A list of all results that have not been read. Awaitable.
+    /// Returns a list of all remaining results. Awaitable.
     fn collect(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "collect", || {
@@ -486,7 +489,7 @@ impl RecordStream {
         })
     }
 
-    /// A list of those that are failures, of all results that have not been read. Awaitable.
+    /// Returns a list of the failures among all remaining results. Awaitable.
     fn failures(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
         host::at_await(py, "failures", || {
@@ -495,7 +498,7 @@ impl RecordStream {
         })
     }
 
-    /// A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError` then, whose
+    /// Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them; its
     /// `records` are the failures. Awaitable.
     fn raise_for_failures(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let py = slf.py();
@@ -505,7 +508,7 @@ impl RecordStream {
         })
     }
 
-    /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.
+    /// Stops a running query and drops the remaining results. Calling it again does nothing.
     fn close(&self, py: Python<'_>) {
         self.0.close(py);
     }
@@ -563,25 +566,25 @@ impl SyncRecordStream {
         self.0.next_blocking(py)
     }
 
-    /// Whether another chunk of a query with `chunk_size()` is to be read; the first time always true.
-    /// `while stream.has_more_chunks(): for result in stream: ...`
+    /// Starts the next chunk of a query with `chunk_size()`, and returns whether there is one. The first call always
+    /// returns `True`. Use it as `while stream.has_more_chunks(): for result in stream: ...`.
     fn has_more_chunks(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
         more(py, slf, |stream| &stream.0, Surface::Sync)
     }
 
-    /// The next result; `None` at the end. The stream stays open.
+    /// Returns the next result, or `None` at the end. Leaves the stream open.
     fn pop(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
         self.0.next_blocking(py)
     }
 
-    /// The next result, which there must be and which must be no failure. The stream stays open.
+    /// Returns the next result, or raises its failure. Raises `RecordNotFoundError` at the end. Leaves the stream open.
     fn pop_or_raise(&self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
         let result = self.0.next_blocking(py)?.ok_or_else(|| empty(py))?;
         result.get().check(py)?;
         Ok(result)
     }
 
-    /// The first result, `None` if there is none; closes the stream.
+    /// Returns the next result, or `None` at the end, and closes the stream.
     fn first(&self, py: Python<'_>) -> PyResult<Option<Py<RecordResult>>> {
         self.0.check(py)?;
         let first = self.0.next_blocking(py);
@@ -589,39 +592,39 @@ impl SyncRecordStream {
         first
     }
 
-    /// The first result, which there must be and which must be no failure; closes the stream.
+    /// Returns the next result, or raises its failure, and closes the stream. Raises `RecordNotFoundError` at the end.
     fn first_or_raise(&self, py: Python<'_>) -> PyResult<Py<RecordResult>> {
         let result = self.first(py)?.ok_or_else(|| empty(py))?;
         result.get().check(py)?;
         Ok(result)
     }
 
-    /// What the first function that returned something has returned; `None` if there is none.
+    /// Returns the first value that a function returned, or `None`, and closes the stream.
     fn first_udf_result(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.0.check(py)?;
         first_udf_result(py, self.0.rest_blocking(py)?)
     }
 
-    /// A list of all results that have not been read.
+    /// Returns a list of all remaining results.
     fn collect(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.0.check(py)?;
         listed(py, self.0.rest_blocking(py)?)
     }
 
-    /// A list of those that are failures, of all results that have not been read.
+    /// Returns a list of the failures among all remaining results.
     fn failures(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.0.check(py)?;
         failures(py, self.0.rest_blocking(py)?)
     }
 
-    /// A list of all results that have not been read, unless one of them is a failure: raises `BatchFailedError` then, whose
+    /// Returns a list of all remaining results, or raises `BatchFailedError` if there are failures among them; its
     /// `records` are the failures.
     fn raise_for_failures(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.0.check(py)?;
         without_failures(py, self.0.rest_blocking(py)?)
     }
 
-    /// Ends the query, if it is one, and drops what has not been read. A second call does nothing.
+    /// Stops a running query and drops the remaining results. Calling it again does nothing.
     fn close(&self, py: Python<'_>) {
         self.0.close(py);
     }

@@ -130,12 +130,12 @@ macro_rules! builders {
         $udf:ident named $udf_name:literal from $function:ident named $function_name:literal,
         $rows:ident named $rows_name:literal from $table:ident named $table_name:literal in $module:literal
     ) => {
-        /// A data set that rows are written to: `session.upsert(dataset)`. `bins` names the bins of each row.
+        /// The set that rows are written to: `session.upsert(dataset)`. `bins` names the bins of each row.
         #[pyclass(frozen, name = $table_name, module = $module)]
         pub(crate) struct $table(rows::Target);
 
-        /// Rows that are written, each to a record of its own: `session.upsert(dataset).bins("a", "b")`, told step by step.
-        /// `execute`, `first` and `first_or_raise` carry it out, once.
+        /// Rows to write, each as a record of its own: `session.upsert(dataset).bins("a", "b").row(1, "x", "y")`.
+        /// `execute`, `first` and `first_or_raise` execute it, once.
         #[pyclass(frozen, name = $rows_name, module = $module)]
         pub(crate) struct $rows(rows::Rows);
 
@@ -154,7 +154,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $table {
-            /// The bins that each row has values for.
+            /// Names the bins of the rows.
             #[pyo3(signature = (*bin_names))]
             fn bins(&self, bin_names: &Bound<'_, PyTuple>) -> PyResult<$rows> {
                 self.0.bins(bin_names).map($rows)
@@ -163,7 +163,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $rows {
-            /// Adds a row: the user key of its record, and a value for each bin (`None` removes it).
+            /// Adds a row: the user key of its record, and a value for each bin. `None` removes a bin.
             #[pyo3(signature = (identifier, *values))]
             fn row<'py>(
                 slf: Bound<'py, Self>,
@@ -187,47 +187,49 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Makes the latest row fail unless its record has this generation: 1 or more.
+            /// Makes the last row fail unless its record has this generation, 1 or more.
             fn ensure_generation_is<'py>(
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, Self>> {
                 let (py, generation) = (slf.py(), self::generation(generation)?);
-                slf.get().shared(py, "ensure_generation_is")?.lock_py_attached(slf.py()).expect(py, generation)?;
+                slf.get().0.chain().lock_py_attached(py).expect(py, generation)?;
                 Ok(slf)
             }
         }
 
         impl $rows {
-            fn shared(&self, py: Python<'_>, method: &str) -> PyResult<Shared> {
-                self.0.chain(py, method)
+            #[allow(clippy::unnecessary_wraps)] // as that of chains
+            fn shared(&self, _py: Python<'_>, _method: &str) -> PyResult<&Shared> {
+                Ok(self.0.chain())
             }
         }
         row_methods!($rows, $surface);
         expiring!($rows);
 
-        /// What is read: `session.query(keys)` or `session.query(dataset)`, told step by step. Each method gives the builder
-        /// back; `execute`, `first` and `first_or_raise` carry it out, once.
+        /// Records to read: `session.query(keys)` or `session.query(dataset)`. Each method returns the builder;
+        /// `execute`, `first` and `first_or_raise` execute it, once.
         #[pyclass(frozen, name = $query_name, module = $module)]
         pub(crate) struct $query {
             chain: Shared,
         }
 
-        /// What is done with records that are given by their keys: `session.upsert(keys)` and its like, told step by step.
-        /// Each method gives the builder back; `execute`, `first` and `first_or_raise` carry it out, once.
+        /// Operations on records: `session.upsert(keys)`, and the same for the other verbs. Each method returns the
+        /// builder; `execute`, `first` and `first_or_raise` execute it, once.
         #[pyclass(frozen, name = $segment_name, module = $module)]
         pub(crate) struct $segment {
             chain: Shared,
         }
 
-        /// The records that a function is applied to: `function(package, name)` says which.
+        /// The records to apply a function to: `session.execute_udf(keys)`. `function(package, name)` names the
+        /// function.
         #[pyclass(frozen, name = $function_name, module = $module)]
         pub(crate) struct $function {
             chain: Shared,
         }
 
-        /// A function of a UDF module that is applied to records: `session.execute_udf(keys).function(package, name)`, told
-        /// step by step. `execute`, `first` and `first_or_raise` carry it out, once; `udf_result` of a result is what it
+        /// A function of a UDF module to apply to records: `session.execute_udf(keys).function(package, name)`.
+        /// `execute`, `first` and `first_or_raise` execute it, once; `udf_result` of a result is what the function
         /// returned.
         #[pyclass(frozen, name = $udf_name, module = $module)]
         pub(crate) struct $udf {
@@ -261,7 +263,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $function {
-            /// The function: the name of its module (without `.lua`), and its own.
+            /// Names the function: its module (without `.lua`) and its name.
             fn function(&self, py: Python<'_>, package: String, function_name: String) -> PyResult<$udf> {
                 let function = function(py, &package, &function_name, None)?;
                 self.chain.lock_py_attached(py).apply(py, function)?;
@@ -285,7 +287,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $udf {
-            /// What the function gets behind the record.
+            /// Sets the arguments of the function. It gets them after the record.
             #[pyo3(signature = (*args))]
             fn passing<'py>(slf: Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 let (py, this) = (slf.py(), slf.get());
@@ -294,7 +296,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Goes on with reading records, in the same call.
+            /// Continues the chain with records to read.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn query(
                 &self,
@@ -307,7 +309,7 @@ macro_rules! builders {
                 Ok($query { chain: Shared::clone(&self.chain) })
             }
 
-            /// Goes on with applying a function to other records, in the same call.
+            /// Continues the chain with a function to apply to records.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn execute_udf(
                 &self,
@@ -453,7 +455,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $query {
-            /// Reads other records, too, in the same call.
+            /// Adds records to read in the same call.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn query<'py>(
                 slf: Bound<'py, Self>,
@@ -465,7 +467,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Goes on with applying a function to records, in the same call.
+            /// Continues the chain with a function to apply to records.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn execute_udf(
                 &self,
@@ -484,13 +486,13 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads no bins: generation and expiration only.
+            /// Reads no bins, only the generation and the expiration.
             fn with_no_bins(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().chain.lock_py_attached(slf.py()).project(slf.py(), Projection::Nothing)?;
                 Ok(slf)
             }
 
-            /// Reads what operations of `aerolane.native` answer, in place of bins.
+            /// Reads what operations of `aerolane.native` return, instead of bins.
             #[pyo3(signature = (*ops))]
             fn with_op_projection<'py>(slf: Bound<'py, Self>, ops: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
                 for op in ops.iter() {
@@ -500,12 +502,12 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads something of one bin: the methods of what this gives say what.
+            /// Selects a bin to read. The methods of the returned object say how.
             fn bin<'py>(slf: &Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<QueryBinBuilder> {
                 QueryBinBuilder::new(slf.as_any(), &slf.get().chain, bin_name)
             }
 
-            /// Reads what a secondary index finds: a `Filter`. Only for queries of a data set, once.
+            /// Reads what a secondary index finds for a `Filter`. Only for queries of a data set, once.
             fn filter<'py>(slf: Bound<'py, Self>, filter_obj: &Bound<'py, Filter>) -> PyResult<Bound<'py, Self>> {
                 let (py, filter) = (slf.py(), filter_obj.get().clone());
                 slf.get().of_set(py, "filter", |query| {
@@ -518,7 +520,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// What a query of a data set prefers, a `QueryHint`: once.
+            /// Sets the preferences of a query of a data set, a `QueryHint`. Only once.
             fn with_hint<'py>(slf: Bound<'py, Self>, hint: &Bound<'py, QueryHint>) -> PyResult<Bound<'py, Self>> {
                 let (py, hint) = (slf.py(), hint.get().clone());
                 slf.get().of_set(py, "with_hint", |query| {
@@ -531,8 +533,8 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Whether the query may read all records of its set when no index serves the text of `where()`: what its hint
-            /// says, otherwise the behavior (`allow_scans_with_where`).
+            /// Returns whether the query may read all records of its set if no index serves the text of `where()`. Its
+            /// hint decides, otherwise the behavior (`allow_scans_with_where`).
             fn effective_allow_scans_with_where(&self, py: Python<'_>) -> PyResult<bool> {
                 let chain = self.chain.lock_py_attached(py);
                 match &chain.target {
@@ -541,18 +543,19 @@ macro_rules! builders {
                         Ok(self.chain.context.allow_scans_with_where(last.keys.first().get().namespace()))
                     }
                     // It is no query.
-                    Target::Background(_) => Ok(true),
+                    Target::Background(_) | Target::NoRows => Ok(true),
                     Target::Taken => Err(spent(py)),
                 }
             }
 
-            /// Says how the query finds its records, a `QueryExplanation`: by which secondary index, and what is left to filter.
-            /// The builder stays as it is. For asyncio, an awaitable. Only for queries of a data set.
+            /// Returns how the query finds its records, a `QueryExplanation`: the secondary index that it uses, and
+            /// what is left to filter. Does not execute the query. With asyncio, an awaitable. Only for queries of a
+            /// data set.
             fn explain(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 selection::explain(py, &self.chain, Surface::$surface)
             }
 
-            /// Reads these partitions only; of records that are given by their keys, those that are in them.
+            /// Reads only these partitions. If the query is about keys, reads only those in these partitions.
             fn partition<'py>(
                 slf: Bound<'py, Self>,
                 partition_filter: &Bound<'py, PartitionFilter>,
@@ -566,14 +569,14 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads one partition only: 0 to 4095.
+            /// Reads only one partition, 0 to 4095.
             fn on_partition<'py>(slf: Bound<'py, Self>, part_id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let part = whole_number(part_id, "part_id", 0, 4095)? as usize;
                 let filter = Py::new(slf.py(), PartitionFilter::range(slf.py(), part, 1)?)?;
                 Self::partition(slf, filter.bind(part_id.py()))
             }
 
-            /// Reads the partitions from `start_incl` to before `end_excl`.
+            /// Reads only the partitions from `start_incl` up to, but not including, `end_excl`.
             fn on_partition_range<'py>(
                 slf: Bound<'py, Self>,
                 start_incl: &Bound<'py, PyAny>,
@@ -590,7 +593,8 @@ macro_rules! builders {
                 Self::partition(slf, filter.bind(py))
             }
 
-            /// Reads at most so many records at a time: `has_more_chunks()` of the stream goes on with the next ones.
+            /// Reads at most this many records at a time. `has_more_chunks()` of the stream continues with the next
+            /// ones.
             fn chunk_size<'py>(slf: Bound<'py, Self>, chunk_size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let size = at_least_one(chunk_size, "chunk_size")?;
                 slf.get().of_set(slf.py(), "chunk_size", |query| {
@@ -600,8 +604,8 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads at most so many records, in all; of records that are given by their keys, the first so many of all keys of
-            /// the chain.
+            /// Reads at most this many records in total. If the query is about keys, reads the first ones of all keys
+            /// of the chain.
             fn limit<'py>(slf: Bound<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let limit = at_least_one(limit, "limit")?;
                 slf.get().of_set_or_keys(
@@ -612,7 +616,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Reads at most so many records per second and node; 0: no limit.
+            /// Reads at most this many records per second from each node. 0 means no limit.
             fn records_per_second<'py>(slf: Bound<'py, Self>, rps: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let rate = whole_number(rps, "rps", 0, i64::from(u32::MAX))? as u32;
                 slf.get().of_set(slf.py(), "records_per_second", |query| {
@@ -625,7 +629,7 @@ macro_rules! builders {
 
         #[pymethods]
         impl $segment {
-            /// Goes on with reading records, in the same call.
+            /// Continues the chain with records to read.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn query(
                 &self,
@@ -638,7 +642,7 @@ macro_rules! builders {
                 Ok($query { chain: Shared::clone(&self.chain) })
             }
 
-            /// Goes on with applying a function to records, in the same call.
+            /// Continues the chain with a function to apply to records.
             #[pyo3(signature = (keys, /, *more_keys))]
             fn execute_udf(
                 &self,
@@ -649,19 +653,19 @@ macro_rules! builders {
                 $function::follow(py, &self.chain, keys, more_keys)
             }
 
-            /// Writes bins, a dict of values by name; a value of `None` removes its bin.
+            /// Writes bins, given as a dict. A value of `None` removes its bin.
             fn put<'py>(slf: Bound<'py, Self>, bins: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let ops = Ops::of_bins(bins)?;
                 slf.get().chain.lock_py_attached(slf.py()).add(slf.py(), "put", ops)?;
                 Ok(slf)
             }
 
-            /// Does something with one bin: the methods of what this gives say what.
+            /// Selects a bin. The methods of the returned object read or change it.
             fn bin<'py>(slf: &Bound<'py, Self>, bin_name: &Bound<'py, PyString>) -> PyResult<WriteBinBuilder> {
                 WriteBinBuilder::new(slf.as_any(), &slf.get().chain, bin_name)
             }
 
-            /// Writes a bin; `None` removes it.
+            /// Writes a bin. `None` removes it.
             fn set_to<'py>(
                 slf: Bound<'py, Self>,
                 bin_name: &Bound<'py, PyString>,
@@ -671,7 +675,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Adds to an int or float bin; creates the bin if it is missing.
+            /// Adds to an int or float bin. Creates the bin if it is missing.
             fn add<'py>(
                 slf: Bound<'py, Self>,
                 bin_name: &Bound<'py, PyString>,
@@ -682,7 +686,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Appends to a str or bytes bin; creates the bin if it is missing.
+            /// Appends to a str or bytes bin. Creates the bin if it is missing.
             fn append<'py>(
                 slf: Bound<'py, Self>,
                 bin_name: &Bound<'py, PyString>,
@@ -693,7 +697,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Prepends to a str or bytes bin; creates the bin if it is missing.
+            /// Prepends to a str or bytes bin. Creates the bin if it is missing.
             fn prepend<'py>(
                 slf: Bound<'py, Self>,
                 bin_name: &Bound<'py, PyString>,
@@ -722,13 +726,14 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Renews when the record expires, as one of several operations on it.
+            /// Resets the time to live of the record, as one of several operations on it.
             fn touch_record(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 slf.get().does(slf.py(), "touch_record", &scalar::touch_record())?;
                 Ok(slf)
             }
 
-            /// Answers with what an expression evaluates to, as a bin of this name.
+            /// Evaluates an expression and returns its value under this name. With `ignore_eval_failure`, an expression
+            /// that cannot be evaluated returns `None`.
             #[pyo3(signature = (bin_name, expression, *, ignore_eval_failure=false))]
             fn select_from<'py>(
                 slf: Bound<'py, Self>,
@@ -743,7 +748,7 @@ macro_rules! builders {
                 Ok(slf)
             }
 
-            /// Makes the operation fail unless records have this generation: 1 or more.
+            /// Makes the current operation fail unless the record has this generation, 1 or more.
             fn ensure_generation_is<'py>(
                 slf: Bound<'py, Self>,
                 generation: &Bound<'py, PyAny>,
@@ -761,11 +766,12 @@ macro_rules! builders {
         }
 
         expression_writes!($segment:
-            /// Writes what an expression evaluates to, if the bin does not exist. As `bin(name).insert_from`.
+            /// Writes the value of an expression if the bin does not exist. Takes the same flags as
+            /// `bin(name).insert_from`.
             insert_from scalar::exp_flags::CREATE_ONLY;
-            /// Writes what an expression evaluates to, if the bin exists. As `bin(name).update_from`.
+            /// Writes the value of an expression if the bin exists. Takes the same flags as `bin(name).insert_from`.
             update_from scalar::exp_flags::UPDATE_ONLY;
-            /// Writes what an expression evaluates to. As `bin(name).upsert_from`.
+            /// Writes the value of an expression. Takes the same flags as `bin(name).insert_from`.
             upsert_from 0;
         );
     };

@@ -93,23 +93,23 @@ macro_rules! verbs {
     };
     (@table $how:ident $class:ident => $gives:ty) => {
         $crate::builder::verb::verbs! { @ $how $class => $gives;
-            /// Writes bins; creates the record if it is missing. Other bins stay as they are.
+            /// Writes bins. Creates the record if it does not exist; other bins stay as they are.
             upsert: Upsert;
-            /// Writes bins of a new record. Fails with `RecordExistsError` if there is one.
+            /// Writes bins of a new record. Fails with `RecordExistsError` if the record exists.
             insert: Insert;
-            /// Writes bins of a record that exists. Fails with `RecordNotFoundError` if there is none. Other bins stay as
-            /// they are.
+            /// Writes bins of an existing record; other bins stay as they are. Fails with `RecordNotFoundError` if the
+            /// record does not exist.
             update: Update;
-            /// Writes bins in place of all that the record has; creates it if it is missing.
+            /// Replaces all bins of the record. Creates the record if it does not exist.
             replace: Replace;
-            /// Writes bins in place of all that the record has. Fails with `RecordNotFoundError` if there is none.
+            /// Replaces all bins of an existing record. Fails with `RecordNotFoundError` if the record does not exist.
             replace_if_exists: ReplaceIfExists;
-            /// Deletes records. The result of one that was missing has the code `KEY_NOT_FOUND_ERROR`.
+            /// Deletes records. The result for a record that does not exist has the code `KEY_NOT_FOUND_ERROR`.
             delete: Delete;
-            /// Renews when records expire, and counts up their generation. The result of one that was missing has the code
-            /// `KEY_NOT_FOUND_ERROR`.
+            /// Resets the time to live of records and increments their generation. The result for a record that does
+            /// not exist has the code `KEY_NOT_FOUND_ERROR`.
             touch: Touch;
-            /// Asks whether records exist: `as_bool()` of a result tells.
+            /// Checks whether records exist. `as_bool()` of a result returns the answer.
             exists: Exists;
         }
     };

@@ -228,10 +228,10 @@ impl Arguments<'_, '_> {
 /// Defines the class of a surface.
 macro_rules! builder {
     ($surface:ident: $class:ident in $module:literal) => {
-        /// A secondary index, said step by step: `session.index(dataset).on_bin("age").named("by_age").integer()`.
+        /// A secondary index: `session.index(dataset).on_bin("age").named("by_age").integer()`.
         ///
-        /// `create()` creates it, `drop()` drops the index of that name. Each other method gives the builder back, and
-        /// raises `InvalidArgumentError` for what does not fit what was said before.
+        /// `create()` creates it, `drop()` drops the index of that name. All other methods return the builder, and
+        /// raise `InvalidArgumentError` if they do not fit what was said before.
         #[pyclass(frozen, name = "IndexBuilder", module = $module)]
         pub(crate) struct $class {
             context: Arc<Context>,
@@ -260,52 +260,53 @@ macro_rules! builder {
                 Self::told(slf, |plan, py| plan.cover(py, On::Bin(name, None)))
             }
 
-            /// Indexes what an expression evaluates to: a `FilterExpression`, or a text in the Aerospike Expression
-            /// Language. Server 8.1 and later.
+            /// Indexes the value of an expression: a `FilterExpression`, or text in the Aerospike Expression Language.
+            /// Requires server 8.1 or later.
             ///
-            /// Raises `AelParseException` for a text that is none, or that needs a newer server than the cluster has.
+            /// Raises `AelParseException` if the text is not valid, or needs a newer server than the cluster has.
             fn on_expression<'py>(slf: Bound<'py, Self>, expression: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let expression = self::expression(&slf.get().context, expression)?;
                 Self::told(slf, |plan, py| plan.cover(py, On::Expression(expression)))
             }
 
-            /// Indexes the records of the set, so that queries of it need not look at others. Server 8.1.2 and later.
+            /// Indexes the records of the set, so that queries of the set do not have to look at others. Requires
+            /// server 8.1.2 or later.
             fn on_set(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::told(slf, |plan, py| plan.on_set(py))
             }
 
-            /// The name of the index: 1 to 255 bytes.
+            /// Sets the name of the index, 1 to 255 bytes.
             fn named<'py>(slf: Bound<'py, Self>, index_name: &str) -> PyResult<Bound<'py, Self>> {
                 Self::told(slf, |plan, py| plan.named(py, index_name))
             }
 
-            /// The index holds ints.
+            /// Indexes ints.
             fn integer(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 let kind = integers(&slf.get().context);
                 Self::told(slf, |plan, py| plan.kind(py, kind))
             }
 
-            /// As `integer`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `integer`. For code written for the first versions of the Aerospike SDK.
             fn numeric(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::integer(slf)
             }
 
-            /// The index holds strs.
+            /// Indexes strs.
             fn string(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::told(slf, |plan, py| plan.kind(py, IndexType::String))
             }
 
-            /// The index holds points and regions in GeoJSON.
+            /// Indexes GeoJSON points and regions.
             fn geo2dsphere(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::told(slf, |plan, py| plan.kind(py, IndexType::Geo2DSphere))
             }
 
-            /// The index holds bytes.
+            /// Indexes bytes.
             fn blob(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
                 Self::told(slf, |plan, py| plan.kind(py, IndexType::Blob))
             }
 
-            /// Which items of a list or map are indexed, in place of the value itself: a `CollectionIndexType`.
+            /// Indexes the items of a list or map instead of the value itself, as a `CollectionIndexType` says.
             fn collection<'py>(
                 slf: Bound<'py, Self>,
                 collection_index_type: &Bound<'py, PyAny>,
@@ -314,19 +315,20 @@ macro_rules! builder {
                 Self::told(slf, |plan, py| plan.collection(py, items))
             }
 
-            /// The way from the bin to what is indexed: a list of `CTX`.
+            /// Sets the path from the bin to the value to index, a list of `CTX`.
             fn context<'py>(slf: Bound<'py, Self>, ctx: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let ctx = core_context(ctx)?;
                 Self::told(slf, |plan, py| plan.within(py, ctx))
             }
 
-            /// Creates the index; gives an `IndexTask`, which waits until it is built. For asyncio, an awaitable of it.
+            /// Creates the index. Returns an `IndexTask`, which can wait until it is built; with asyncio, an awaitable
+            /// of it.
             fn create(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 let core = &self.context.core;
                 Surface::$surface.run(py, core, "create", || self.plan.lock_py_attached(py).create(py, core))
             }
 
-            /// Drops the index of this name; gives a `DropIndexTask`. For asyncio, an awaitable of it.
+            /// Drops the index of this name. Returns a `DropIndexTask`; with asyncio, an awaitable of it.
             fn drop(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 let core = &self.context.core;
                 Surface::$surface.run(py, core, "drop", || self.plan.lock_py_attached(py).dropping(py, core))

@@ -140,7 +140,9 @@ impl ClusterDefinitionBase {
     /// The racks of this client in order of preference, for reads with `Replica.PREFER_RACK`.
     #[pyo3(signature = (*racks))]
     fn preferring_racks<'py>(slf: Bound<'py, Self>, racks: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
-        Self::set(slf, "rack_ids", racks.to_list())
+        // The racks of a configuration that has none: no preference.
+        let racks = (!racks.is_empty()).then(|| racks.to_list());
+        Self::set(slf, "rack_ids", racks)
     }
 
     /// Whether the addresses that nodes give for outside networks are used. Off by default, or as the environment

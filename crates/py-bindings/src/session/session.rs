@@ -43,7 +43,7 @@ impl Common {
         Self(context)
     }
 
-    /// Another session of the same client, with another behavior.
+    /// Returns another session of the same cluster with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Py<Behavior>) -> PyResult<Self> {
         self.0.derived(py, behavior, None).map(Self)
     }
@@ -160,13 +160,13 @@ fn many(
     run.call((session, method, arguments), Some(&named)).map(Bound::unbind)
 }
 
-/// Reads and writes with the policies of a behavior, from asyncio. Made by `create_session`.
+/// Reads and writes records with the policies of a behavior, for asyncio. `create_session` makes one.
 #[pyclass(frozen, subclass, weakref, module = "aerolane")]
 pub(crate) struct Session(pub(super) Common);
 
 #[pymethods]
 impl Session {
-    /// The behavior that the policies come from.
+    /// The behavior that the session takes its policies from.
     #[getter]
     fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
         self.0.behavior(py)
@@ -176,28 +176,28 @@ impl Session {
         self.0.describe(py)
     }
 
-    /// Another session of the same cluster, with another behavior.
+    /// Returns another session of the same cluster with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
         self.0.session_for(py, behavior.0).map(Self)
     }
 
-    /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Awaitable of a
+    /// Reads a record: all its bins, or only those of the list `bins`; an empty list reads none. Awaitable of a
     /// `Record`.
     ///
-    /// Raises `RecordNotFoundError` when there is none.
+    /// Raises `RecordNotFoundError` if the record does not exist.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "get", || self.0.get(argument("key", key)?, bins).start(py, self.0.core()))
     }
 
-    /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
-    /// are. Awaitable of `None`.
+    /// Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they are.
+    /// Awaitable of `None`.
     fn put(&self, py: Python<'_>, key: &Bound<'_, PyAny>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "put", || self.0.put(argument("key", key)?, bins).start(py, self.0.core()))
     }
 
-    /// Reads many records, each as `get` does: all at once, or `concurrency` at a time. Awaitable of a list: for each
-    /// key, in order, its `Record` or the exception that `get` would have raised.
+    /// Reads many records, each as `get` does, all at once, or `concurrency` at a time. Awaitable of a list with, for
+    /// each key in order, its `Record`, or the exception that `get` would have raised.
     #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
     fn get_many(
         slf: &Bound<'_, Self>,
@@ -220,8 +220,8 @@ impl Session {
         })
     }
 
-    /// Writes the same bins to many records, each as `put` does: all at once, or `concurrency` at a time. Awaitable of a
-    /// list: for each key, in order, `None` or the exception that `put` would have raised.
+    /// Writes the same bins to many records, each as `put` does, all at once, or `concurrency` at a time. Awaitable of
+    /// a list with, for each key in order, `None`, or the exception that `put` would have raised.
     #[pyo3(signature = (keys, bins, *, concurrency=None))]
     fn put_many(
         slf: &Bound<'_, Self>,
@@ -245,16 +245,17 @@ impl Session {
         })
     }
 
-    /// Calls `operation`, an async function, with a session in a new transaction, and commits: `await
-    /// session.do_in_transaction(transfer)`. When it meets another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or
-    /// the commit fails and nothing of it has gone through, all of it is done once more; anything else that it raises takes its
-    /// writes back. Awaitable of what `operation` gives.
+    /// Calls `operation`, an async function, with a session in a new transaction, then commits:
+    /// `await session.do_in_transaction(transfer)`. Awaitable of what `operation` returns.
     ///
-    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
-    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
-    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    /// Repeats all of it if it conflicts with another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or if the
+    /// commit fails and nothing of it was applied. If `operation` raises anything else, its writes are rolled back.
     ///
-    /// Raises what the last attempt has raised.
+    /// `max_attempts` includes the first attempt. `sleep_between_retries` is in seconds, or a timedelta; each pause is
+    /// half to one and a half times as long, and there is none after an `MRT_VERSION_MISMATCH`. Both default to the
+    /// cluster's `TransactionSettings`: 10 attempts, 20 ms.
+    ///
+    /// Raises what the last attempt raised.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         &self,
@@ -269,8 +270,8 @@ impl Session {
         })
     }
 
-    /// Sends an info command to one of the nodes. Awaitable of the answers by command, a dict. Without a command (or with
-    /// `None`) it gives `InfoCommands` at once: the commands that programs ask most, as methods.
+    /// Sends an info command to one of the nodes. Awaitable of a dict of answers by command. Without a command, returns
+    /// an `InfoCommands` object, whose methods are the most common commands.
     #[pyo3(signature = (command=None))]
     fn info(&self, py: Python<'_>, command: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let Some(command) = command else {
@@ -281,8 +282,8 @@ impl Session {
         })
     }
 
-    /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
-    /// there are now. Awaitable of `None`.
+    /// Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or all
+    /// current records if that is `None`. Awaitable of `None`.
     #[pyo3(signature = (dataset, before_nanos=None))]
     fn truncate(
         &self,
@@ -296,17 +297,17 @@ impl Session {
         })
     }
 
-    /// Whether a namespace is in strong-consistency mode, and if not, why: awaitable of a `NamespaceScStatus`. A
-    /// namespace that the cluster does not have is none.
+    /// Checks whether a namespace is in strong-consistency mode, and if not, why. Awaitable of a `NamespaceScStatus`. A
+    /// namespace that the cluster does not have counts as not in that mode.
     fn namespace_sc_status(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "namespace_sc_status", || {
             host::ready(py, self.0.namespace_sc_status(py, argument("namespace", namespace)?)?)
         })
     }
 
-    /// Whether a namespace is in strong-consistency mode. Awaitable of a bool.
+    /// Checks whether a namespace is in strong-consistency mode. Awaitable of a bool.
     ///
-    /// Raises `InvalidNamespaceError` for one that the cluster does not have.
+    /// Raises `InvalidNamespaceError` if the cluster does not have the namespace.
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         host::at_await(py, "is_namespace_sc", || {
             let consistent = self.0.is_namespace_sc(py, argument("namespace", namespace)?)?;
@@ -315,14 +316,14 @@ impl Session {
     }
 }
 
-/// Reads and writes with the policies of a behavior, on the calling thread. Made by `create_session`. Any number of
-/// threads may use one session.
+/// Reads and writes records with the policies of a behavior, on the calling thread. `create_session` makes one. Any
+/// number of threads may share it.
 #[pyclass(frozen, subclass, weakref, name = "Session", module = "aerolane.sync")]
 pub(crate) struct SyncSession(pub(super) Common);
 
 #[pymethods]
 impl SyncSession {
-    /// The behavior that the policies come from.
+    /// The behavior that the session takes its policies from.
     #[getter]
     fn behavior(&self, py: Python<'_>) -> Py<Behavior> {
         self.0.behavior(py)
@@ -332,28 +333,27 @@ impl SyncSession {
         self.0.describe(py)
     }
 
-    /// Another session of the same cluster, with another behavior.
+    /// Returns another session of the same cluster with another behavior.
     fn session_for(&self, py: Python<'_>, behavior: Given) -> PyResult<Self> {
         self.0.session_for(py, behavior.0).map(Self)
     }
 
-    /// Reads a record: all its bins, those of `bins` (a list of names), or, with an empty list, none. Gives a `Record`.
+    /// Reads a record: all its bins, or only those of the list `bins`; an empty list reads none. Returns a `Record`.
     ///
-    /// Raises `RecordNotFoundError` when there is none.
+    /// Raises `RecordNotFoundError` if the record does not exist.
     #[pyo3(signature = (key, bins=None))]
     fn get(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         self.0.get(key, bins).block(py, self.0.core())
     }
 
-    /// Writes bins, a dict of values by name; a value of `None` removes its bin. Other bins of the record stay as they
-    /// are.
+    /// Writes bins, given as a dict; a value of `None` removes its bin. Other bins of the record stay as they are.
     fn put(&self, py: Python<'_>, key: &Bound<'_, Key>, bins: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.0.put(key, bins).block(py, self.0.core())
     }
 
-    /// Reads many records, each as `get` does, on threads: at most `concurrency` at a time (default 16). Gives a list: for
-    /// each key, in order, its `Record` or the exception that `get` would have raised. For more than some hundred records a batch,
-    /// `query(keys)`, costs less.
+    /// Reads many records, each as `get` does, on threads, at most `concurrency` at a time (16 by default). Returns a
+    /// list with, for each key in order, its `Record`, or the exception that `get` would have raised. For more than a
+    /// few hundred records, a batch (`query(keys)`) costs less.
     #[pyo3(signature = (keys, bins=None, *, concurrency=None))]
     fn get_many(
         slf: &Bound<'_, Self>,
@@ -365,8 +365,8 @@ impl SyncSession {
         many(slf.as_any(), "aerolane.sync", "get", (self::keys(keys)?, bins), concurrency)
     }
 
-    /// Writes the same bins to many records, each as `put` does, on threads: at most `concurrency` at a time (default 16).
-    /// Gives a list: for each key, in order, `None` or the exception that `put` would have raised.
+    /// Writes the same bins to many records, each as `put` does, on threads, at most `concurrency` at a time (16 by
+    /// default). Returns a list with, for each key in order, `None`, or the exception that `put` would have raised.
     #[pyo3(signature = (keys, bins, *, concurrency=None))]
     fn put_many(
         slf: &Bound<'_, Self>,
@@ -378,15 +378,17 @@ impl SyncSession {
         many(slf.as_any(), "aerolane.sync", "put", (self::keys(keys)?, Some(bins)), concurrency)
     }
 
-    /// Calls `operation` with a session in a new transaction, and commits: `session.do_in_transaction(transfer)`. When it meets
-    /// another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or the commit fails and nothing of it has gone through,
-    /// all of it is done once more; anything else that it raises takes its writes back. Gives what `operation` gives.
+    /// Calls `operation` with a session in a new transaction, then commits: `session.do_in_transaction(transfer)`.
+    /// Returns what `operation` returns.
     ///
-    /// `max_attempts`: how often at most, with the first time. `sleep_between_retries`: seconds or a timedelta, on average (half to
-    /// one and a half times as long); after a `MRT_VERSION_MISMATCH` there is no pause. Both come from the cluster's
-    /// `TransactionSettings` otherwise: 10 times, 20 ms.
+    /// Repeats all of it if it conflicts with another transaction (`MRT_BLOCKED`, `MRT_VERSION_MISMATCH`), or if the
+    /// commit fails and nothing of it was applied. If `operation` raises anything else, its writes are rolled back.
     ///
-    /// Raises what the last attempt has raised.
+    /// `max_attempts` includes the first attempt. `sleep_between_retries` is in seconds, or a timedelta; each pause is
+    /// half to one and a half times as long, and there is none after an `MRT_VERSION_MISMATCH`. Both default to the
+    /// cluster's `TransactionSettings`: 10 attempts, 20 ms.
+    ///
+    /// Raises what the last attempt raised.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         &self,
@@ -399,8 +401,8 @@ impl SyncSession {
         retrying::blocking(py, &self.0.0, operation, plan)
     }
 
-    /// Sends an info command to one of the nodes; gives the answers by command, a dict. Without a command (or with `None`)
-    /// it gives `InfoCommands`: the commands that programs ask most, as methods.
+    /// Sends an info command to one of the nodes. Returns a dict of answers by command. Without a command, returns an
+    /// `InfoCommands` object, whose methods are the most common commands.
     #[pyo3(signature = (command=None))]
     fn info(&self, py: Python<'_>, command: Option<&str>) -> PyResult<Py<PyAny>> {
         let Some(command) = command else {
@@ -409,8 +411,8 @@ impl SyncSession {
         control::info(py, self.0.core(), command)?.block(py, self.0.core())
     }
 
-    /// Removes all records of a set that were last written before `before_nanos`, nanoseconds since 1970; `None`: all
-    /// there are now.
+    /// Removes all records of a set that were last written before `before_nanos`, in nanoseconds since 1970, or all
+    /// current records if that is `None`.
     #[pyo3(signature = (dataset, before_nanos=None))]
     pub(super) fn truncate(
         &self,
@@ -421,15 +423,15 @@ impl SyncSession {
         self.0.truncate(py, dataset, before_nanos)?.block(py, self.0.core())
     }
 
-    /// Whether a namespace is in strong-consistency mode, and if not, why: a `NamespaceScStatus`. A namespace that the
-    /// cluster does not have is none.
+    /// Checks whether a namespace is in strong-consistency mode, and if not, why. Returns a `NamespaceScStatus`. A
+    /// namespace that the cluster does not have counts as not in that mode.
     fn namespace_sc_status(&self, py: Python<'_>, namespace: &str) -> PyResult<Py<PyAny>> {
         self.0.namespace_sc_status(py, namespace)
     }
 
-    /// Whether a namespace is in strong-consistency mode.
+    /// Checks whether a namespace is in strong-consistency mode. Returns a bool.
     ///
-    /// Raises `InvalidNamespaceError` for one that the cluster does not have.
+    /// Raises `InvalidNamespaceError` if the cluster does not have the namespace.
     fn is_namespace_sc(&self, py: Python<'_>, namespace: &str) -> PyResult<bool> {
         self.0.is_namespace_sc(py, namespace)
     }
@@ -463,13 +465,13 @@ macro_rules! begins {
 
         #[pymethods]
         impl $session {
-            /// A session whose calls belong to a new transaction: a context manager, which commits at its end.
+            /// Returns a session in a new transaction, a context manager that commits at its end.
             fn transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
                 self.0.core().check_open(py)?;
                 $transactional::of(py, &self.0.0)
             }
 
-            /// What the servers do with all records of a set, in the background:
+            /// Returns what starts background tasks, which the servers apply to all records of a set:
             /// `background_task().update(dataset).where("$.age > 65").bin("retired").set_to(True).execute()`.
             ///
             /// Raises `RuntimeError` in a session that belongs to a transaction.
@@ -492,7 +494,7 @@ macro_rules! begins {
                 $writer::of(py, &self.0.0, settings)
             }
 
-            /// The client or cluster that the session was opened with.
+            /// The client or cluster that created the session.
             #[getter]
             fn client(&self, py: Python<'_>) -> Option<Py<PyAny>> {
                 self.0.0.opened_by.as_ref().map(|client| client.clone_ref(py))
@@ -524,20 +526,21 @@ macro_rules! begins {
                 })
             }
 
-            /// This session: a chain of its verbs is one batch, `session.batch().upsert(a).put({..}).delete(b).execute()`. For
-            /// code written for the first versions of the SDK of Aerospike.
+            /// Returns this session: a chain of its verbs is one batch,
+            /// `session.batch().upsert(a).put({..}).delete(b).execute()`. For code written for the first versions of
+            /// the Aerospike SDK.
             fn batch(slf: Py<Self>) -> Py<Self> {
                 slf
             }
 
-            /// The transaction that calls of this session belong to, a `Txn`; `None`: none.
+            /// The transaction that calls of this session belong to, a `Txn`, or `None`.
             // Its name in Rust: that of a getter `current_transaction` would be the one of the method below.
             #[getter(current_transaction)]
             fn txn_or_none(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 Txn::or_none(py, self.0.0.txn.as_ref())
             }
 
-            /// As `current_transaction`, for code written for the first versions of the SDK of Aerospike.
+            /// Returns `current_transaction`. For code written for the first versions of the Aerospike SDK.
             fn get_current_transaction(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 self.txn_or_none(py)
             }
@@ -548,10 +551,11 @@ macro_rules! begins {
                 $udf::of_keys(&self.0.0, keys, more_keys)
             }
 
-            /// Reads records: those of a `Key`, of several or of a list of keys, or what is found in a `DataSet`.
+            /// Reads records: those of a `Key`, several keys, or a list of keys, or those that are found in a
+            /// `DataSet`.
             ///
-            /// Code for the first versions of the SDK of Aerospike may say `query("test", "users")`, and name what it is about: `key`,
-            /// `keys_list`, `dataset`, `namespace` and `set_name`, `behavior`.
+            /// Code written for the first versions of the Aerospike SDK may also say `query("test", "users")`, or use
+            /// the names `key`, `keys_list`, `dataset`, `namespace` and `set_name`, and `behavior`.
             #[pyo3(signature = (keys=None, /, *more_keys, **named))]
             pub(in crate::session) fn query<'py>(
                 &self,
@@ -585,12 +589,12 @@ macro_rules! begins {
                 }
             }
 
-            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `transaction`. For code written for the first versions of the Aerospike SDK.
             fn begin_transaction(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
                 self.transaction(py)
             }
 
-            /// As `transaction`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `transaction`. For code written for the first versions of the Aerospike SDK.
             fn transaction_session(&self, py: Python<'_>) -> PyResult<Py<$transactional>> {
                 self.transaction(py)
             }

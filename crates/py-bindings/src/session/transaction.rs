@@ -177,12 +177,13 @@ macro_rules! transactional {
                 self.0.txn.clone_ref(py)
             }
 
-            /// The transaction, or `None` when it is over: for code written for the first versions of the SDK of Aerospike.
+            /// Returns the transaction, or `None` if it has ended. For code written for the first versions of the
+            /// Aerospike SDK.
             fn get_current_transaction(&self, py: Python<'_>) -> Option<Py<Txn>> {
                 self.0.is_active(py).then(|| self.txn(py))
             }
 
-            /// Whether it is not over.
+            /// Whether the transaction has not ended.
             #[getter]
             fn active(&self, py: Python<'_>) -> bool {
                 self.0.is_active(py)
@@ -200,7 +201,7 @@ macro_rules! transactional {
                 $run(py, "abort", self.0.core(), command)
             }
 
-            /// As `abort`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `abort`. For code written for the first versions of the Aerospike SDK.
             fn rollback(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 self.abort(py)
             }
@@ -256,8 +257,8 @@ transactional! {
 
 #[pymethods]
 impl TransactionalSession {
-    /// Calls `operation` with this session, and gives what it gives: it joins the transaction that there is, whose end is not
-    /// its matter. Awaitable.
+    /// Calls `operation` with this session, and is an awaitable of what it returns. It joins the current transaction,
+    /// and does not end it.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         slf: &Bound<'_, Self>,
@@ -288,8 +289,8 @@ impl TransactionalSession {
 
 #[pymethods]
 impl SyncTransactionalSession {
-    /// Calls `operation` with this session, and gives what it gives: it joins the transaction that there is, whose end is not
-    /// its matter.
+    /// Calls `operation` with this session, and returns what it returns. It joins the current transaction, and does not
+    /// end it.
     #[pyo3(signature = (operation, *, max_attempts=None, sleep_between_retries=None))]
     fn do_in_transaction(
         slf: &Bound<'_, Self>,

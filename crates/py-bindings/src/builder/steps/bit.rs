@@ -32,23 +32,23 @@ macro_rules! bit_reads {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Answers with bits, as bytes.
+            /// Reads bits, as bytes.
             bit_get(bit_offset: i64, bit_size: i64)
                 = |name| bytes_op(name, |out| wire::bit::get(out, bit_offset, bit_size));
-            /// Answers with how many bits are set.
+            /// Reads the number of bits that are set.
             bit_count(bit_offset: i64, bit_size: i64)
                 = |name| bytes_op(name, |out| wire::bit::count(out, bit_offset, bit_size));
-            /// Answers with the offset of the first bit that is as `value` says; -1: none.
+            /// Reads the offset of the first bit that equals `value`; -1 if there is none.
             bit_lscan(bit_offset: i64, bit_size: i64, value: bool)
                 = |name| bytes_op(name, |out| wire::bit::lscan(out, bit_offset, bit_size, value));
-            /// Answers with the offset of the last bit that is as `value` says; -1: none.
+            /// Reads the offset of the last bit that equals `value`; -1 if there is none.
             bit_rscan(bit_offset: i64, bit_size: i64, value: bool)
                 = |name| bytes_op(name, |out| wire::bit::rscan(out, bit_offset, bit_size, value));
-            /// Answers with an integer of 1 to 64 bits.
+            /// Reads an integer of 1 to 64 bits.
             bit_get_int(bit_offset: i64, bit_size: i64, signed: bool)
                 = |name| bytes_op(name, |out| wire::bit::get_int(out, bit_offset, bit_size, signed.then_some(1)));
-            /// Answers with the blob, or some bytes of it, as base64 text. Offset and size are given both or not at all;
-            /// with `invert_size` the size counts from the end. Server 8.2 and later.
+            /// Reads the blob, or some bytes of it, as base64 text. Pass both the offset and the size, or neither. With
+            /// `invert_size`, the size counts from the end. Requires server 8.2 or later.
             #[pyo3(signature = (byte_offset=None, byte_size=None, invert_size=false))]
             bit_b64_encode(byte_offset: Option<i64>, byte_size: Option<i64>, invert_size: bool)
                 = |name| bytes_op(name, |out| $crate::operation::bit::base64(out, byte_offset, byte_size, invert_size));
@@ -60,7 +60,7 @@ macro_rules! bit_writes {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Makes the blob so many bytes long; creates it if it is missing.
+            /// Resizes the blob to `byte_size` bytes. Creates it if it is missing.
             #[pyo3(signature = (byte_size, resize_flags=None, policy=None))]
             bit_resize(byte_size: i64, resize_flags: Option<Choice<Resize>>, policy: Option<PyRef<'py, BitPolicy>>)
                 = |name| bytes_op(name, |out| {
@@ -85,19 +85,19 @@ macro_rules! bit_writes {
                 = |name| bytes_op(name, |out| {
                     wire::bit::set(out, bit_offset, bit_size, blob(&value), bit_flags(policy.as_deref()))
                 });
-            /// Bitwise or.
+            /// Combines bits with `value` by bitwise or.
             #[pyo3(signature = (bit_offset, bit_size, value, policy=None))]
             bit_or(bit_offset: i64, bit_size: i64, value: Bound<'py, PyAny>, policy: Option<PyRef<'py, BitPolicy>>)
                 = |name| bytes_op(name, |out| {
                     wire::bit::or(out, bit_offset, bit_size, blob(&value), bit_flags(policy.as_deref()))
                 });
-            /// Bitwise exclusive or.
+            /// Combines bits with `value` by bitwise exclusive or.
             #[pyo3(signature = (bit_offset, bit_size, value, policy=None))]
             bit_xor(bit_offset: i64, bit_size: i64, value: Bound<'py, PyAny>, policy: Option<PyRef<'py, BitPolicy>>)
                 = |name| bytes_op(name, |out| {
                     wire::bit::xor(out, bit_offset, bit_size, blob(&value), bit_flags(policy.as_deref()))
                 });
-            /// Bitwise and.
+            /// Combines bits with `value` by bitwise and.
             #[pyo3(signature = (bit_offset, bit_size, value, policy=None))]
             bit_and(bit_offset: i64, bit_size: i64, value: Bound<'py, PyAny>, policy: Option<PyRef<'py, BitPolicy>>)
                 = |name| bytes_op(name, |out| {
@@ -121,7 +121,7 @@ macro_rules! bit_writes {
                 = |name| bytes_op(name, |out| {
                     wire::bit::rshift(out, bit_offset, bit_size, shift, bit_flags(policy.as_deref()))
                 });
-            /// Adds to an integer of 1 to 64 bits. `action`: what becomes of an overflow.
+            /// Adds to an integer of 1 to 64 bits. `action` says what to do on overflow.
             #[pyo3(signature = (bit_offset, bit_size, value, signed, action, policy=None))]
             bit_add(
                 bit_offset: i64, bit_size: i64, value: i64, signed: bool, action: Choice<Overflow>,
@@ -130,7 +130,7 @@ macro_rules! bit_writes {
                     let flags = bit_flags(policy.as_deref());
                     wire::bit::add(out, bit_offset, bit_size, value, flags, action.0.number(signed))
                 });
-            /// Subtracts from an integer of 1 to 64 bits. `action`: what becomes of an overflow.
+            /// Subtracts from an integer of 1 to 64 bits. `action` says what to do on overflow.
             #[pyo3(signature = (bit_offset, bit_size, value, signed, action, policy=None))]
             bit_subtract(
                 bit_offset: i64, bit_size: i64, value: i64, signed: bool, action: Choice<Overflow>,

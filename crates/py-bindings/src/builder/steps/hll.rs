@@ -64,20 +64,20 @@ macro_rules! hll_reads {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Answers with about how many values were added.
+            /// Reads the estimated number of values that were added.
             hll_get_count() = |name| hll_op(name, wire::hll::get_count);
-            /// Answers with the numbers of index bits and of min-hash bits: `get_hll_config` of the result reads it.
+            /// Reads the numbers of index bits and of min-hash bits. `get_hll_config()` of the result returns them.
             hll_describe() = |name| hll_op(name, wire::hll::describe);
-            /// Answers with the union with other HLLs, an `HLL`.
+            /// Reads the union with other HLLs, as an `HLL`.
             hll_get_union(hll_list: Bound<'py, PyAny>)
                 = |name| hll_op(name, |out| wire::hll::get_union(out, hlls(&hll_list)));
-            /// Answers with about how many values the union with other HLLs has.
+            /// Reads the estimated number of values in the union with other HLLs.
             hll_get_union_count(hll_list: Bound<'py, PyAny>)
                 = |name| hll_op(name, |out| wire::hll::get_union_count(out, hlls(&hll_list)));
-            /// Answers with about how many values the intersection with other HLLs has.
+            /// Reads the estimated number of values in the intersection with other HLLs.
             hll_get_intersect_count(hll_list: Bound<'py, PyAny>)
                 = |name| hll_op(name, |out| wire::hll::get_intersect_count(out, hlls(&hll_list)));
-            /// Answers with how similar the HLL is to others: a float of 0 to 1.
+            /// Reads the estimated similarity to other HLLs, a float from 0 to 1.
             hll_get_similarity(hll_list: Bound<'py, PyAny>)
                 = |name| hll_op(name, |out| wire::hll::get_similarity(out, hlls(&hll_list)));
         }
@@ -88,8 +88,8 @@ macro_rules! hll_writes {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Creates an HLL, or empties one. `create_only`: fails if the bin exists; `update_only`: if it does not;
-            /// `no_fail`: that is no error.
+            /// Creates an HLL, or resets it if it exists. `create_only` fails if the bin exists, `update_only` if it
+            /// does not, and `no_fail` turns these failures into no-ops.
             #[pyo3(signature = (config, *, create_only=false, update_only=false, no_fail=false, allow_fold=false))]
             hll_init(
                 config: PyRef<'py, HllConfig>, create_only: bool, update_only: bool, no_fail: bool, allow_fold: bool
@@ -98,8 +98,8 @@ macro_rules! hll_writes {
                 let (index, hashes) = (index_bits(Some(&config)), min_hash_bits(Some(&config)));
                 hll_op(name, |out| wire::hll::init(out, index, hashes, flags))
             };
-            /// Adds values; creates the HLL if it is missing and `config` is given. Answers with how many of the values
-            /// changed the HLL.
+            /// Adds values. Creates the HLL if it is missing and `config` is given. Returns how many of the values
+            /// changed the HLL. Takes the same flags as `hll_init`.
             #[pyo3(signature = (
                 values, *, config=None, create_only=false, update_only=false, no_fail=false, allow_fold=false
             ))]
@@ -111,7 +111,8 @@ macro_rules! hll_writes {
                 let (index, hashes) = (index_bits(config.as_deref()), min_hash_bits(config.as_deref()));
                 hll_op(name, |out| wire::hll::add(out, elements(&values), index, hashes, flags))
             };
-            /// Sets the bin to the union with other HLLs. `allow_fold`: the result may have fewer index bits.
+            /// Sets the bin to the union with other HLLs. `allow_fold` lets the result have fewer index bits. Takes the
+            /// same flags as `hll_init`.
             #[pyo3(signature = (hll_list, *, create_only=false, update_only=false, no_fail=false, allow_fold=false))]
             hll_set_union(
                 hll_list: Bound<'py, PyAny>, create_only: bool, update_only: bool, no_fail: bool, allow_fold: bool
@@ -119,9 +120,9 @@ macro_rules! hll_writes {
                 let flags = hll_flags(name, create_only, update_only, no_fail, allow_fold)?;
                 hll_op(name, |out| wire::hll::set_union(out, hlls(&hll_list), flags))
             };
-            /// Folds the HLL to fewer index bits; it must have no min-hash bits.
+            /// Folds the HLL to fewer index bits. It must have no min-hash bits.
             hll_fold(index_bit_count: i64) = |name| hll_op(name, |out| wire::hll::fold(out, index_bit_count));
-            /// Answers as `hll_get_count`, and stores that with the bin.
+            /// Updates the count that is cached in the bin, and returns it as `hll_get_count` does.
             hll_refresh_count() = |name| hll_op(name, wire::hll::refresh_count);
         }
     };

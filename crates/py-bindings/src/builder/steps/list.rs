@@ -47,18 +47,18 @@ macro_rules! list_reads {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Answers with how many items there are.
+            /// Reads the number of items.
             list_size() = |name| list_op(name, wire::list::size);
-            /// Answers with the str items, one behind the other with `separator` between them. Server 8.2 and later.
+            /// Joins the str items, with `separator` between them. Requires server 8.2 or later.
             #[pyo3(signature = (separator=None))]
             list_join(separator: Option<Bound<'py, PyString>>)
                 = |name| list_op(name, |out| {
                     Ok(wire::list::join(out, text(separator.as_ref())?))
                 });
-            /// Answers with the item at an index.
+            /// Reads the item at an index.
             list_get(index: i64)
                 = |name| list_op(name, |out| wire::list::get(out, index));
-            /// Answers with so many items from an index on; `None`: with all of them.
+            /// Reads `count` items starting at an index, or all of them if `count` is `None`.
             #[pyo3(signature = (index, count=None))]
             list_get_range(index: i64, count: Option<i64>)
                 = |name| list_op(name, |out| {
@@ -72,47 +72,48 @@ macro_rules! list_writes {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Puts a value where it belongs in an ordered list; creates the list if it is missing. Answers with the new size.
+            /// Adds a value at its sorted position in an ordered list. Creates the list if it is missing. Returns the
+            /// new size.
             ///
-            /// `unique`: fails if the list has it already. `bounded`: fails for an index behind the end. `no_fail`: what
-            /// fails so is no error.
+            /// `unique` fails if the list already has the value, `bounded` fails for an index beyond the end of the
+            /// list, and `no_fail` turns these failures into no-ops.
             #[pyo3(signature = (value, *, unique=false, bounded=false, no_fail=false))]
             list_add(value: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool)
                 = |name| list_op(name, |out| wire::list::append(
                     out, element(&value), Some(1),
                     list_flags(unique, bounded, no_fail, false)));
-            /// Puts a value behind the last item; creates the list if it is missing. Answers with the new size. Flags as
-            /// those of `list_add`.
+            /// Appends a value. Creates the list if it is missing. Returns the new size. Takes the same flags as
+            /// `list_add`.
             #[pyo3(signature = (value, *, unique=false, bounded=false, no_fail=false))]
             list_append(value: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool)
                 = |name| list_op(name, |out| wire::list::append(
                     out, element(&value), Some(0),
                     list_flags(unique, bounded, no_fail, false)));
-            /// Puts values behind the last item; creates the list if it is missing. Answers with the new size. `partial`:
-            /// with `no_fail`, those that do not fail are taken.
+            /// Appends values. Creates the list if it is missing. Returns the new size. Takes the same flags as
+            /// `list_add`; with `partial` and `no_fail`, the values that do not fail are still appended.
             #[pyo3(signature = (items, *, unique=false, bounded=false, no_fail=false, partial=false))]
             list_append_items(
                 items: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool, partial: bool
             ) = |name| list_op(name, |out| wire::list::append_items(
                     out, elements(&items), Some(0),
                     list_flags(unique, bounded, no_fail, partial)));
-            /// Puts values where they belong in an ordered list; creates the list if it is missing. Answers with the new
-            /// size.
+            /// Adds values at their sorted positions in an ordered list. Creates the list if it is missing. Returns the
+            /// new size. Takes the same flags as `list_append_items`.
             #[pyo3(signature = (items, *, unique=false, bounded=false, no_fail=false, partial=false))]
             list_add_items(
                 items: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool, partial: bool
             ) = |name| list_op(name, |out| wire::list::append_items(
                     out, elements(&items), Some(1),
                     list_flags(unique, bounded, no_fail, partial)));
-            /// Creates the list if it is missing. `pad`: inside of a list, that is padded with nil up to the index.
-            /// `persist_index`: the list's index is stored with it.
+            /// Creates the list if it is missing. In a nested list, `pad` fills the gap up to the index with nil.
+            /// `persist_index` stores the list's index with it.
             #[pyo3(signature = (order, *, pad=true, persist_index=false))]
             list_create(order: Choice<ListOrder>, pad: bool, persist_index: bool)
                 = |name| {
                     name.check_persisted(persist_index)?;
                     list_operation::creation(name, order.0, pad, persist_index)
                 };
-            /// Sets the order of the list; creates it if it is missing.
+            /// Sets the order of the list. Creates the list if it is missing.
             list_set_order(order: Choice<ListOrder>)
                 = |name| list_op(name, |out| {
                     wire::list::set_type(out, order.0 as i64)
@@ -125,13 +126,13 @@ macro_rules! list_writes {
                 = |name| list_op(name, |out| {
                     wire::list::sort(out, flags.0 as i64)
                 });
-            /// Inserts a value at an index. Answers with the new size.
+            /// Inserts a value at an index. Returns the new size. Takes the same flags as `list_add`.
             #[pyo3(signature = (index, value, *, unique=false, bounded=false, no_fail=false))]
             list_insert(index: i64, value: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool)
                 = |name| list_op(name, |out| wire::list::insert(
                     out, index, element(&value),
                     list_flags(unique, bounded, no_fail, false)));
-            /// Inserts values at an index. Answers with the new size.
+            /// Inserts values at an index. Returns the new size. Takes the same flags as `list_append_items`.
             #[pyo3(signature = (index, items, *, unique=false, bounded=false, no_fail=false, partial=false))]
             list_insert_items(
                 index: i64, items: Bound<'py, PyAny>, unique: bool, bounded: bool, no_fail: bool,
@@ -143,33 +144,34 @@ macro_rules! list_writes {
             list_set(index: i64, value: Bound<'py, PyAny>)
                 = |name| list_op(name, |out| wire::list::set(
                     out, index, element(&value), None));
-            /// Adds to the number at an index. Answers with the sum.
+            /// Adds to the number at an index. Returns the sum.
             #[pyo3(signature = (index, value=1))]
             list_increment(index: i64, value: i64)
                 = |name| increment(name, index, value);
-            /// Removes the item at an index. Answers with how many were removed.
+            /// Removes the item at an index. Returns the number of items removed.
             list_remove(index: i64)
                 = |name| list_op(name, |out| {
                     wire::list::remove(out, index)
                 });
-            /// Removes so many items from an index on; `None`: all of them. Answers with how many were removed.
+            /// Removes `count` items starting at an index, or all of them if `count` is `None`. Returns the number of
+            /// items removed.
             #[pyo3(signature = (index, count=None))]
             list_remove_range(index: i64, count: Option<i64>)
                 = |name| list_op(name, |out| {
                     wire::list::remove_range(out, index, count)
                 });
-            /// Removes the item at an index, and answers with it.
+            /// Removes the item at an index and returns it.
             list_pop(index: i64)
                 = |name| list_op(name, |out| {
                     wire::list::pop(out, index)
                 });
-            /// Removes so many items from an index on (`None`: all of them), and answers with them.
+            /// Removes `count` items starting at an index, or all of them if `count` is `None`, and returns them.
             #[pyo3(signature = (index, count=None))]
             list_pop_range(index: i64, count: Option<i64>)
                 = |name| list_op(name, |out| {
                     wire::list::pop_range(out, index, count)
                 });
-            /// Removes what is not among so many items from an index on. Answers with how many were removed.
+            /// Keeps `count` items starting at an index and removes all others. Returns the number of items removed.
             list_trim(index: i64, count: i64)
                 = |name| list_op(name, |out| {
                     wire::list::trim(out, index, count)

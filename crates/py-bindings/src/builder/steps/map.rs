@@ -52,7 +52,7 @@ macro_rules! map_reads {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Answers with how many pairs there are.
+            /// Reads the number of entries.
             map_size() = |name| map_op(name, wire::map::size);
         }
     };
@@ -62,25 +62,27 @@ macro_rules! map_writes {
     ($class:ident) => {
         $crate::builder::steps::map::map_writes! {
             @ $class;
-            /// Sets the values of keys: a mapping, or a sequence of pairs; creates the map if it is missing. Answers with
-            /// the new size.
+            /// Writes entries, given as a mapping or a sequence of pairs. Creates the map if it is missing. Returns the
+            /// new size.
             ///
-            /// `order`, `persist_index`: of a map that is created. `no_fail`: what is refused is no error. `partial`: with
-            /// `no_fail`, the pairs that are not refused are taken.
+            /// `order` and `persist_index` apply to a map that is created. `no_fail` turns an entry that cannot be
+            /// written into a no-op; with `partial` as well, the other entries are still written.
             map_upsert_items: 0;
-            /// Sets the values of keys that the map does not have. Otherwise as `map_upsert_items`.
+            /// Writes entries whose keys the map does not have. Fails for the others. Takes the same arguments as
+            /// `map_upsert_items`.
             map_insert_items: CREATE_ONLY;
-            /// Sets the values of keys that the map has. Otherwise as `map_upsert_items`.
+            /// Writes entries whose keys the map has. Fails for the others. Takes the same arguments as
+            /// `map_upsert_items`.
             map_update_items: UPDATE_ONLY;
         }
         $crate::builder::steps::steps! {
             $class;
-            /// Removes all pairs.
+            /// Removes all entries.
             map_clear() = |name| map_op(name, wire::map::clear);
             /// Creates the map if it is missing.
             map_create(order: Choice<MapOrder>)
                 = |name| map_operation::creation(name, order.0, false);
-            /// Sets the order of the map; creates it if it is missing.
+            /// Sets the order of the map. Creates the map if it is missing.
             map_set_policy(order: Choice<MapOrder>)
                 = |name| map_op(name, |out| {
                     wire::map::set_type(out, i64::from(order.0 as u8))

@@ -176,64 +176,66 @@ macro_rules! navigations {
     ($class:ident => $one:ident, $several:ident) => {
         $crate::builder::steps::navigation::navigations! {
             @ $class;
-            /// The value of a map's key. `create_type`: a map of this order is created there if there is none, for what is
-            /// written inside of it.
+            /// Selects the value of a map key. `create_type` creates a map of this order there if there is none, so
+            /// that a write inside of it succeeds.
             #[pyo3(signature = (key, *, create_type=None))]
             on_map_key(key: &Bound<'_, pyo3::types::PyAny>, create_type: Option<Choice<MapOrder>>) -> $one
                 = navigation::map_key(key, create_type)?;
-            /// The pair of a map at an index, in the order of keys.
+            /// Selects the map entry at an index, in key order.
             on_map_index(index: i64) -> $one = navigation::map_index(index);
-            /// The pair of a map at a rank: 0 has the smallest value.
+            /// Selects the map entry at a rank: 0 has the smallest value.
             on_map_rank(rank: i64) -> $one = navigation::map_rank(rank);
-            /// The pairs of a map whose value is equal to one.
+            /// Selects the map entries with this value.
             on_map_value(value: &Bound<'_, pyo3::types::PyAny>) -> $several = navigation::map_value(value)?;
-            /// So many pairs of a map from an index on; `None`: all of them.
+            /// Selects `count` map entries starting at an index, or all of them if `count` is `None`.
             #[pyo3(signature = (index, count=None))]
             on_map_index_range(index: i64, count: Option<i64>) -> $several = navigation::map_index_range(index, count);
-            /// The pairs of a map with keys from `start` (`None`: from the smallest) to before `end` (`None`: to the largest).
+            /// Selects the map entries with keys from `start` up to, but not including, `end`. `None` leaves a side
+            /// open.
             on_map_key_range(start: &Bound<'_, pyo3::types::PyAny>, end: &Bound<'_, pyo3::types::PyAny>) -> $several
                 = navigation::map_key_range(start, end);
-            /// So many pairs of a map from a rank on; `None`: all of them.
+            /// Selects `count` map entries starting at a rank, or all of them if `count` is `None`.
             #[pyo3(signature = (rank, count=None))]
             on_map_rank_range(rank: i64, count: Option<i64>) -> $several = navigation::map_rank_range(rank, count);
-            /// The pairs of a map with values from `start` to before `end`.
+            /// Selects the map entries with values from `start` up to, but not including, `end`. `None` leaves a side
+            /// open.
             on_map_value_range(start: &Bound<'_, pyo3::types::PyAny>, end: &Bound<'_, pyo3::types::PyAny>) -> $several
                 = navigation::map_value_range(start, end);
-            /// So many pairs of a map, from an index on that is relative to that of a key.
+            /// Selects `count` map entries, or all of them, starting at an index relative to that of `key`.
             #[pyo3(signature = (key, index, count=None))]
             on_map_key_relative_index_range(key: &Bound<'_, pyo3::types::PyAny>, index: i64, count: Option<i64>) -> $several
                 = navigation::map_near_key(key, index, count);
-            /// So many pairs of a map, from a rank on that is relative to that of a value.
+            /// Selects `count` map entries, or all of them, starting at a rank relative to that of `value`.
             #[pyo3(signature = (value, rank, count=None))]
             on_map_value_relative_rank_range(value: &Bound<'_, pyo3::types::PyAny>, rank: i64, count: Option<i64>) -> $several
                 = navigation::map_near_value(value, rank, count);
-            /// The pairs of a map whose keys are among these.
+            /// Selects the map entries with one of these keys.
             on_map_key_list(keys: &Bound<'_, pyo3::types::PyAny>) -> $several = navigation::map_keys(keys)?;
-            /// The pairs of a map whose values are among these.
+            /// Selects the map entries with one of these values.
             on_map_value_list(values: &Bound<'_, pyo3::types::PyAny>) -> $several = navigation::map_values(values)?;
-            /// The item of a list at an index. `order`, `pad`: a list of this order is created there if there is none, and the
-            /// list around it may be shorter than the index.
+            /// Selects the list item at an index. `order` creates a list of this order there if there is none. With
+            /// `pad`, the list around it may be shorter than the index.
             #[pyo3(signature = (index, *, order=None, pad=false))]
             on_list_index(index: i64, order: Option<Choice<ListOrder>>, pad: bool) -> $one
                 = navigation::list_index(index, order, pad);
-            /// The item of a list at a rank: 0 is the smallest.
+            /// Selects the list item at a rank: 0 is the smallest.
             on_list_rank(rank: i64) -> $one = navigation::list_rank(rank);
-            /// The items of a list that are equal to a value.
+            /// Selects the list items with this value.
             on_list_value(value: &Bound<'_, pyo3::types::PyAny>) -> $several = navigation::list_value(value)?;
-            /// So many items of a list from an index on; `None`: all of them.
+            /// Selects `count` list items starting at an index, or all of them if `count` is `None`.
             #[pyo3(signature = (index, count=None))]
             on_list_index_range(index: i64, count: Option<i64>) -> $several = navigation::list_index_range(index, count);
-            /// So many items of a list from a rank on; `None`: all of them.
+            /// Selects `count` list items starting at a rank, or all of them if `count` is `None`.
             #[pyo3(signature = (rank, count=None))]
             on_list_rank_range(rank: i64, count: Option<i64>) -> $several = navigation::list_rank_range(rank, count);
-            /// The items of a list from `start` to before `end`.
+            /// Selects the list items from `start` up to, but not including, `end`. `None` leaves a side open.
             on_list_value_range(start: &Bound<'_, pyo3::types::PyAny>, end: &Bound<'_, pyo3::types::PyAny>) -> $several
                 = navigation::list_value_range(start, end);
-            /// So many items of a list, from a rank on that is relative to that of a value.
+            /// Selects `count` list items, or all of them, starting at a rank relative to that of `value`.
             #[pyo3(signature = (value, rank, count=None))]
             on_list_value_relative_rank_range(value: &Bound<'_, pyo3::types::PyAny>, rank: i64, count: Option<i64>) -> $several
                 = navigation::list_near_value(value, rank, count);
-            /// The items of a list that are among these.
+            /// Selects the list items with one of these values.
             on_list_value_list(values: &Bound<'_, pyo3::types::PyAny>) -> $several = navigation::list_values(values)?;
         }
     };

@@ -83,10 +83,10 @@ macro_rules! scalar_reads {
             $class;
             /// Reads the bin.
             get() = |name| scalar::get(name);
-            /// Answers with an int, float, bool or bytes bin as a str. Server 8.2 and later.
+            /// Reads an int, float, bool or bytes bin as a str. Requires server 8.2 or later.
             read_as_string() = |name| string_op(name, |_out| op::TO_STRING);
-            /// Answers with what an expression evaluates to, as a bin of this name. `ignore_eval_failure`: with `None` if
-            /// it cannot be evaluated.
+            /// Evaluates an expression and returns its value under the name of this bin. With `ignore_eval_failure`, an
+            /// expression that cannot be evaluated returns `None`.
             #[pyo3(signature = (expression, *, ignore_eval_failure=false))]
             select_from(expression: Bound<'py, PyAny>, ignore_eval_failure: bool)
                 = |name| scalar::select(name, &expression, ignore_eval_failure);
@@ -98,29 +98,31 @@ macro_rules! scalar_writes {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Writes the bin; `None` removes it.
+            /// Writes the bin. `None` removes it.
             set_to(value: Bound<'py, PyAny>) = |name| scalar::set(name, &value);
-            /// Writes a geometry, a GeoJSON text.
+            /// Writes a GeoJSON geometry, given as text.
             set_to_geo_json(geo_json: Bound<'py, PyAny>) = |name| {
                 scalar::set(name, &scalar::geometry(&geo_json)?)
             };
-            /// Adds to an int or float bin; creates the bin if it is missing.
+            /// Adds to an int or float bin. Creates the bin if it is missing.
             add(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::INCR, name, &value);
-            /// As `add`, for code written for the first versions of the SDK of Aerospike.
+            /// Same as `add`. For code written for the first versions of the Aerospike SDK.
             increment_by(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::INCR, name, &value);
-            /// Appends to a str or bytes bin; creates the bin if it is missing.
+            /// Appends to a str or bytes bin. Creates the bin if it is missing.
             append(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::APPEND, name, &value);
-            /// Prepends to a str or bytes bin; creates the bin if it is missing.
+            /// Prepends to a str or bytes bin. Creates the bin if it is missing.
             prepend(value: Bound<'py, PyAny>)
                 = |name| BaseOperation::with_value(op::PREPEND, name, &value);
             /// Removes the bin.
             remove() = |name| scalar::remove(name);
-            /// Writes what an expression evaluates to, if the bin does not exist. `ignore_op_failure`: it is no error if it
-            /// does. `ignore_eval_failure`: nor that the expression cannot be evaluated. `delete_if_null`: a result of nil
-            /// deletes the bin.
+            /// Writes the value of an expression if the bin does not exist.
+            ///
+            /// Two flags turn failures into no-ops: `ignore_op_failure` if the bin exists, `ignore_eval_failure` if the
+            /// expression cannot be evaluated. With `delete_if_null`, an expression that evaluates to nil deletes the
+            /// bin.
             #[pyo3(signature = (expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false))]
             insert_from(
                 expression: Bound<'py, PyAny>, ignore_op_failure: bool, ignore_eval_failure: bool,
@@ -128,7 +130,8 @@ macro_rules! scalar_writes {
             ) = |name| scalar::write_from(
                 name, &expression, exp_flags::CREATE_ONLY,
                 (ignore_op_failure, ignore_eval_failure, delete_if_null));
-            /// Writes what an expression evaluates to, if the bin exists. Otherwise as `insert_from`.
+            /// Writes the value of an expression if the bin exists. Takes the same flags as `insert_from`;
+            /// `ignore_op_failure` is for a bin that does not exist.
             #[pyo3(signature = (expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false))]
             update_from(
                 expression: Bound<'py, PyAny>, ignore_op_failure: bool, ignore_eval_failure: bool,
@@ -136,7 +139,7 @@ macro_rules! scalar_writes {
             ) = |name| scalar::write_from(
                 name, &expression, exp_flags::UPDATE_ONLY,
                 (ignore_op_failure, ignore_eval_failure, delete_if_null));
-            /// Writes what an expression evaluates to. Otherwise as `insert_from`.
+            /// Writes the value of an expression. Takes the same flags as `insert_from`.
             #[pyo3(signature = (expression, *, ignore_op_failure=false, ignore_eval_failure=false, delete_if_null=false))]
             upsert_from(
                 expression: Bound<'py, PyAny>, ignore_op_failure: bool, ignore_eval_failure: bool,

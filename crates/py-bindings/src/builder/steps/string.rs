@@ -35,59 +35,60 @@ macro_rules! string_reads {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Answers with how many characters there are.
+            /// Reads the number of characters.
             str_strlen()
                 = |name| string_op(name, wire::string::strlen);
-            /// Answers with the characters from `start` on, to before `end` if that is given.
+            /// Reads the characters from `start` up to, but not including, `end`, or to the end of the str.
             #[pyo3(signature = (start, end=None))]
             str_substr(start: i64, end: Option<i64>)
                 = |name| string_op(name, |out| wire::string::substr(out, start, end));
-            /// Answers with the character at an index.
+            /// Reads the character at an index.
             str_char_at(index: i64)
                 = |name| string_op(name, |out| wire::string::char_at(out, index));
-            /// Answers with the index of an occurrence of a str: the first one, or that of this number (-1: the last); -1: none.
+            /// Reads the index of the first occurrence of `needle`, or -1 if there is none. `occurrence` is the number of
+            /// another one; -1 is the last.
             #[pyo3(signature = (needle, occurrence=None))]
             str_find(needle: Bound<'py, PyString>, occurrence: Option<i64>)
                 = |name| string_op(name, |out| Ok(wire::string::find(out, utf8(&needle)?, occurrence)));
-            /// Answers with whether it contains a str.
+            /// Reads whether the str contains `needle`.
             str_contains(needle: Bound<'py, PyString>)
                 = |name| string_op(name, |out| Ok(wire::string::contains(out, utf8(&needle)?)));
-            /// Answers with whether it starts with a str.
+            /// Reads whether the str starts with `prefix`.
             str_starts_with(prefix: Bound<'py, PyString>)
                 = |name| string_op(name, |out| Ok(wire::string::starts_with(out, utf8(&prefix)?)));
-            /// Answers with whether it ends with a str.
+            /// Reads whether the str ends with `suffix`.
             str_ends_with(suffix: Bound<'py, PyString>)
                 = |name| string_op(name, |out| Ok(wire::string::ends_with(out, utf8(&suffix)?)));
-            /// Answers with the int that it spells.
+            /// Parses the str as an int.
             str_to_integer()
                 = |name| string_op(name, wire::string::to_integer);
-            /// Answers with the float that it spells.
+            /// Parses the str as a float.
             str_to_double()
                 = |name| string_op(name, wire::string::to_double);
-            /// Answers with how many bytes of UTF-8 it has.
+            /// Reads the length in bytes of UTF-8.
             str_byte_length()
                 = |name| string_op(name, wire::string::byte_length);
-            /// Answers with whether it spells a number (of this kind).
+            /// Reads whether the str is a number, of the given kind if there is one.
             #[pyo3(signature = (numeric_type=None))]
             str_is_numeric(numeric_type: Option<Choice<NumericType>>)
                 = |name| string_op(name, |out| wire::string::is_numeric(out, numeric_type.map(|kind| kind.0 as i64)));
-            /// Answers with whether all letters are upper case.
+            /// Reads whether all letters are upper case.
             str_is_upper()
                 = |name| string_op(name, wire::string::is_upper);
-            /// Answers with whether all letters are lower case.
+            /// Reads whether all letters are lower case.
             str_is_lower()
                 = |name| string_op(name, wire::string::is_lower);
-            /// Answers with its UTF-8, as bytes.
+            /// Reads the str as bytes of UTF-8.
             str_to_blob()
                 = |name| string_op(name, wire::string::to_blob);
-            /// Answers with its parts between separators, or its characters, as a list.
+            /// Splits the str into a list, at each separator, or into characters if there is no separator.
             #[pyo3(signature = (separator=None))]
             str_split(separator: Option<Bound<'py, PyString>>)
                 = |name| string_op(name, |out| Ok(wire::string::split(out, text(separator.as_ref())?)));
-            /// Answers with the bytes whose base64 text it is.
+            /// Decodes the str as base64, to bytes.
             str_b64_decode()
                 = |name| string_op(name, wire::string::b64_decode);
-            /// Answers with whether a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`.
+            /// Reads whether a regular expression (ICU) matches. `flags` are bits of `StringRegexFlags`.
             #[pyo3(signature = (pattern, flags=None))]
             str_regex_compare(pattern: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::regex_compare(out, utf8(&pattern)?, Some(bits(flags)))));
@@ -99,23 +100,23 @@ macro_rules! string_writes {
     ($class:ident) => {
         $crate::builder::steps::steps! {
             $class;
-            /// Inserts a str at an index.
+            /// Inserts a str at an index. `flags`, here and in the methods below, are bits of `StringWriteFlags`.
             #[pyo3(signature = (index, value, *, flags=None))]
             str_insert(index: i64, value: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::insert(out, index, utf8(&value)?, bits(flags))));
-            /// Writes a str over it from an index on.
+            /// Overwrites the characters from an index on.
             #[pyo3(signature = (index, value, *, flags=None))]
             str_overwrite(index: i64, value: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::overwrite(out, index, utf8(&value)?, bits(flags))));
-            /// Puts a str, or each of a list of them, behind it.
+            /// Appends a str, or each str of a list.
             #[pyo3(signature = (value, *, flags=None))]
             str_concat(value: Bound<'py, PyAny>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::concat(out, strings(&value), bits(flags)));
-            /// Puts a str behind it.
+            /// Appends a str.
             #[pyo3(signature = (value, *, flags=None))]
             str_append(value: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::append(out, utf8(&value)?, bits(flags))));
-            /// Puts a str in front of it.
+            /// Prepends a str.
             #[pyo3(signature = (value, *, flags=None))]
             str_prepend(value: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::prepend(out, utf8(&value)?, bits(flags))));
@@ -129,19 +130,19 @@ macro_rules! string_writes {
                 = |name| string_op(name, |out| {
                     wire::string::replace_all(out, pair(&needle, &replacement), bits(flags))
                 });
-            /// Makes all letters upper case.
+            /// Converts to upper case.
             #[pyo3(signature = (*, flags=None))]
             str_upper(flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::upper(out, bits(flags)));
-            /// Makes all letters lower case.
+            /// Converts to lower case.
             #[pyo3(signature = (*, flags=None))]
             str_lower(flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::lower(out, bits(flags)));
-            /// Makes it what strs that differ in case only have in common.
+            /// Folds the case, so that strs that differ only in case become equal.
             #[pyo3(signature = (*, flags=None))]
             str_case_fold(flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::case_fold(out, bits(flags)));
-            /// Makes it Unicode normal form C.
+            /// Converts to Unicode normalization form C.
             #[pyo3(signature = (*, flags=None))]
             str_normalize_nfc(flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::normalize_nfc(out, bits(flags)));
@@ -157,28 +158,29 @@ macro_rules! string_writes {
             #[pyo3(signature = (*, flags=None))]
             str_trim(flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::trim(out, bits(flags)));
-            /// Pads it at the start, up to so many characters.
+            /// Pads the str at the start, up to `target_length` characters.
             #[pyo3(signature = (target_length, pad_string, *, flags=None))]
             str_pad_start(target_length: i64, pad_string: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| {
                     Ok(wire::string::pad_start(out, target_length, utf8(&pad_string)?, bits(flags)))
                 });
-            /// Pads it at the end, up to so many characters.
+            /// Pads the str at the end, up to `target_length` characters.
             #[pyo3(signature = (target_length, pad_string, *, flags=None))]
             str_pad_end(target_length: i64, pad_string: Bound<'py, PyString>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| {
                     Ok(wire::string::pad_end(out, target_length, utf8(&pad_string)?, bits(flags)))
                 });
-            /// Repeats it so many times.
+            /// Repeats the str `count` times.
             #[pyo3(signature = (count, *, flags=None))]
             str_repeat(count: i64, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| wire::string::repeat(out, count, bits(flags)));
-            /// Removes the characters from `start` to before `end`, or to the end of the str (then without flags).
+            /// Removes the characters from `start` up to, but not including, `end`, or to the end of the str. Flags
+            /// need an `end`.
             #[pyo3(signature = (start, end=None, *, flags=None))]
             str_snip(start: i64, end: Option<i64>, flags: Option<ByteFlags>)
                 = |name| string_op(name, |out| Ok(wire::string::snip(out, start, end, snip_flags(end, flags)?)));
-            /// Replaces what a regular expression (ICU) matches. `flags`: bits of `StringRegexFlags`; `GLOBAL` replaces all
-            /// matches. `write_flags`: bits of `StringWriteFlags`.
+            /// Replaces what a regular expression (ICU) matches. `flags` are bits of `StringRegexFlags`; `GLOBAL`
+            /// replaces all matches. `write_flags` are bits of `StringWriteFlags`.
             #[pyo3(signature = (pattern, replacement, flags=None, *, write_flags=None))]
             str_regex_replace(
                 pattern: Bound<'py, PyString>, replacement: Bound<'py, PyString>, flags: Option<ByteFlags>,

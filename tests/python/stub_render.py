@@ -1,0 +1,211 @@
+"""Renders stubs from the classes of the compiled module, and from a table of what these cannot say.
+
+Names, arguments, defaults and docstrings are those of the compiled classes, which are made of the tables of verbs and
+steps. `crates/py-bindings/stubs.toml` has the types, and the bases that only stubs have: each shows what several
+classes share.
+"""
+
+import inspect
+import json
+import re
+
+from stub_table import SPECIAL, TABLE, Places, Table, compiled, homes
+from stub_text import WIDTH, docstring, literal, separated, split, wrapped
+
+# Where names of annotations come from that no stub defines.
+LIBRARY = {
+    name: module
+    for module, names in {
+        "aerolane.system_settings": "MetricsSettings TransactionSettings",
+        "collections.abc": "Callable Coroutine Generator Iterable Mapping Sequence",
+        "datetime": "datetime timedelta",
+        "enum": "Enum",
+        "types": "TracebackType",
+        "typing": "Any Generic Literal NamedTuple Never Self TypeAlias TypeVar Unpack final overload",
+        "typing_extensions": "disjoint_base",
+    }.items()
+    for name in names.split()
+}
+# The awaitable of the standard library, where a stub has ours, too.
+RENAMED = {"_Awaitable": ("collections.abc", "Awaitable")}
+
+
+class Rendering:
+    """One stub."""
+
+    def __init__(self, table, file, places, homes):
+        self.table, self.file, self.places, self.homes = table, file, places, homes
+        self.used = set()
+
+    def annotation(self, text):
+        self.used |= set(re.findall(r"\b[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", text)))
+        return text
+
+    def method(self, name, member):
+        """A method as lines."""
+        entry = self.table.classes[name]
+        given = entry.get("signatures", {}).get(member.name)
+        doc = None if SPECIAL.fullmatch(member.name) else member.doc
+        lines = []
+        if given:
+            for number, signature in enumerate(given):
+                arguments, tail = split(self.annotation(signature))
+                if len(given) > 1:
+                    self.used.add("overload")
+                    lines.append("    @overload")
+                if member.kind:
+                    lines.append(f"    @{member.kind}")
+                lines += self.body(f"def {member.name}", arguments, tail, doc if number == 0 else None)
+            return lines
+        if member.kind == "property":
+            gives = self.annotation(self.gives(name, member))
+            return ["    @property", *self.body(f"def {member.name}", ["self"], f" -> {gives}:", doc)]
+        first = {"staticmethod": [], "classmethod": ["cls"]}.get(member.kind, ["self"])
+        if member.kind:
+            lines.append(f"    @{member.kind}")
+        if member.name == "__new__":
+            first, gives = ["cls"], self.annotation("Self")
+        else:
+            gives = self.annotation(self.gives(name, member))
+        arguments = first + self.arguments(name, member)
+        return [*lines, *self.body(f"def {member.name}", arguments, f" -> {gives}:", doc)]
+
+    def gives(self, name, member):
+        found = self.table.returns(name, member.name)
+        if found is None:
+            raise SystemExit(f"{TABLE}: {name}.{member.name} has no type in `returns`")
+        return found
+
+    def arguments(self, name, member):
+        """The arguments of a method, as they are written."""
+        found, stage = [], None
+        parameters = [p for p in member.signature.parameters.values() if p.name not in ("self", "cls")]
+        for parameter in parameters:
+            if stage == parameter.POSITIONAL_ONLY != parameter.kind:
+                found.append("/")
+            after_star = stage in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+            if parameter.kind == parameter.KEYWORD_ONLY and not after_star:
+                found.append("*")
+            stage = parameter.kind
+            default = parameter.default
+            type = self.table.type(name, member.name, parameter.name) or ("bool" if isinstance(default, bool) else None)
+            if type is None:
+                raise SystemExit(f"{TABLE}: {name}.{member.name} has no type for its argument {parameter.name}")
+            if default is None and "None" not in type and type != "Any":
+                type += " | None"
+            stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+            shown = "..." if default is ... else json.dumps(default) if isinstance(default, str) else repr(default)
+            shown = "" if default is parameter.empty else f" = {shown}"
+            found.append(f"{stars}{parameter.name}: {self.annotation(type)}{shown}")
+        if stage == inspect.Parameter.POSITIONAL_ONLY:
+            found.append("/")
+        return found
+
+    def body(self, head, arguments, tail, doc):
+        lines = wrapped(head, arguments, tail, "    ")
+        if doc is None:
+            lines[-1] += " ..."
+            return lines
+        return lines + literal(doc, " " * 8)
+
+    def shown(self, entry):
+        """A class as lines."""
+        name = entry["name"]
+        own = getattr(compiled, name, None)
+        decorators = entry.get("decorators", ["final"] if own else [])
+        self.used |= set(decorators)
+        bases = entry.get("bases")
+        lines = [f"@{decorator}" for decorator in decorators]
+        if bases:
+            parts = separated(self.annotation(bases))
+            lines += wrapped(f"class {name}", parts, ":", "")
+        else:
+            lines.append(f"class {name}:")
+        doc = docstring(own) if own else entry.get("doc")
+        if doc is None:
+            raise SystemExit(f"{name} has no docstring")
+        lines += literal(doc, "    ")
+        members = sorted(self.table.members[name], key=self.places)
+        if members:
+            lines.append("")
+        for member in members:
+            lines += self.method(name, member)
+        return lines
+
+    def lines(self, text):
+        """Lines of the table, with the docstring of their class where they say so."""
+        found = []
+        for line in self.annotation(text).splitlines():
+            if line.strip() == "{docstring}":
+                name = re.match(r"class (\w+)", found[0])[1]
+                found += literal(docstring(getattr(compiled, name)), "    ")
+            else:
+                found.append(line)
+        return found
+
+    def render(self):
+        content = self.table.files[self.file]
+        blocks = []
+        for entry in content["class"]:
+            if "name" in entry:
+                blocks.append(self.shown(entry))
+            else:
+                blocks.append(self.lines(entry["text"].rstrip()))
+        variables = content.get("typevars", {})
+        head = [f'"""{content["doc"]}"""']
+        if variables:
+            self.used.add("TypeVar")
+        lines = [*head, "", *self.imports(), ""]
+        lines += [f'{name} = TypeVar("{name}"{", " + rest if rest else ""})' for name, rest in variables.items()]
+        if variables:
+            lines.append("")
+        for number, block in enumerate(blocks):
+            # An alias stands close to the one before.
+            if number and not (block[0].startswith("_") and blocks[number - 1][-1][:1].isalpha()):
+                lines.append("")
+            lines += block
+        return "\n".join(lines) + "\n"
+
+    def imports(self):
+        """The imports, in the order of the linter."""
+        own = self.file.removesuffix(".pyi")
+        local = {name for name, home in self.homes.items() if home == own}
+        local |= set(self.table.files[self.file].get("typevars", ()))
+        library, first, relative, aliases = {}, {}, {}, []
+        for name in self.used - local:
+            if name in RENAMED:
+                module, real = RENAMED[name]
+                aliases.append(f"from {module} import {real} as {name}")
+            elif name in self.homes:
+                relative.setdefault(f".{self.homes[name]}", []).append(name)
+            elif name in LIBRARY:
+                module = LIBRARY[name]
+                group = first if module.startswith(("aerolane", "typing_extensions")) else library
+                group.setdefault(module, []).append(name)
+        lines = []
+        third = {module: names for module, names in first.items() if not module.startswith("aerolane")}
+        ours = {module: names for module, names in first.items() if module.startswith("aerolane")}
+        for group in (library, third, ours, relative):
+            if group and lines:
+                lines.append("")
+            for module in sorted(group):
+                lines += [alias for alias in aliases if alias.startswith(f"from {module} ")]
+                names = sorted(group[module], key=constants_first)
+                one = f"from {module} import {', '.join(names)}"
+                lines += [one] if len(one) <= WIDTH else [f"from {module} import (", *(f"    {n}," for n in names), ")"]
+        return lines
+
+
+def constants_first(name):
+    """How the linter sorts names: constants, classes, and others."""
+    return not name.isupper() or len(name) == 1, not name[0].isupper(), name
+
+
+def rendered():
+    """The stubs that are rendered, by file."""
+    table = Table()
+    places, where = Places(), homes(table)
+    found = {file: Rendering(table, file, places, where).render() for file in table.files}
+    if table.unused:
+        raise SystemExit(f"{TABLE}: no argument needs these types: {', '.join(sorted(table.unused))}")
+    return found

@@ -1,0 +1,73 @@
+"""What makes the stubs of the compiled module (`make_stubs.py`)."""
+
+import re
+import shutil
+
+import make_stubs
+import pytest
+import stub_render
+import stub_table
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of the stubs, in a state that `make_stubs.py` has written."""
+    monkeypatch.setattr(make_stubs, "STUBS", tmp_path)
+    for stub in stub_table.STUBS.glob("*.pyi"):
+        shutil.copy(stub, tmp_path)
+    make_stubs.main(check=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("stub", "pattern", "new"),
+    [
+        # A rendered stub: a signature, and a docstring.
+        ("_bins.pyi", r"def on_map_rank\(self, rank: int\)", "def on_map_rank(self)"),
+        ("_results.pyi", r'\n        """', '\n        """No'),
+        # One whose signatures are written by hand: a docstring that is another one, and one that is missing.
+        ("_txn.pyi", r'\n        """', '\n        """No'),
+        ("_dataset.pyi", r'\n        """[^\n]*"""\n', " ...\n"),
+    ],
+)
+def test_what_is_not_as_the_module_says_is_found_and_written(copy, capsys, stub, pattern, new):
+    good = (copy / stub).read_text()
+    (copy / stub).write_text(re.sub(pattern, new, good, count=1))
+    assert make_stubs.main(check=True)
+    assert f"--- {stub}" in capsys.readouterr().out
+    make_stubs.main(check=False)
+    assert (copy / stub).read_text() == good
+    assert not make_stubs.main(check=True)
+
+
+def test_a_docstring_that_the_module_does_not_have(copy):
+    stub = copy / "_awaitable.pyi"
+    stub.write_text(
+        stub.read_text().replace("def done(self) -> bool: ...", 'def done(self) -> bool:\n        """Mine."""')
+    )
+    with pytest.raises(SystemExit, match=r"done: .*\n.*Mine"):
+        make_stubs.main(check=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace('\nrank = "int"', ""), "on_map_rank has no type for its argument rank"),
+        (
+            lambda text: text.replace('\nrank = "int"', '\nrank = "int"\nrang = "int"'),
+            "no argument needs these types: rang",
+        ),
+        (
+            lambda text: text.replace("returns.or_raise", "returns.or_rise"),
+            "RecordResult.or_raise has no type in `returns`",
+        ),
+    ],
+)
+def test_what_the_table_lacks_or_has_too_much_of(tmp_path, monkeypatch, change, said):
+    table = tmp_path / "stubs.toml"
+    text = stub_table.TABLE.read_text()
+    assert change(text) != text
+    table.write_text(change(text))
+    monkeypatch.setattr(stub_table, "TABLE", table)
+    with pytest.raises(SystemExit, match=said):
+        stub_render.rendered()
