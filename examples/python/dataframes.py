@@ -7,12 +7,12 @@ import contextlib
 import sys
 
 import pandas as pd
-from aerolane import Behavior, DataSet, SyncClient, native
+from aerolane import Behavior, DataSet, SyncClient
 from aerolane.policy import Settings
 from aerolane.testing import EmbeddedCluster
 
 PLACES = DataSet.of("test", "places")
-SCHEMA = {"name": "utf8", "height": "float64", "founded": "timestamp[us]"}
+TIMES = {"founded": "timestamp[us]"}
 
 
 def main(seeds):
@@ -32,12 +32,12 @@ def main(seeds):
         summary.raise_for_failures()
         print(summary.ok, "rows written")
 
-        everything = client.native.query_blocking(native.Statement("test", "places"))
-        found = everything.to_arrow(SCHEMA, key=("id", "int64")).to_pandas()
+        everything = session.query(PLACES).execute()
+        found = everything.to_arrow(key="id", schema_overrides=TIMES).to_pandas()
         print(found.sort_values("id")[["id", "name", "height"]].to_string(index=False))
 
         # Some records by their keys, as a DataFrame of polars. A key without a record is a row of nulls.
-        some = client.native.batch_read_blocking(PLACES.ids(3, 1, 99), as_arrow=SCHEMA).to_polars()
+        some = client.native.batch_read_blocking(PLACES.ids(3, 1, 99), as_arrow=True).to_polars()
         print(some["name"].to_list(), "mean height:", some["height"].mean())
 
 

@@ -125,8 +125,11 @@ def test_schemas_of_others(client, keys):
         ({"v" * 16: "int64"}, aerolane.InvalidArgumentError),
         ([("i", "int64"), ("i", "utf8")], aerolane.InvalidArgumentError),
         (pa.schema([("i", pa.decimal128(5, 2))]), TypeError),
-        (pa.schema([("i", pa.dictionary(pa.int64(), pa.utf8()))]), TypeError),
-        (pa.schema([("i", pa.list_(pa.int64()))]), TypeError),
+        (pa.schema([("i", pa.dictionary(pa.int8(), pa.list_(pa.int64())))]), TypeError),
+        (pa.schema([("i", pa.month_day_nano_interval())]), TypeError),
+        (pa.schema([("i", pa.run_end_encoded(pa.int32(), pa.int64()))]), TypeError),
+        (pa.schema([("i", pa.sparse_union([pa.field("x", pa.int64())]))]), TypeError),
+        (pa.schema([("i", pa.list_(pa.decimal256(5, 2)))]), TypeError),
         (pa.schema([]), aerolane.InvalidArgumentError),
         (pa.schema([("v" * 16, pa.int64())]), aerolane.InvalidArgumentError),
         (pa.field("i", pa.int64()), TypeError),
@@ -396,11 +399,13 @@ MOMENT = datetime.datetime(2020, 2, 29, 1, 2, 3)
 ROUND_TRIPS = {
     **{name: [0, 1, -1, 100] for name in ("int8", "int16", "int32", "int64")},
     **{name: [0, 1, 200] for name in ("uint8", "uint16", "uint32", "uint64")},
+    "float16": [0.0, -1.5, float("inf"), 2.0**-24, 65504.0],
     "float32": [0.0, -1.5, float("inf")],
     "float64": [0.0, 1e300, 0.1],
     "bool": [True, False],
     **{name: ["", "ünï", "a text of more than twelve bytes"] for name in ("utf8", "large_utf8", "string_view")},
     **{name: [b"", b"\0\xff", b"more than twelve bytes"] for name in ("binary", "large_binary", "binary_view")},
+    "fixed_size_binary[3]": [b"abc", b"\0\xff "],
     "date32": [datetime.date(1969, 7, 20), datetime.date(2020, 2, 29)],
     "date64": [datetime.date(2020, 2, 29)],
     "time32[s]": [datetime.time(23, 59, 59)],
@@ -416,6 +421,8 @@ ROUND_TRIPS = {
 def type_of(name):
     if name.startswith("timestamp[ms"):
         return pa.timestamp("ms", "Europe/Berlin")
+    if name.startswith("fixed"):
+        return pa.binary(3)
     kind, _, unit = name.removesuffix("]").partition("[")
     return getattr(pa, kind.replace("bool", "bool_"))(*filter(None, [unit]))
 
@@ -491,7 +498,7 @@ def test_what_records_have_beside_bins(client, set_name):
         ({"generation": "n"}, aerolane.InvalidArgumentError),
         ({"ttl": ""}, aerolane.InvalidArgumentError),
         ({"ttl": "\0"}, aerolane.InvalidArgumentError),
-        ({"key": "id"}, TypeError),
+        ({"key": 5}, TypeError),
     ):
         with pytest.raises(error):
             reader_of(client, set_name, {"n": "int64"}, **wrong)
@@ -513,7 +520,7 @@ def test_frames(client, set_name, keys):
 
 def test_libraries_that_are_not_installed(client, keys, monkeypatch):
     records = client.batch_read_blocking(keys, as_arrow=SCHEMA)
-    for name in ("polars", "pandas"):
+    for name in ("polars", "pandas", "pyarrow"):
         monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(ImportError, match=rf"to_{name}\(\) needs {name}.*pip install {name}"):
             getattr(records, f"to_{name}")()

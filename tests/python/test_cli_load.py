@@ -444,9 +444,39 @@ def test_values_of_two_types_do_not_fit_a_column(run, client, set_name):
     client.put_blocking(Key("test", set_name, 1), {"a": 1}, policy=WritePolicy(send_key=True))
     client.put_blocking(Key("test", set_name, 2), {"a": "text"}, policy=WritePolicy(send_key=True))
     export = ["export", "-s", set_name, "-o", "a.parquet"]
-    assert "column a" in run(*export, code=ExitCode.USAGE).stderr
+    message = run(*export, code=ExitCode.USAGE).stderr
+    assert 'bin "a" has values of several types: int' in message and "--type BIN=.." in message
+    message = run(*export, "--type", "a=int", code=ExitCode.USAGE).stderr
+    assert 'bin "a" of the record with the key 2: a str does not fit int64' in message
     assert os.listdir() == []
+    run(*export, "--type", "a=json")
+    assert sorted(pyarrow.parquet.read_table("a.parquet")["a"].to_pylist()) == ['"text"', "1"]
+
+
+@needs_pyarrow
+def test_columns_of_arrow_files(run, client, set_name):
+    for n in range(5):
+        bins = {"a": n, "tags": [f"t{n}"], "at": {"x": n, "y": 0.5}}
+        client.put_blocking(Key("test", set_name, n), bins, policy=WritePolicy(send_key=True))
+    key = Key("test", set_name, 0)
+    export = ["export", "-s", set_name, "-o", "a.arrow", "--overwrite"]
+    run(*export, "--digest", "--meta", "--bins", "tags,at,none")
+    with pyarrow.memory_map("a.arrow") as file:
+        table = pyarrow.ipc.open_file(file).read_all()
+    assert table.schema.names == ["key", "digest", "generation", "ttl", "tags", "at", "none"]
+    (row,) = (row for row in table.to_pylist() if row["key"] == 0)
+    assert row == {
+        "key": 0,
+        "digest": key.digest,
+        "generation": 1,
+        "ttl": None,
+        "tags": ["t0"],
+        "at": {"x": 0, "y": 0.5},
+        "none": None,
+    }
     assert "no such column" in run(*export, "--type", "b=int", code=ExitCode.USAGE).stderr
+    assert "keys are" in run(*export, "--type", "key=bool", code=ExitCode.USAGE).stderr
+    assert 1 <= json.loads(run(*export, "--limit", "3", "--json").stdout)["records"] <= 3
 
 
 @needs_pyarrow

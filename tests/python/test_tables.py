@@ -5,6 +5,7 @@ import asyncio
 import ctypes
 import datetime
 import math
+import resource
 import signal
 import threading
 
@@ -701,3 +702,21 @@ def test_failures_of_the_server(new_cluster):
             {"id": [1, 2, 3], "n": [1, 2, 3]}, DataSet("test", "s"), key="id", attempt_timeout=0.2, record_ttl=0.5
         )
     assert counts(summary) == (3, 0, 3, 0) and [row.key for row in summary.failures] == [1, 2, 3]
+
+
+@pytest.mark.own_process
+def test_memory_does_not_grow_with_the_table(client, set_name):
+    """A stream of 80 MB, in parts of half a megabyte."""
+    pa = pytest.importorskip("pyarrow")
+    text = pa.array([f"{n:0500}" for n in range(1000)])
+    schema = pa.schema([("id", pa.int64()), ("s", pa.utf8())])
+
+    def written(parts):
+        batches = (pa.record_batch([pa.array(range(1000)), text], schema=schema) for _ in range(parts))
+        table = pa.RecordBatchReader.from_batches(schema, batches)
+        return client.write_table_blocking(table, DataSet("test", set_name), key="id", **LONG)
+
+    assert counts(written(20)) == (20_000, 20_000, 0, 0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert counts(written(160)) == (160_000, 160_000, 0, 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 24 << 10

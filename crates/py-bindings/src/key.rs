@@ -157,6 +157,11 @@ impl Key {
         if self.kind == NO_USER_KEY { &[] } else { &self.fields[self.fields_len()..] }
     }
 
+    /// The particle type and the bytes of the user key; empty if it is not known.
+    pub(crate) fn typed_user_key(&self) -> &[u8] {
+        self.user_key_field().get(FIELD_HEADER..).unwrap_or_default()
+    }
+
     #[inline]
     fn fields_len(&self) -> usize {
         let set = if self.set_len == 0 { 0 } else { FIELD_HEADER + usize::from(self.set_len) };

@@ -246,6 +246,7 @@ from ._operations import MapOperation as MapOperation
 from ._operations import Operation as Operation
 from ._operations import StringOperation as StringOperation
 from ._operations import has_any_write_op as has_any_write_op
+from ._query import ArrowColumns as ArrowColumns
 from ._query import ArrowRecords as ArrowRecords
 from ._query import ArrowStream as ArrowStream
 from ._query import DropIndexTask as DropIndexTask

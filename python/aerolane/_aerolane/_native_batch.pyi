@@ -1,16 +1,17 @@
 """Batches of a native client."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from ._awaitable import Awaitable
 from ._batch import BatchDeleteOp, BatchReadOp, BatchRecords, BatchRecordStream, BatchUDFOp, BatchWriteOp
 from ._call_policies import BatchPolicy
 from ._operations import BaseOperation
 from ._query import (
+    ArrowColumns,
     ArrowRecords,
     NumpyRecords,
-    _ArrowSchema,
+    _ArrowTypes,
 )
 from ._step_policies import (
     BatchDeletePolicy,
@@ -32,7 +33,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
-        as_arrow: None = None,
+        as_arrow: Literal[False] | None = None,
     ) -> Awaitable[BatchRecords]:
         """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`,
         in the order of the keys; a record that does not exist has the result code of that.
@@ -58,7 +59,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: Any,
-        as_arrow: None = None,
+        as_arrow: Literal[False] | None = None,
     ) -> Awaitable[NumpyRecords]: ...
     @overload
     def batch_read(
@@ -69,7 +70,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
-        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+        as_arrow: Literal[True] | _ArrowTypes | ArrowColumns,
     ) -> Awaitable[ArrowRecords]: ...
     @overload
     def batch_read_blocking(
@@ -80,7 +81,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
-        as_arrow: None = None,
+        as_arrow: Literal[False] | None = None,
     ) -> BatchRecords:
         """Reads many records: all bins, those of `bins`, or, with an empty list, none. Gives a list of `BatchRecord`,
         in the order of the keys; a record that does not exist has the result code of that.
@@ -106,7 +107,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: Any,
-        as_arrow: None = None,
+        as_arrow: Literal[False] | None = None,
     ) -> NumpyRecords: ...
     @overload
     def batch_read_blocking(
@@ -117,7 +118,7 @@ class _Batches:
         batch_policy: BatchPolicy | None = None,
         read_policy: BatchReadPolicy | None = None,
         as_numpy: None = None,
-        as_arrow: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+        as_arrow: Literal[True] | _ArrowTypes | ArrowColumns,
     ) -> ArrowRecords: ...
     def batch_write(
         self,

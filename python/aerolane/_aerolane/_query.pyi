@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self, final
+from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import CapsuleType
 
@@ -285,6 +285,8 @@ class ArrowRecords:
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+    def to_pyarrow(self) -> Any:
+        """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
     def __len__(self) -> int: ...
 
 @final
@@ -304,18 +306,70 @@ class ArrowStream:
 
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType: ...
+    def close(self) -> None:
+        """Ends the query. Records that were not read are dropped. A second call does nothing."""
     def to_pandas(self) -> Any:
         """The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls
         stay ints. Raises `ImportError` where pandas or pyarrow is not installed.
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+    def to_pyarrow(self) -> Any:
+        """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> ArrowRecords: ...
     def __await__(self) -> Generator[Any, Any, ArrowRecords]: ...
     def __aiter__(self) -> Self: ...
     def __anext__(self) -> Awaitable[ArrowRecords]: ...
 
 class _ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> Any: ...
+
+_ArrowTypes: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]] | _ArrowSchema
+
+@final
+class ArrowColumns:
+    """Which columns a batch or a query gives, and how their types are found.
+
+    `client.batch_read(keys, as_arrow=ArrowColumns(..))` and `Recordset.to_arrow(ArrowColumns(..))` take it. Without a
+    schema the columns and types are those of the records:
+
+    * int: `int64`, float: `float64`, both: `float64`; bool, str and GeoJSON: `utf8`, bytes and HLL: `binary`
+    * list: a list of the type of its items
+    * dict: a struct if all records have the same keys, all of them str; else a map, if keys are of one type and values,
+      too; else a struct of all keys, if these are str
+    * a bin with values of other types together: `InvalidArgumentError`, which names the bin, the types, and a record of
+      each. `mixed="json"`: such bins become JSON texts
+
+    `schema`: a column for each bin, as a dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema
+    (pyarrow's, for one). `schema_overrides`: the same for some bins, while the types of the others are found.
+
+    `misfits`: what becomes of a value that does not fit its column. `"raise"`, the default without a schema: an
+    `InvalidArgumentError`, which names bin and record; also for a bin without a column. `"null"`, the default with a
+    schema: it is null, and a bin without a column is left out.
+
+    Further columns have these names: `key` user keys, as a name, or as name and type (`("id", "int64")`); of queries
+    null where the server does not keep them (`send_key`). `digest` 20 bytes, or with `("digest", "utf8")` 40
+    hexadecimal digits. `generation` a `uint32`. `ttl` the seconds left, an `int64`, and `expiration` the moment, a
+    `timestamp[s, tz=UTC]`; both null if the record never expires.
+
+    Raises `TypeError` for types that bins cannot become, `InvalidArgumentError` for names that no bin can have and
+    names that are there twice, and `ValueError` for other words in `misfits` and `mixed`.
+    """
+
+    def __new__(
+        cls,
+        schema: _ArrowTypes | None = None,
+        *,
+        schema_overrides: _ArrowTypes | None = None,
+        key: str | tuple[str, str] | None = None,
+        digest: str | tuple[str, str] | None = None,
+        generation: str | None = None,
+        ttl: str | None = None,
+        expiration: str | None = None,
+        misfits: Literal["raise", "null"] | None = None,
+        mixed: Literal["raise", "json"] | None = None,
+    ) -> Self: ...
 
 @final
 class Recordset:
@@ -343,23 +397,33 @@ class Recordset:
         """
     def to_arrow(
         self,
-        schema: Mapping[str, str] | Iterable[tuple[str, str]] | _ArrowSchema,
+        schema: _ArrowTypes | ArrowColumns | None = None,
         *,
         batch_rows: int = 65536,
-        key: tuple[str, str] | None = None,
+        infer_schema_length: int | None = None,
+        schema_overrides: _ArrowTypes | None = None,
+        key: str | tuple[str, str] | None = None,
+        digest: str | tuple[str, str] | None = None,
         generation: str | None = None,
         ttl: str | None = None,
+        expiration: str | None = None,
+        misfits: Literal["raise", "null"] | None = None,
+        mixed: Literal["raise", "json"] | None = None,
     ) -> ArrowStream:
-        """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow,
-        polars and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as a dict
-        (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`,
-        `int8` to `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`, `binary`,
-        `large_binary`, `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`, `timestamp[ms,
-        tz=UTC]`, `duration[ns]`.
+        """The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which
+        pyarrow, polars and others read through the Arrow `PyCapsule` interface.
 
-        `key`, `generation` and `ttl` ask for further columns: `key=("id", "int64")` for user keys (null where the
-        server does not keep them, or one is of another type), and names for the others: `uint32`, and `int64` for the
-        seconds that are left (null: the record never expires).
+        Without a `schema` the columns and their types are those of the records: of the first `infer_schema_length` ones
+        (default: 10,000, and at most 32 MiB), or of all where all are held anyway: `await stream`, `to_pyarrow()`,
+        `to_pandas()`, `to_polars()`. A later value that does not fit is an error. `schema`: a column for each bin, as a
+        dict (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one); or an
+        `ArrowColumns`. What the other arguments do, and how types are found: see `ArrowColumns`.
+
+        Types: `bool`, `int8` to `int64`, `uint8` to `uint64`, `float16` to `float64`, `utf8`, `large_utf8`,
+        `string_view`, `binary`, `large_binary`, `binary_view`, `fixed_size_binary[20]`, `date32`, `date64`, `time32[s]`
+        and so on, `timestamp[us]`, `timestamp[ms, tz=UTC]`, `duration[ns]`, `null`, `json` (any value, as JSON text),
+        `list<int64>`, `large_list<utf8>`, `list_view<..>`, `fixed_size_list<float32>[3]`, `struct<x: int64, y: utf8>`,
+        `map<utf8, int64>`, `dictionary<utf8>`.
 
         Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In
         asyncio await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most

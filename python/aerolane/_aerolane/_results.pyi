@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from enum import Enum
 from types import TracebackType
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
 from ._awaitable import Awaitable
 from ._errors import AerospikeError, ExpressionTrace, ResultCode
+from ._query import ArrowColumns, ArrowStream, _ArrowTypes
 from ._values import Key, Record
 
 class ErrorStrategy(Enum):

@@ -72,6 +72,8 @@ class FailedRows:
         """
     def to_polars(self) -> Any:
         """The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed."""
+    def to_pyarrow(self) -> Any:
+        """The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed."""
 
 @final
 class TableSummary:

@@ -10,12 +10,13 @@ from aerolane import DataSet
 from aerolane.cli import output
 from aerolane.cli.column_types import parse_types
 from aerolane.cli.connection import Connection
-from aerolane.cli.exit_codes import ExitCode, Failure, file_failure
+from aerolane.cli.exit_codes import ExitCode, Failure, file_failure, usage
 from aerolane.cli.interrupts import Interrupted, Interrupts
 from aerolane.cli.progress import Shown, shown
-from aerolane.cli.sinks import Columns, Sink, open_sink
+from aerolane.cli.sinks import ArrowSink, Columns, RecordSink, open_sink
 from aerolane.cli.sources.files import Format
-from aerolane.sync import Cluster
+from aerolane.exceptions import InvalidArgumentError
+from aerolane.sync import Cluster, RecordStream
 
 # Records between two looks at the clock.
 _LOOK_EVERY = 256
@@ -90,7 +91,7 @@ def _write(
     dataset: DataSet,
     bins: list[str] | None,
     limit: int | None,
-    sink: Sink,
+    sink: RecordSink | ArrowSink,
     interrupts: Interrupts,
     progress: Shown,
 ) -> int:
@@ -103,6 +104,8 @@ def _write(
     with contextlib.ExitStack() as stack:
         with interrupts.waiting:
             stream = stack.enter_context(query.execute())
+        if isinstance(sink, ArrowSink):
+            return _write_columns(stream, sink, interrupts, progress)
         while True:
             with interrupts.waiting:
                 result = next(stream, None)
@@ -112,3 +115,19 @@ def _write(
             count += 1
             if count % _LOOK_EVERY == 0:
                 progress.update(count, f"{count:,} records")
+
+
+def _write_columns(stream: RecordStream, sink: ArrowSink, interrupts: Interrupts, progress: Shown) -> int:
+    parts = iter(stream.to_arrow(**sink.options()))
+    count = 0
+    while True:
+        try:
+            with interrupts.waiting:
+                part = next(parts, None)
+        except InvalidArgumentError as error:
+            raise usage(f"the records do not fit columns: {error}: say --type BIN=.., or use JSON lines") from None
+        if part is None:
+            return count
+        sink.write(part)
+        count += len(part)
+        progress.update(count, f"{count:,} records")

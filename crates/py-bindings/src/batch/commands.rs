@@ -14,7 +14,9 @@ use super::rows::{RowKey, Rows, check_keys, each_item, key, room};
 use super::run::Batch;
 use super::shape;
 use super::stream::Streamed;
-use crate::columns::{ArrowRecords, Builder, Layout, NumpyRecords, Schema, Table};
+use crate::columns::{
+    self, ArrowRecords, ArrowUnfit, Builder, Identity, Inference, Layout, NumpyRecords, Table, Wanted,
+};
 use crate::command::{Either, Twin};
 use crate::core::ClientCore;
 use crate::errors;
@@ -106,13 +108,13 @@ pub(crate) fn read(
         let (what, ops) = shape::bins_to_read(bins)?;
         RawShape::read(&policy, &BatchReadPolicy::in_force(row), what, ops).map_err(raised(py))
     };
-    if let Some(schema) = as_arrow {
+    if let Some(wanted) = columns::as_arrow(py, as_arrow)? {
         if as_numpy.is_some() {
             return Err(PyValueError::new_err("as_numpy and as_arrow exclude each other"));
         }
-        let schema = Schema::of(schema)?;
-        let rows = alike(keys, shaped(Some(bins.unwrap_or(&schema.names(py)?)))?)?;
-        let convert = move |py: Python<'_>, rows| to_arrow(py, &rows, schema);
+        let names = wanted.names(py)?;
+        let rows = alike(keys, shaped(bins.or(names.as_ref()))?)?;
+        let convert = move |py: Python<'_>, rows| to_arrow(py, &rows, &wanted);
         return Ok(Either::That(Either::That(Batch { policy, rows, convert })));
     }
     let Some(dtype) = as_numpy else {
@@ -146,22 +148,37 @@ fn to_numpy(py: Python<'_>, rows: &Rows, layout: Layout, dtype: &Py<PyAny>) -> P
 }
 
 /// The columns of a batch that has not failed as a whole.
-fn to_arrow(py: Python<'_>, rows: &Rows, schema: Schema) -> PyResult<Py<PyAny>> {
+fn to_arrow(py: Python<'_>, rows: &Rows, wanted: &Wanted) -> PyResult<Py<PyAny>> {
     let records = py.detach(|| {
+        let schema = match wanted.known() {
+            Some(schema) => schema,
+            None => {
+                let mut seen = Inference::default();
+                for (row, key) in rows.keys().enumerate() {
+                    let identity = identity(key);
+                    match rows.outcome(row) {
+                        RawOutcome::Answered(message) => seen.look(message, Some(identity))?,
+                        _ => seen.look_at_missing(identity)?,
+                    }
+                }
+                wanted.settle(&seen).map_err(ArrowUnfit::Misfit)?
+            }
+        };
         let (mut builder, mut chunks) = (Builder::new(Arc::new(schema), BATCH_ROWS), Vec::new());
         let mut result_codes = Vec::with_capacity(rows.len());
-        for row in 0..rows.len() {
+        for (row, key) in rows.keys().enumerate() {
+            let identity = identity(key);
             let code = match rows.outcome(row) {
                 RawOutcome::Answered(message) => {
-                    builder.push(message)?;
+                    builder.push(message, Some(identity))?;
                     0
                 }
                 RawOutcome::Failed(error) => {
-                    builder.push_missing();
+                    builder.push_missing(identity)?;
                     error.result_code()
                 }
                 _ => {
-                    builder.push_missing();
+                    builder.push_missing(identity)?;
                     i32::from(ClientResultCode::NoResponse)
                 }
             };
@@ -172,7 +189,14 @@ fn to_arrow(py: Python<'_>, rows: &Rows, schema: Schema) -> PyResult<Py<PyAny>> 
         }
         Ok(ArrowRecords::new(chunks, builder, result_codes))
     });
-    Ok(Py::new(py, records.map_err(|e| errors::malformed(py, &e))?)?.into_any())
+    let records = records.map_err(|unfit: ArrowUnfit| errors::to_py(py, &unfit.into()))?;
+    Ok(Py::new(py, records)?.into_any())
+}
+
+/// What columns of keys and digests have.
+fn identity(key: &RowKey) -> Identity<'_> {
+    let key = key.key.get();
+    Identity { key: key.typed_user_key(), digest: Some(key.digest()) }
 }
 
 /// Sets bins of many records, each its own.

@@ -11,10 +11,11 @@
 //! * [`background`]: what the servers do with all records of a set, in the background
 //! * [`execute`]: one record → one request, several → one batch, a [`dataset`] → a query, with the index
 //!   of a [`selection`] and a [`hint`]
-//! * [`result`], [`stream`], [`answers`], [`live`], [`awaitable`]: what comes of it; [`on_error`]: who hears of failures
+//! * [`result`], [`stream`], [`answers`], [`live`], [`awaitable`]: what comes of it, [`arrow`] as columns; [`on_error`]: who hears of failures
 //! * [`context`]: the session behind it
 
 mod answers;
+mod arrow;
 mod awaitable;
 pub(crate) mod background;
 mod bin;

@@ -59,10 +59,10 @@ pub(super) struct Chunks {
     policy: Arc<QueryPolicy>,
     filter: Py<PartitionFilter>,
     /// Whether others may follow.
-    chunked: bool,
+    pub(super) chunked: bool,
     /// How many records are left to be given; `None`: no limit.
-    left: Option<u64>,
-    records: Option<Py<Recordset>>,
+    pub(super) left: Option<u64>,
+    pub(super) records: Option<Py<Recordset>>,
 }
 
 impl Chunks {
@@ -85,16 +85,16 @@ impl Chunks {
 
 /// How far a stream has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Open,
     /// To its end.
     Read,
     Closed,
 }
 
-struct State {
-    source: Source,
-    phase: Phase,
+pub(super) struct State {
+    pub(super) source: Source,
+    pub(super) phase: Phase,
     /// `has_more_chunks` has not been asked yet.
     first_chunk: bool,
 }
@@ -117,8 +117,12 @@ impl Results {
         Self(Mutex::new(State { source, phase: Phase::Open, first_chunk: true }))
     }
 
+    pub(super) fn state(&self, py: Python<'_>) -> parking_lot::MutexGuard<'_, State> {
+        self.0.lock_py_attached(py)
+    }
+
     /// Refuses to begin once more.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
+    pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
         let text = match self.0.lock_py_attached(py).phase {
             Phase::Open => return Ok(()),
             Phase::Read => {

@@ -373,9 +373,10 @@ twins! { Client {
     /// `NumpyRecords`: numpy arrays that were filled straight from the answers, without the GIL. Raises `TypeError` for a
     /// dtype with fields that bins cannot become.
     ///
-    /// With `as_arrow`, a schema with a column for each bin (as for `Recordset.to_arrow`), it gives `ArrowRecords`: Arrow
-    /// columns for pyarrow, polars and others. Raises `TypeError` for columns that bins cannot become, and `ValueError` when
-    /// `as_numpy` is there, too.
+    /// With `as_arrow` it gives `ArrowRecords`: Arrow columns for pyarrow, polars and others. `True`: the columns and their
+    /// types are those of the records; a schema with a column for each bin (as for `Recordset.to_arrow`); or an `ArrowColumns`,
+    /// for columns of keys and more. Raises `TypeError` for columns that bins cannot become, `InvalidArgumentError` for
+    /// records that have no columns in common (see `ArrowColumns`), and `ValueError` when `as_numpy` is there, too.
     batch_read, batch_read_blocking
         (keys, bins=None, *, batch_policy=None, read_policy=None, as_numpy=None, as_arrow=None)
         (keys: &Bound<'_, PyAny>, bins: Option<&Bound<'_, PyAny>>, batch_policy: Option<&Bound<'_, BatchPolicy>>,

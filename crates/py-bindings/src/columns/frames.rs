@@ -33,20 +33,33 @@ pub(crate) fn pandas<'py>(columns: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     pyarrow.call_method1("table", (columns,))?.call_method("to_pandas", (), Some(&named))
 }
 
-/// Defines the methods of a class that hands Arrow columns over.
+/// What hands Arrow columns over, as a `pyarrow.Table`.
+pub(crate) fn pyarrow<'py>(columns: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    library(columns.py(), "pyarrow", "to_pyarrow")?.call_method1("table", (columns,))
+}
+
+/// Defines the methods of a class that hands Arrow columns over. `before`: what to call on it first.
 macro_rules! frames {
-    ($class:ident) => {
+    ($class:ident $(, $before:ident)?) => {
         #[pymethods]
         impl $class {
             /// The columns as a `polars.DataFrame`. Raises `ImportError` where polars is not installed.
             fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                $(slf.get().$before();)?
                 $crate::columns::frames::polars(slf.as_any())
             }
 
             /// The columns as a `pandas.DataFrame` with types of Arrow (`pandas.ArrowDtype`), so that ints with nulls stay ints.
             /// Raises `ImportError` where pandas or pyarrow is not installed.
             fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                $(slf.get().$before();)?
                 $crate::columns::frames::pandas(slf.as_any())
+            }
+
+            /// The columns as a `pyarrow.Table`, without a copy. Raises `ImportError` where pyarrow is not installed.
+            fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                $(slf.get().$before();)?
+                $crate::columns::frames::pyarrow(slf.as_any())
             }
         }
     };

@@ -18,7 +18,8 @@ mod table;
 use pyo3::prelude::*;
 
 pub(crate) use arrow::{
-    ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule,
+    ArrowColumns, ArrowRecords, Builder, Chunk, Failure, Identity, Inference, Options, Schema, Source,
+    Unfit as ArrowUnfit, Wanted, as_arrow, attached, schema_capsule, stream_capsule,
 };
 pub(crate) use dtype::Layout;
 pub(crate) use input::{Fault, Input, KeyKind, Part, Unfit};
@@ -26,6 +27,7 @@ pub(crate) use records::NumpyRecords;
 pub(crate) use table::Table;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ArrowColumns>()?;
     module.add_class::<ArrowRecords>()?;
     module.add_class::<NumpyRecords>()
 }

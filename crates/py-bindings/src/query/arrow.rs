@@ -7,10 +7,10 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::recordset::{RECORDS_PER_PAUSE, Recordset, malformed};
-use super::stream::{Stream, Taken};
+use super::gather::{Gatherer, Settled};
+use super::recordset::Recordset;
 use crate::columns::frames::frames;
-use crate::columns::{ArrowRecords, Builder, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
+use crate::columns::{ArrowRecords, Chunk, Failure, Schema, Source, attached, schema_capsule, stream_capsule};
 use crate::command::block_on;
 use crate::core::ClientCore;
 use crate::{errors, host};
@@ -22,14 +22,16 @@ use crate::{errors, host};
 /// What is null: see `ArrowRecords`. An error of the query ends the stream, behind what came before it; the reader raises it
 /// as its own kind of error (pyarrow: `OSError`) with the text of ours.
 ///
-/// In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
+/// `for part in stream` gives the records in parts of `batch_rows`, each an `ArrowRecords`, and raises the errors of the query
+/// as ours. In asyncio: `await stream` gives all records that are left as one `ArrowRecords`, held in memory; `async for part in
 /// stream` gives them in parts of `batch_rows`, each an `ArrowRecords`. The event loop goes on meanwhile. The errors of the
 /// query are raised there, behind what came before them. A task that is cancelled while it waits loses nothing: who reads
 /// the stream next has what was gathered.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowStream {
     core: Arc<ClientCore>,
-    schema: Arc<Schema>,
+    /// The columns, as soon as they are known.
+    schema: Settled,
     /// Keeps the query going.
     recordset: Py<Recordset>,
     way: Mutex<Way>,
@@ -37,7 +39,7 @@ pub(crate) struct ArrowStream {
 
 /// Who reads it.
 enum Way {
-    Nobody(Gatherer),
+    Nobody(Box<Gatherer>),
     /// Tasks of event loops.
     Tasks(Arc<Shared>),
     /// It was handed over.
@@ -45,18 +47,50 @@ enum Way {
 }
 
 impl ArrowStream {
-    pub(super) fn new(recordset: &Bound<'_, Recordset>, builder: Builder) -> Self {
-        let (core, stream) = recordset.get().parts();
-        let schema = Arc::clone(builder.schema());
-        let gatherer = Gatherer { stream, builder, over: None };
-        Self { core, schema, recordset: recordset.clone().unbind(), way: Mutex::new(Way::Nobody(gatherer)) }
+    pub(super) fn new(recordset: &Bound<'_, Recordset>, gatherer: Gatherer) -> Self {
+        let (core, _) = recordset.get().parts();
+        let (schema, way) = (gatherer.schema(), Mutex::new(Way::Nobody(Box::new(gatherer))));
+        Self { core, schema, recordset: recordset.clone().unbind(), way }
+    }
+
+    /// All records are going to be held: all of them can settle the types.
+    fn whole(&self) {
+        if let Way::Nobody(gatherer) = &mut *self.way.lock() {
+            gatherer.look_at_all();
+        }
+    }
+
+    /// The columns, which the first records may have to settle: the calling thread waits for these.
+    fn settled(&self, py: Python<'_>) -> PyResult<Arc<Schema>> {
+        if let Some(schema) = self.schema.get() {
+            return Ok(Arc::clone(schema));
+        }
+        let shared = {
+            let mut way = self.way.lock();
+            match std::mem::replace(&mut *way, Way::Others) {
+                Way::Nobody(mut gatherer) => {
+                    drop(way);
+                    // Meanwhile others see that it is being read.
+                    let settled = block_on(py, &self.core, gatherer.settle());
+                    *self.way.lock() = Way::Nobody(gatherer);
+                    return settled?.map_err(|error| errors::to_py(py, &error));
+                }
+                Way::Tasks(shared) => {
+                    *way = Way::Tasks(Arc::clone(&shared));
+                    shared
+                }
+                Way::Others => return Err(read_once()),
+            }
+        };
+        let settled = async { shared.gatherer.lock().await.settle().await };
+        block_on(py, &self.core, settled)?.map_err(|error| errors::to_py(py, &error))
     }
 
     /// For tasks of event loops.
     fn shared(&self) -> PyResult<Arc<Shared>> {
         let mut way = self.way.lock();
         let shared = match std::mem::replace(&mut *way, Way::Others) {
-            Way::Nobody(gatherer) => Arc::new(Shared::new(gatherer)),
+            Way::Nobody(gatherer) => Arc::new(Shared::new(*gatherer)),
             Way::Tasks(shared) => shared,
             Way::Others => return Err(read_once()),
         };
@@ -84,7 +118,10 @@ impl ArrowStream {
         if !all && parts.chunks.is_empty() {
             return Err(PyStopAsyncIteration::new_err(()));
         }
-        let records = ArrowRecords::of_query(&self.schema, std::mem::take(&mut parts.chunks));
+        let Some(schema) = self.schema.get() else {
+            return Err(errors::to_py(py, &aerolane::Error::client_error("the columns of the stream are not known")));
+        };
+        let records = ArrowRecords::of_query(schema, std::mem::take(&mut parts.chunks));
         Ok(Py::new(py, records)?.into_any())
     }
 }
@@ -93,13 +130,19 @@ fn read_once() -> PyErr {
     PyValueError::new_err("the stream of a query can be read once")
 }
 
-frames!(ArrowStream);
+frames!(ArrowStream, whole);
 
 #[pymethods]
 impl ArrowStream {
-    /// The columns' names and types, of the Arrow `PyCapsule` interface.
+    /// Ends the query. Records that were not read are dropped. A second call does nothing.
+    fn close(&self, py: Python<'_>) {
+        self.recordset.get().stop(py);
+    }
+
+    /// The columns' names and types, of the Arrow `PyCapsule` interface. If the records settle the types, the first of them
+    /// are read now, and kept.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.schema)
+        schema_capsule(py, &self.settled(py)?)
     }
 
     /// The stream, of the Arrow `PyCapsule` interface. Columns keep their types, whatever `requested_schema` is. Raises
@@ -122,7 +165,26 @@ impl ArrowStream {
             }
         };
         let (core, recordset) = (Arc::clone(&self.core), self.recordset.clone_ref(py));
-        stream_capsule(py, Box::new(Columns { core, recordset, gatherer, failed: None }))
+        stream_capsule(py, Box::new(Columns { core, recordset, gatherer: *gatherer, failed: None }))
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
+        let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
+        let next = async {
+            let mut parts = OnTheWay::new(shared);
+            parts.next().await?;
+            Ok(parts)
+        };
+        let parts = block_on(py, &this.core, next)?.map_err(|error: aerolane::Error| errors::to_py(py, &error))?;
+        if parts.chunks.is_empty() {
+            this.recordset.get().settle();
+            return Ok(None);
+        }
+        this.arrived(py, parts, false).map(Some)
     }
 
     fn __aiter__(slf: Py<Self>) -> Py<Self> {
@@ -136,6 +198,7 @@ impl ArrowStream {
     fn __await__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, this, shared) = (slf.py(), slf.get(), slf.get().shared()?);
         let all = async move {
+            shared.gatherer.lock().await.look_at_all();
             let mut parts = OnTheWay::new(shared);
             while parts.next().await? {}
             Ok(parts)
@@ -151,45 +214,9 @@ impl ArrowStream {
             Way::Tasks(_) => "being read",
             Way::Others => "handed over",
         };
-        format!("<ArrowStream of {} columns, {state}>", self.schema.len())
-    }
-}
-
-/// Makes chunks of records.
-struct Gatherer {
-    stream: Arc<Stream>,
-    builder: Builder,
-    /// How the query has ended.
-    over: Option<Result<(), aerolane::Error>>,
-}
-
-impl Gatherer {
-    /// The next chunk, whole or the last one; `None`: there is none. Dropping it loses nothing.
-    ///
-    /// # Errors
-    /// That of the query, behind what came before it; each time.
-    async fn next(&mut self) -> Result<Option<Arc<Chunk>>, aerolane::Error> {
-        let mut since_pause = 0;
-        while self.over.is_none() && !self.builder.is_full() {
-            let builder = &mut self.builder;
-            match self.stream.pass(|message| builder.push(message).map_err(malformed)) {
-                Taken::Record(()) => {
-                    since_pause += 1;
-                    if since_pause == RECORDS_PER_PAUSE {
-                        since_pause = 0;
-                        // The control plane has other work to do.
-                        tokio::task::yield_now().await;
-                    }
-                }
-                Taken::Nothing => self.stream.ready().await,
-                Taken::End => self.over = Some(Ok(())),
-                Taken::Failed(error) => self.over = Some(Err(error)),
-            }
-        }
-        match (self.builder.take(), &self.over) {
-            (Some(chunk), _) => Ok(Some(chunk)),
-            (None, Some(Err(error))) => Err(error.clone()),
-            (None, _) => Ok(None),
+        match self.schema.get() {
+            Some(schema) => format!("<ArrowStream of {} columns, {state}>", schema.len()),
+            None => format!("<ArrowStream, {state}>"),
         }
     }
 }
@@ -265,26 +292,40 @@ fn failure(py: Python<'_>, error: &PyErr) -> Failure {
     Failure { code, text: error.to_string() }
 }
 
-impl Source for Columns {
-    fn schema(&self) -> &Arc<Schema> {
-        self.gatherer.builder.schema()
-    }
-
-    fn next(&mut self) -> Result<Option<Arc<Chunk>>, Failure> {
+impl Columns {
+    /// What `ask` gives. An error is given again each time.
+    fn ask<'a, R: Send, F: Future<Output = Result<R, aerolane::Error>> + Send>(
+        &'a mut self,
+        ask: impl FnOnce(&'a mut Gatherer) -> F,
+        is_end: impl FnOnce(&R) -> bool,
+    ) -> Result<R, Failure> {
         let Self { core, recordset, gatherer, failed } = self;
         if let Some(failure) = failed {
             return Err(failure.clone());
         }
-        let gathered = attached(|py| {
-            let chunk = block_on(py, core, gatherer.next()).and_then(|next| next.map_err(|e| errors::to_py(py, &e)));
-            if !matches!(chunk, Ok(Some(_))) {
+        let asked = attached(|py| {
+            let given = block_on(py, core, ask(gatherer)).and_then(|given| given.map_err(|e| errors::to_py(py, &e)));
+            if !given.as_ref().is_ok_and(|given| !is_end(given)) {
                 recordset.get().settle();
             }
-            chunk.map_err(|error| failure(py, &error))
+            given.map_err(|error| failure(py, &error))
         });
         let shut_down = || Failure { code: libc::EIO, text: "Python is shutting down".to_owned() };
-        let gathered = gathered.unwrap_or_else(|| Err(shut_down()));
-        *failed = gathered.as_ref().err().cloned();
-        gathered
+        let asked = asked.unwrap_or_else(|| Err(shut_down()));
+        *failed = asked.as_ref().err().cloned();
+        asked
+    }
+}
+
+impl Source for Columns {
+    fn schema(&mut self) -> Result<Arc<Schema>, Failure> {
+        if let Some(schema) = self.gatherer.schema().get() {
+            return Ok(Arc::clone(schema));
+        }
+        self.ask(Gatherer::settle, |_| false)
+    }
+
+    fn next(&mut self) -> Result<Option<Arc<Chunk>>, Failure> {
+        self.ask(Gatherer::next, Option::is_none)
     }
 }

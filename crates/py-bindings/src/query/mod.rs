@@ -3,7 +3,7 @@
 //! * [`statement`], [`filter`]: what is asked for
 //! * [`partitions`]: which partitions, and how far they have been read
 //! * [`recordset`]: the records, as they come
-//! * [`arrow`]: the same, as Arrow columns
+//! * [`arrow`]: the same, as Arrow columns, which [`gather`] fills
 //! * [`plan`]: which index the servers choose
 //! * [`commands`]: the calls
 //! * [`tasks`]: work that the servers do in the background
@@ -12,6 +12,7 @@ mod arrow;
 pub(crate) mod commands;
 pub(crate) mod enums;
 pub(crate) mod filter;
+mod gather;
 pub(crate) mod indexes;
 pub(crate) mod partitions;
 pub(crate) mod plan;
@@ -22,6 +23,7 @@ pub(crate) mod tasks;
 
 use pyo3::prelude::*;
 
+pub(crate) use arrow::ArrowStream;
 pub(crate) use filter::Filter;
 pub(crate) use partitions::PartitionFilter;
 pub(crate) use plan::QueryPlan;

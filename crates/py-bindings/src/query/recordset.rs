@@ -8,9 +8,10 @@ use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::prelude::*;
 
 use super::arrow::ArrowStream;
+use super::gather::Gatherer;
 use super::partitions::PartitionFilter;
 use super::stream::{Raw, Stream, Taken};
-use crate::columns::{Builder, Layout, NumpyRecords, Schema, Table};
+use crate::columns::{Layout, NumpyRecords, Options, Table, Wanted};
 use crate::command::{Control, Twin, block_on};
 use crate::core::ClientCore;
 use crate::host::Pace;
@@ -221,6 +222,31 @@ impl Recordset {
         })
     }
 
+    /// The records that have not been taken, as Arrow columns. `left`: how many of them; `None`: all.
+    pub(crate) fn arrow(
+        slf: &Bound<'_, Self>,
+        schema: Option<&Bound<'_, PyAny>>,
+        batch_rows: i64,
+        sample: Option<i64>,
+        options: &Options<'_, '_>,
+        left: Option<u64>,
+    ) -> PyResult<ArrowStream> {
+        let py = slf.py();
+        slf.get().core.check(py)?;
+        let wanted = Wanted::of(py, schema, options)?;
+        let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
+            let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
+            errors::invalid_argument(py, text)
+        })?;
+        let sample = match sample.map(u64::try_from) {
+            None => None,
+            Some(Ok(sample @ 1..)) => Some(sample),
+            _ => return Err(errors::invalid_argument(py, "infer_schema_length must be 1 at least")),
+        };
+        let stream = Arc::clone(&slf.get().stream);
+        Ok(ArrowStream::new(slf, Gatherer::new(stream, wanted, rows as usize, sample, left)))
+    }
+
     /// What goes on reading needs.
     pub(super) fn parts(&self) -> (Arc<ClientCore>, Arc<Stream>) {
         (Arc::clone(&self.core), Arc::clone(&self.stream))
@@ -290,35 +316,42 @@ impl Recordset {
     }
 
     /// The records that have not been taken, as a stream of Arrow record batches: an `ArrowStream`, which pyarrow, polars
-    /// and others read through the Arrow `PyCapsule` interface. `schema`: a column for each bin, as a dict
-    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one). Types: `bool`, `int8` to
-    /// `int64`, `uint8` to `uint64`, `float32`, `float64`, `utf8`, `large_utf8`, `string_view`, `binary`, `large_binary`,
-    /// `binary_view`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`, `timestamp[ms, tz=UTC]`, `duration[ns]`.
+    /// and others read through the Arrow `PyCapsule` interface.
     ///
-    /// `key`, `generation` and `ttl` ask for further columns: `key=("id", "int64")` for user keys (null where the server does
-    /// not keep them, or one is of another type), and names for the others: `uint32`, and `int64` for the seconds that are left
-    /// (null: the record never expires).
+    /// Without a `schema` the columns and their types are those of the records: of the first `infer_schema_length` ones (default:
+    /// 10,000, and at most 32 MiB), or of all where all are held anyway: `await stream`, `to_pyarrow()`, `to_pandas()`,
+    /// `to_polars()`. A later value that does not fit is an error. `schema`: a column for each bin, as a dict
+    /// (`{"age": "int64", "name": "utf8"}`), as pairs, or as an Arrow schema (pyarrow's, for one); or an `ArrowColumns`. What the
+    /// other arguments do, and how types are found: see `ArrowColumns`.
+    ///
+    /// Types: `bool`, `int8` to `int64`, `uint8` to `uint64`, `float16` to `float64`, `utf8`, `large_utf8`, `string_view`,
+    /// `binary`, `large_binary`, `binary_view`, `fixed_size_binary[20]`, `date32`, `date64`, `time32[s]` and so on, `timestamp[us]`,
+    /// `timestamp[ms, tz=UTC]`, `duration[ns]`, `null`, `json` (any value, as JSON text), `list<int64>`, `large_list<utf8>`,
+    /// `list_view<..>`, `fixed_size_list<float32>[3]`, `struct<x: int64, y: utf8>`, `map<utf8, int64>`, `dictionary<utf8>`.
     ///
     /// Returns at once. Records are read when the reader asks for the next batch, and that thread then waits. In asyncio
     /// await the stream, or iterate over it with `async for`, for `ArrowRecords`. A batch has at most `batch_rows` records (1 to
     /// 2**24), and ends earlier when it has 32 MiB. Raises `TypeError` for a column of another type, and
     /// `InvalidArgumentError` for names that no bin can have.
-    #[pyo3(signature = (schema, *, batch_rows=65536, key=None, generation=None, ttl=None))]
+    #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None, digest=None,
+        generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
+    #[allow(clippy::too_many_arguments)] // the arguments of the Python method
     fn to_arrow(
         slf: &Bound<'_, Self>,
-        schema: &Bound<'_, PyAny>,
+        schema: Option<&Bound<'_, PyAny>>,
         batch_rows: i64,
-        key: Option<(String, String)>,
+        infer_schema_length: Option<i64>,
+        schema_overrides: Option<&Bound<'_, PyAny>>,
+        key: Option<&Bound<'_, PyAny>>,
+        digest: Option<&Bound<'_, PyAny>>,
         generation: Option<String>,
         ttl: Option<String>,
+        expiration: Option<String>,
+        misfits: Option<&str>,
+        mixed: Option<&str>,
     ) -> PyResult<ArrowStream> {
-        slf.get().core.check(slf.py())?;
-        let schema = Arc::new(Schema::of(schema)?.with_more(slf.py(), key, generation, ttl)?);
-        let rows = Some(batch_rows).filter(|rows| (1..=MAX_BATCH_ROWS).contains(rows)).ok_or_else(|| {
-            let text = format!("batch_rows must be 1 to {MAX_BATCH_ROWS}, it is {batch_rows}");
-            errors::invalid_argument(slf.py(), text)
-        })?;
-        Ok(ArrowStream::new(slf, Builder::new(schema, rows as usize)))
+        let options = Options { schema_overrides, key, digest, generation, ttl, expiration, misfits, mixed };
+        Self::arrow(slf, schema, batch_rows, infer_schema_length, &options, None)
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Record>>> {

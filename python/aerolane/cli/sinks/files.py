@@ -6,12 +6,15 @@ import stat
 import sys
 import tempfile
 from contextlib import suppress
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from aerolane.cli.exit_codes import file_failure, usage
 from aerolane.cli.sinks.columns import Columns
-from aerolane.cli.sinks.sink import Sink
+from aerolane.cli.sinks.sink import RecordSink
 from aerolane.cli.sources.files import Format, format_of
+
+if TYPE_CHECKING:
+    from aerolane.cli.sinks.arrow_file import ArrowSink
 
 
 class Output:
@@ -62,7 +65,7 @@ class Output:
                 os.unlink(self._temporary)
 
 
-def open_sink(path: str, said: Format | None, columns: Columns, *, overwrite: bool) -> Sink:
+def open_sink(path: str, said: Format | None, columns: Columns, *, overwrite: bool) -> "RecordSink | ArrowSink":
     """The sink for a file. Raises `Failure` if it cannot be written."""
     from aerolane.cli.sinks.text import CsvSink, JsonLinesSink
 

@@ -1,4 +1,4 @@
-"""What every format does with records."""
+"""What every format does with records, and what those do that take them one by one."""
 
 from types import TracebackType
 from typing import Protocol, Self
@@ -12,10 +12,6 @@ class Sink(Protocol):
     without_key: int
     """Records of which only the digest is known."""
 
-    def write(self, key: Key, record: Record) -> None:
-        """Adds a record. Raises `OSError`, or `Failure` for one that does not fit the columns."""
-        ...
-
     def finish(self) -> None:
         """Writes the end, and gives the file its name. Raises as `write`."""
         ...
@@ -24,3 +20,11 @@ class Sink(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None: ...
+
+
+class RecordSink(Sink, Protocol):
+    """A file of records, one after the other."""
+
+    def write(self, key: Key, record: Record) -> None:
+        """Adds a record. Raises `OSError`, or `Failure` for one that does not fit the columns."""
+        ...

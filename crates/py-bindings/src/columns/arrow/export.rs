@@ -9,9 +9,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::abi::{ArrowArray, ArrowArrayStream, ArrowSchema, NULLABLE};
+use super::abi::{ArrowArray, ArrowArrayStream, ArrowSchema};
 use super::chunk::Chunk;
-use super::schema::{Field, Schema};
+use super::column::Column;
+use super::schema::Schema;
+use super::types::{Field, Kind};
 
 /// Why a stream ends early.
 #[derive(Debug, Clone)]
@@ -23,7 +25,11 @@ pub(crate) struct Failure {
 
 /// Where a stream has its chunks from.
 pub(crate) trait Source: Send {
-    fn schema(&self) -> &Arc<Schema>;
+    /// The columns. May wait, as [`next`](Self::next) may.
+    ///
+    /// # Errors
+    /// The source has failed before it knew them.
+    fn schema(&mut self) -> Result<Arc<Schema>, Failure>;
 
     /// The next chunk; `None` at the end. May wait. Called with and without the GIL, on any thread, one call at a time.
     ///
@@ -40,52 +46,76 @@ struct Owned<T> {
 }
 
 impl ArrowSchema {
-    fn new(held: &Arc<Schema>, format: &CStr, name: *const c_char, children: Vec<Self>) -> Self {
+    fn new(
+        held: &Arc<Schema>,
+        (format, name, flags): (&CStr, *const c_char, i64),
+        children: Vec<Self>,
+        dictionary: Option<Self>,
+    ) -> Self {
         let (n_children, children) = leak(children);
         let owned = Owned { _held: Arc::clone(held), buffers: Vec::new() };
         Self {
             format: format.as_ptr(),
             name,
             metadata: ptr::null(),
-            flags: if n_children == 0 { NULLABLE } else { 0 },
+            flags,
             n_children,
             children,
-            dictionary: ptr::null_mut(),
+            dictionary: dictionary.map_or(ptr::null_mut(), |of| Box::into_raw(Box::new(of))),
             release: Some(release_schema),
             private_data: Box::into_raw(Box::new(owned)).cast(),
         }
     }
 
     fn of(schema: &Arc<Schema>) -> Self {
-        // Names and formats are the schema's own, which the struct keeps.
-        let field = |field: &Field| Self::new(schema, &field.format, field.name.as_ptr(), Vec::new());
-        let fields = schema.fields.iter().map(field).collect();
-        Self::new(schema, c"+s", c"".as_ptr(), fields)
+        let fields = schema.bins.iter().map(|bin| Self::of_field(schema, &bin.field)).collect();
+        Self::new(schema, (c"+s", c"".as_ptr(), 0), fields, None)
+    }
+
+    /// Names and formats are the schema's own, which the struct keeps.
+    fn of_field(schema: &Arc<Schema>, field: &Field) -> Self {
+        let children = field.kind.children().iter().map(|child| Self::of_field(schema, child)).collect();
+        let dictionary = match &field.kind {
+            Kind::Dictionary { values, .. } => Some(Self::of_field(schema, values)),
+            _ => None,
+        };
+        Self::new(schema, (&field.format, field.name.as_ptr(), field.flags()), children, dictionary)
     }
 }
 
 impl ArrowArray {
-    fn new(held: &Arc<Chunk>, null_count: usize, buffers: Vec<*const c_void>, children: Vec<Self>) -> Self {
+    fn new(
+        held: &Arc<Chunk>,
+        (rows, nulls): (usize, usize),
+        buffers: Vec<*const c_void>,
+        children: Vec<Self>,
+        dictionary: Option<Self>,
+    ) -> Self {
         let (n_children, children) = leak(children);
         let mut owned = Box::new(Owned { _held: Arc::clone(held), buffers });
         Self {
-            length: held.rows as i64,
-            null_count: null_count as i64,
+            length: rows as i64,
+            null_count: nulls as i64,
             offset: 0,
             n_buffers: owned.buffers.len() as i64,
             n_children,
             buffers: owned.buffers.as_mut_ptr(),
             children,
-            dictionary: ptr::null_mut(),
+            dictionary: dictionary.map_or(ptr::null_mut(), |of| Box::into_raw(Box::new(of))),
             release: Some(release_array),
             private_data: Box::into_raw(owned).cast(),
         }
     }
 
     fn of(chunk: &Arc<Chunk>) -> Self {
-        let columns = chunk.columns.iter().map(|each| Self::new(chunk, each.nulls, each.buffers(), Vec::new()));
-        let columns = columns.collect();
-        Self::new(chunk, 0, vec![ptr::null()], columns)
+        let columns = chunk.columns.iter().map(|column| Self::of_column(chunk, column)).collect();
+        Self::new(chunk, (chunk.rows, 0), vec![ptr::null()], columns, None)
+    }
+
+    fn of_column(chunk: &Arc<Chunk>, column: &Column) -> Self {
+        let children = column.children().iter().map(|child| Self::of_column(chunk, child)).collect();
+        let dictionary = column.dictionary().map(|values| Self::of_column(chunk, values));
+        Self::new(chunk, (column.rows, column.nulls), column.buffers(), children, dictionary)
     }
 }
 
@@ -114,11 +144,23 @@ unsafe fn free<T>(count: i64, children: *mut *mut T) {
     }
 }
 
+/// Drops a dictionary; one that was not moved elsewhere is released by that.
+///
+/// # Safety
+/// Null, or boxed by `new` of its struct, and not used any more.
+unsafe fn free_dictionary<T>(dictionary: *mut T) {
+    if !dictionary.is_null() {
+        // SAFETY: promised by the caller.
+        drop(unsafe { Box::from_raw(dictionary) });
+    }
+}
+
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     // SAFETY: called once, by the owner of a struct that `ArrowSchema::new` has made.
     unsafe {
         (*schema).release = None;
         free((*schema).n_children, (*schema).children);
+        free_dictionary((*schema).dictionary);
         drop(Box::from_raw((*schema).private_data.cast::<Owned<Schema>>()));
     }
 }
@@ -128,6 +170,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     unsafe {
         (*array).release = None;
         free((*array).n_children, (*array).children);
+        free_dictionary((*array).dictionary);
         drop(Box::from_raw((*array).private_data.cast::<Owned<Chunk>>()));
     }
 }
@@ -169,7 +212,7 @@ unsafe fn exported<'a>(stream: *mut ArrowArrayStream) -> &'a mut Exported {
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     // SAFETY: so the interface has it be called; `out` is a place for a schema, with nothing in it.
     unsafe { exported(stream) }.guarded(|this| {
-        let schema = ArrowSchema::of(this.source.schema());
+        let schema = ArrowSchema::of(&this.source.schema()?);
         // SAFETY: as above.
         unsafe { out.write(schema) };
         Ok(())

@@ -16,10 +16,11 @@ use crate::columns::frames::frames;
 /// columns over without a copy, any number of times. For a batch a row for each key, in order; for a query one for each
 /// record that it finds.
 ///
-/// A place is null if the record or the bin is missing, or if the value does not fit the column. Fits: an int in a column
-/// of ints that can hold it, in dates, times, timestamps and durations (as a number of their unit), in a `uint64` as the
-/// number with the same bits, and in floats up to 2**53; a float in floats (a `float32` rounds); a bool in a `bool`; a str in
-/// `utf8`, `large_utf8` and `string_view`; a str or bytes in `binary`, `large_binary` and `binary_view`.
+/// A place is null if the record or the bin is missing, or if the value does not fit the column, where that is no error
+/// (see `ArrowColumns`). Fits: an int in a column of ints that can hold it, in dates, times, timestamps and durations (as a
+/// number of their unit), in a `uint64` as the number with the same bits, and in floats up to 2**53; a float in floats,
+/// rounded, unless it becomes infinite; a bool in a `bool`; a str or GeoJSON in texts; these, bytes and an HLL in columns of
+/// bytes; a list in lists, a dict in maps whose keys fit, and in structs; any value in `json`.
 #[pyclass(frozen, module = "aerolane.native")]
 pub(crate) struct ArrowRecords {
     schema: Arc<Schema>,
@@ -37,8 +38,8 @@ struct Gathered {
 }
 
 impl Source for Gathered {
-    fn schema(&self) -> &Arc<Schema> {
-        &self.schema
+    fn schema(&mut self) -> Result<Arc<Schema>, Failure> {
+        Ok(Arc::clone(&self.schema))
     }
 
     fn next(&mut self) -> Result<Option<Arc<Chunk>>, Failure> {

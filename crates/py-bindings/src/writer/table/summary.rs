@@ -151,7 +151,7 @@ impl FailedRows {
 
     /// The columns' names and types, of the Arrow `PyCapsule` interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        self.columns()?.schema_capsule(py)
+        self.columns(py)?.schema_capsule(py)
     }
 
     /// The columns, of the Arrow `PyCapsule` interface. They keep their types, whatever `requested_schema` is.
@@ -162,7 +162,7 @@ impl FailedRows {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        self.columns()?.stream_capsule(py)
+        self.columns(py)?.stream_capsule(py)
     }
 
     fn __repr__(&self) -> String {
@@ -183,7 +183,7 @@ impl FailedRows {
         if types.all(|other| other == first) { first } else { "utf8" }
     }
 
-    fn columns(&self) -> PyResult<ArrowRecords> {
+    fn columns(&self, py: Python<'_>) -> PyResult<ArrowRecords> {
         /// Rows of a chunk.
         const CHUNK: usize = 1 << 16;
         let key_type = self.key_type();
@@ -208,7 +208,8 @@ impl FailedRows {
                 (particle_type::BOOL, vec![u8::from(failure.in_doubt)]),
                 (particle_type::STRING, failure.message.as_bytes().to_vec()),
             ];
-            builder.push_values(row.iter().map(|(kind, value)| (*kind, &value[..])));
+            let values = row.iter().map(|(kind, value)| (*kind, &value[..]));
+            builder.push_values(values).map_err(|unfit| errors::to_py(py, &unfit.into()))?;
             if builder.is_full() {
                 chunks.extend(builder.take());
             }

@@ -1,0 +1,88 @@
+//! `to_arrow` of the results of queries.
+
+use pyo3::prelude::*;
+
+use super::stream::{Phase, RecordStream, Results, Source, SyncRecordStream};
+use crate::columns::Options;
+use crate::errors;
+use crate::query::ArrowStream;
+use crate::query::recordset::Recordset;
+
+impl Results {
+    /// What is left of a query as Arrow columns. The stream counts as read then.
+    fn to_arrow(
+        &self,
+        py: Python<'_>,
+        schema: Option<&Bound<'_, PyAny>>,
+        (batch_rows, sample): (i64, Option<i64>),
+        options: &Options<'_, '_>,
+    ) -> PyResult<ArrowStream> {
+        self.check(py)?;
+        let refused = |text: &'static str| Err(errors::to_py(py, &aerolane::Error::client_error(text)));
+        let (records, left) = {
+            let state = self.state(py);
+            match &state.source {
+                Source::Records(chunks) if chunks.chunked => {
+                    return refused(
+                        "to_arrow() reads a query as a whole: leave out chunk_size(), batch_rows bounds memory",
+                    );
+                }
+                Source::Records(chunks) => match &chunks.records {
+                    Some(records) => (records.clone_ref(py), chunks.left),
+                    None => return refused("the query of this stream has not begun"),
+                },
+                _ => {
+                    return refused(
+                        "to_arrow() is for queries: read records by their keys with client.native.batch_read(keys, as_arrow=True)",
+                    );
+                }
+            }
+        };
+        let stream = Recordset::arrow(records.bind(py), schema, batch_rows, sample, options, left)?;
+        let mut state = self.state(py);
+        state.phase = Phase::Read;
+        let before = std::mem::replace(&mut state.source, Source::One(None));
+        drop(state);
+        drop(before);
+        Ok(stream)
+    }
+}
+
+/// Defines `to_arrow` of a class.
+macro_rules! to_arrow {
+    ($class:ident) => {
+        #[pymethods]
+        impl $class {
+            /// The results of a query that have not been read, as a stream of Arrow record batches: an `ArrowStream`, for
+            /// `to_polars()`, `to_pandas()`, `to_pyarrow()`, and whatever reads the Arrow `PyCapsule` interface. All arguments are
+            /// those of `Recordset.to_arrow`; without a schema the types are those of the records. The stream then counts as read.
+            ///
+            /// Raises `ClientError` for what is no query, for a query with `chunk_size()`, and for a stream that has been read, or
+            /// closed; and as `Recordset.to_arrow` does.
+            #[pyo3(signature = (schema=None, *, batch_rows=65536, infer_schema_length=None, schema_overrides=None, key=None,
+                digest=None, generation=None, ttl=None, expiration=None, misfits=None, mixed=None))]
+            #[allow(clippy::too_many_arguments)] // the arguments of the Python method
+            fn to_arrow(
+                &self,
+                py: Python<'_>,
+                schema: Option<&Bound<'_, PyAny>>,
+                batch_rows: i64,
+                infer_schema_length: Option<i64>,
+                schema_overrides: Option<&Bound<'_, PyAny>>,
+                key: Option<&Bound<'_, PyAny>>,
+                digest: Option<&Bound<'_, PyAny>>,
+                generation: Option<String>,
+                ttl: Option<String>,
+                expiration: Option<String>,
+                misfits: Option<&str>,
+                mixed: Option<&str>,
+            ) -> PyResult<ArrowStream> {
+                let options = Options { schema_overrides, key, digest, generation, ttl, expiration, misfits, mixed };
+                self.0.to_arrow(py, schema, (batch_rows, infer_schema_length), &options)
+            }
+        }
+    };
+}
+
+to_arrow!(RecordStream);
+to_arrow!(SyncRecordStream);
